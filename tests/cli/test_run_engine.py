@@ -636,3 +636,50 @@ def test_a_run_with_an_engine_that_hangs_ends_with_its_exit_code(written, tmp_pa
     assert ("could not be deleted: TimeoutError" in ended.stderr) is left
     assert len(list((tmp_path / ".rag-eval/runs").iterdir())) == 1
     assert log(tmp_path)[-1] == ("close",)
+
+
+LOCKED = """
+import asyncio, threading, time
+from pathlib import Path
+from own import Engine
+from rag_evaluation_framework.retrievers import cleanup
+
+cleanup._SECONDS = 1.0
+
+class Threads(Engine):
+    held = threading.Lock()
+    def search(self):
+        with self.held:
+            Path("waiting").touch()
+            time.sleep(3600)
+    async def retrieve(self, query, top_k, scope):
+        await asyncio.to_thread(self.search)
+    async def delete(self, scope_prefix):
+        await asyncio.to_thread(self.erase, scope_prefix)
+    def erase(self, scope_prefix):
+        with self.held:
+            super().delete(scope_prefix)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("limit", "signal_", "code"), [("0.5", None, 2), (None, signal.SIGTERM, 143), ("3600", signal.SIGINT, 130)]
+)
+def test_a_run_whose_engine_goes_on_in_threads_ends_with_its_exit_code(written, tmp_path, limit, signal_, code):
+    written()
+    (tmp_path / "locked.py").write_text(LOCKED)
+    given = command("--engine", "locked:Threads", "--cleanup", "always", *(("--timeout", limit) if limit else ()))
+    with subprocess.Popen(given, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not (tmp_path / "waiting").exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            if signal_ is not None:
+                process.send_signal(signal_)
+            error = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
+    assert process.returncode == code, error
+    assert "what the run wrote in 'eval:help:' could not be deleted: TimeoutError: it takes longer than 1 s" in error
+    assert log(tmp_path)[-1] == ("close",)

@@ -1,6 +1,9 @@
+import asyncio
 import os
 import threading
 import time
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -19,6 +22,7 @@ from rag_evaluation_framework import (
     compare,
     evaluate,
 )
+from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.rerankers import FunctionReranker
@@ -554,3 +558,109 @@ def test_what_a_question_that_hangs_holds_is_not_waited_for_for_ever(monkeypatch
     finally:
         released.set()
     assert engine.log[-1] == ("close",)
+
+
+class InThreads(MemoryEngine):
+    """Awaits a thread that holds the only connection."""
+
+    def __init__(self, released):
+        super().__init__()
+        self.released, self.held = released, threading.Lock()
+
+    async def retrieve(self, query, top_k, scope):
+        await asyncio.to_thread(self.search)
+
+    def search(self):
+        with self.held:
+            self.released.wait(60)
+
+    async def ingest(self, document):
+        super().ingest(document)
+
+    async def delete(self, scope_prefix):
+        await asyncio.to_thread(self.erase, scope_prefix)
+
+    def erase(self, scope_prefix):
+        with self.held:
+            super().delete(scope_prefix)
+
+
+class Shielded(MemoryEngine):
+    """Awaits a task that goes on when it is cancelled, and holds a lock."""
+
+    def __init__(self, released):
+        super().__init__()
+        self.released, self.held = released, asyncio.Lock()
+
+    async def retrieve(self, query, top_k, scope):
+        await asyncio.shield(asyncio.ensure_future(self.search()))
+
+    async def search(self):
+        async with self.held:
+            while not self.released.is_set():
+                await asyncio.sleep(0.01)
+
+    async def delete(self, scope_prefix):
+        async with self.held:
+            super().delete(scope_prefix)
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """A short limit for cleaning up, in a process that has given nothing up yet."""
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup._SECONDS", 0.1)
+    monkeypatch.setattr("rag_evaluation_framework._support.coroutines._cancelled", threading.Event())
+    monkeypatch.setattr("rag_evaluation_framework._support.time_limit._late", threading.Event())
+    monkeypatch.setattr("rag_evaluation_framework._support.time_limit._abandoned", [])
+
+
+@pytest.mark.parametrize("kind", [InThreads, Shielded])
+@pytest.mark.usefixtures("hurried")
+def test_what_outlives_a_coroutine_that_was_cancelled_is_not_waited_for_for_ever(kind):
+    released = threading.Event()
+    engine = kind(released)
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    give_up = threading.Timer(20, released.set)
+    give_up.start()
+    try:
+        result = evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+        left = clean_up(retriever, "always", None)
+        assert not released.is_set()
+        assert "what the run wrote in 'eval:a:' could not be deleted: TimeoutError: it takes longer than" in left
+    finally:
+        released.set()
+        give_up.cancel()
+    assert result.counts["failed"] == len(result.queries)
+    assert engine.log[-1] == ("close",)
+
+
+@pytest.mark.usefixtures("hurried")
+def test_what_was_cancelled_without_a_limit_is_not_waited_for_for_ever_either():
+    released, begun = threading.Event(), threading.Event()
+
+    class Cancelled(InThreads):
+        def search(self):
+            begun.set()
+            super().search()
+
+    engine, around = Cancelled(released), Awaited()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    retriever.index(corpus_of())
+    give_up = threading.Timer(20, released.set)
+    give_up.start()
+
+    def ask():
+        with around.here(), suppress(CancelledError):
+            retriever.retrieve("refunds", 5)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        assert begun.wait(20)
+        around.cancel()
+        asking.join(20)
+        assert "could not be deleted: TimeoutError" in clean_up(retriever, "always", None)
+        assert not released.is_set()
+    finally:
+        released.set()
+        give_up.cancel()

@@ -24,6 +24,7 @@ T = TypeVar("T")
 _PACKAGE = __name__.partition(".")[0]
 _THREAD = "rag-eval-coroutines"
 _starting = Lock()
+_cancelled = Event()
 _adaptations: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 
@@ -77,7 +78,8 @@ def resolved(value: Any, patience: float | None = None) -> Any:
     try:
         return waited_for(future)
     except BaseException:
-        future.cancel()  # after Ctrl-C nobody waits for it any more
+        if future.cancel():  # after Ctrl-C nobody waits for it any more
+            _cancelled.set()
         raise
 
 
@@ -91,6 +93,11 @@ def waited_for(future: "Future[T]", seconds: float | None = None) -> T:
     awaited = _awaited.get()
     with nullcontext() if awaited is None else awaited.holding(future):
         return future.result(seconds)
+
+
+def any_was_cancelled() -> bool:
+    """Return whether any coroutine of this process was cancelled: what it began may go on, such as threads and tasks."""
+    return _cancelled.is_set()
 
 
 def loop_is_blocked(seconds: float) -> bool:

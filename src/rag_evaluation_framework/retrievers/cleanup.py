@@ -8,7 +8,7 @@ from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import finished, first_interrupt, pass_on_interrupt
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.time_limit import OutOfTime, hangs, within
+from rag_evaluation_framework._support.time_limit import OutOfTime, may_hang, within
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.engine import Engine, engine_name
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -17,7 +17,7 @@ from rag_evaluation_framework.retrievers.engine import PATIENCE, EngineRetriever
 Cleanup = Literal["none", "on-success", "always"]
 """When what a run wrote is deleted: never, if the exit code is 0, or however it ends."""
 
-_SECONDS = 60.0  # that a step may take where a question hangs, which may hold what the step waits for
+_SECONDS = 60.0  # that a step may take where a question was given up, which may hold what the step waits for
 
 
 def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | None) -> str | None:
@@ -79,17 +79,17 @@ def leave(engine: Engine) -> None:
 
 
 def _in_time(step: Callable[[], None]) -> None:
-    """Do a step; where a question was not answered in time, wait no longer than a minute.
+    """Do a step; where a question was given up, and may go on, wait no longer than a minute.
 
     Raises:
         TimeoutError: It takes longer.
     """
-    if not hangs():
+    if not may_hang():
         step()
         return
     try:
         within(_SECONDS, step)
     except OutOfTime as late:
         raise TimeoutError(
-            f"it takes longer than {_SECONDS:g} seconds, as a question that hangs may hold it; it may be going on"
+            f"it takes longer than {_SECONDS:g} seconds, as a question that was given up may hold it; it may be going on"
         ) from late

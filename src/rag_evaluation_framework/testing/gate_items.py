@@ -10,7 +10,7 @@ import pytest
 
 from rag_evaluation_framework._support.exits import end_in_time
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.time_limit import ran_out
+from rag_evaluation_framework._support.time_limit import was_given_up
 from rag_evaluation_framework.cli.gating import Gating
 from rag_evaluation_framework.cli.reliable import check_reliable, unreliable
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
@@ -164,6 +164,6 @@ class GateItem(pytest.Item):
 
 
 def end_if_late(code: int) -> None:
-    """Let the process end with this code, if an engine did not answer in time and may go on for ever."""
-    if ran_out():
+    """Let the process end with this code, if an engine was not waited for and may go on for ever."""
+    if was_given_up():
         end_in_time(code)
