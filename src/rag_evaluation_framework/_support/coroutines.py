@@ -96,7 +96,7 @@ def waited_for(future: "Future[T]", seconds: float | None = None) -> T:
 
 
 def any_was_cancelled() -> bool:
-    """Return whether any coroutine of this process was cancelled: what it began may go on, such as threads and tasks."""
+    """Return whether any coroutine of this process was cancelled: threads and tasks that it began may go on."""
     return _cancelled.is_set()
 
 

@@ -76,9 +76,10 @@ def was_given_up() -> bool:
 
 
 def may_hang() -> bool:
-    """Return whether work that was given up goes on, or may: what a coroutine left behind that was cancelled is not known.
+    """Return whether work that was given up goes on, or may.
 
-    `asyncio.to_thread` and `asyncio.shield` go on, with the connection or the lock that they hold.
+    What a coroutine that was cancelled left behind is not known: `asyncio.to_thread` and `asyncio.shield` go on, with
+    the connection or the lock that they hold.
     """
     if any_was_cancelled() or any(thread.is_alive() for thread in _abandoned):
         return True

@@ -91,5 +91,5 @@ def _in_time(step: Callable[[], None]) -> None:
         within(_SECONDS, step)
     except OutOfTime as late:
         raise TimeoutError(
-            f"it takes longer than {_SECONDS:g} seconds, as a question that was given up may hold it; it may be going on"
+            f"it takes longer than {_SECONDS:g} seconds, as a question that was given up may hold it; it may go on"
         ) from late
