@@ -398,6 +398,13 @@ def test_a_gate_that_failed_keeps_the_questions_behind_it():
     assert verdict(after, "recall@1 <= 0.1", ALL).queries == ()
 
 
+def test_questions_that_failed_in_the_baseline_are_behind_a_mean_that_they_pull_down():
+    before, after = run(lambda _: 1, failing=(0, 4)), run(lambda number: 0 if number in (0, 1) else 1)
+    assert verdict(after, "recall@1 >= 0.9", before).queries == ("q1", "q0")
+    assert verdict(after, "recall@1 >= 0.9 where tags=billing", before).queries == ("q0",)
+    assert verdict(after, "recall@1 drop <= 0", before).queries == ("q1",)
+
+
 def test_a_population_gate_on_a_slice_tests_its_questions():
     before, after = (
         run(lambda number: number % 8 and 1, questions=80),

@@ -92,8 +92,9 @@ class Runs:
     def regressed(self, gate: Gate) -> tuple[str, ...]:
         """Return the ids of the queries for which the score of a gate fell since the baseline, the worst first.
 
-        Of a gate on a mean also those that the baseline does not have, or has otherwise, and whose score is below the
-        limit. Nothing without a baseline, of a gate about something else, or of one that bounds a score from above.
+        Of a gate on a mean also those whose score is below the limit and cannot be compared, as the baseline does not
+        have them, has them otherwise or failed at them. Nothing without a baseline, of a gate about something else, or
+        of one that bounds a score from above.
         """
         compared = self.compared
         if not isinstance(compared, Comparison) or not (gate.kind == "drop" or gate.is_at_least):
@@ -106,7 +107,7 @@ class Runs:
         low = {
             query_id: score
             for query_id, score in scores.items()
-            if score is not None and score < gate.limit and query_id not in compared.change.rows
+            if score is not None and score < gate.limit and query_id not in compared.deltas[name]
         }
         listed = (*compared.regressions(name), *sorted(low, key=lambda query_id: low[query_id]))
         return tuple(query_id for query_id in listed if some is None or query_id in some)
