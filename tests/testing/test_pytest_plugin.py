@@ -255,6 +255,14 @@ def test_a_configuration_in_a_hidden_folder_that_cannot_be_used_is_told_once(run
         assert "the run has no score 'recall@9'" in told
 
 
+def test_runs_are_looked_for_in_the_folder_of_the_configuration_if_it_is_the_root_of_runs(run_pytest, tmp_path):
+    in_folder(tmp_path, ".rag-eval", "recall@2 drop <= 0")
+    path = tmp_path / ".rag-eval/config.yaml"
+    path.write_text(f"{path.read_text()}baseline: last\n")
+    code, told = run_pytest("--rag-eval", ".rag-eval/config.yaml")
+    assert (code, f"there are no runs in {path.parent / 'runs'};" in told) == (2, True), told
+
+
 def test_without_the_option_nothing_of_the_package_is_loaded_but_the_plugin(run_pytest, tmp_path):
     (tmp_path / "eval.yaml").write_text(CONFIG.format("'recall@2 >= 0.9'"))
     (tmp_path / "test_own.py").write_text(
