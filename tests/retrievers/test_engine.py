@@ -1,5 +1,7 @@
 import asyncio
 import os
+import signal
+import sqlite3
 import threading
 import time
 from concurrent.futures import CancelledError
@@ -664,3 +666,119 @@ def test_what_was_cancelled_without_a_limit_is_not_waited_for_for_ever_either():
     finally:
         released.set()
         give_up.cancel()
+
+
+class BoundToItsThread(MemoryEngine):
+    """Awaits what is found, and writes through a connection that belongs to one thread."""
+
+    def __init__(self):
+        super().__init__()
+        self.connection = sqlite3.connect(":memory:")
+        self.connection.execute("CREATE TABLE documents (id TEXT)")
+
+    async def retrieve(self, query, top_k, scope):
+        await asyncio.sleep(3600)
+
+    def ingest(self, document):
+        self.connection.execute("INSERT INTO documents VALUES (?)", (document.id,))
+
+    def delete(self, scope_prefix):
+        self.connection.execute("DELETE FROM documents WHERE substr(id, 1, ?) = ?", (len(scope_prefix), scope_prefix))
+        self.left = self.connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+
+    def close(self):
+        self.connection.close()
+        super().close()
+
+
+@pytest.mark.usefixtures("hurried")
+def test_what_is_bound_to_a_thread_is_cleaned_up_in_it_after_a_coroutine_was_cancelled():
+    engine = BoundToItsThread()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+    with collected() as notes:
+        assert clean_up(retriever, "always", None) is None
+    assert (engine.left, engine.log[-1], notes) == (0, ("close",), [])
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_synchronous_delete_that_waits_for_a_cancelled_coroutine_is_not_waited_for_for_ever():
+    class Mixed(InThreads):
+        def delete(self, scope_prefix):
+            self.erase(scope_prefix)
+
+    released = threading.Event()
+    engine = Mixed(released)
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    give_up = threading.Timer(20, released.set)
+    give_up.start()
+    try:
+        evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+        assert "could not be deleted: TimeoutError" in clean_up(retriever, "always", None)
+        assert not released.is_set()
+    finally:
+        released.set()
+        give_up.cancel()
+
+
+@pytest.mark.parametrize(("written_as", "times"), [("def", 2), ("async def", 1)])
+@pytest.mark.usefixtures("hurried")
+def test_a_delete_that_fails_is_tried_in_its_own_thread_too_unless_it_is_a_coroutine(written_as, times):
+    engine = BoundToItsThread()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+    called = []
+
+    def fail(_):
+        called.append(threading.current_thread())
+        raise ConnectionError("gone away")
+
+    async def fail_later(_):
+        fail(_)
+
+    engine.close = lambda: None
+    engine.delete = fail if written_as == "def" else fail_later
+    assert "could not be deleted: ConnectionError: gone away" in clean_up(retriever, "always", None)
+    assert len(called) == times
+    assert (called[-1] is threading.current_thread()) is (times == 2)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.usefixtures("hurried")
+def test_a_delete_that_an_interrupt_does_not_end_is_not_done_twice_at_once(monkeypatch):
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup._SECONDS", 20)
+    engine = BoundToItsThread()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+    running, most, called = [], [], []
+
+    def delete(scope_prefix):
+        running.append(scope_prefix)
+        called.append(scope_prefix)
+        most.append(len(running))
+        if len(called) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.5)
+        running.pop()
+
+    engine.delete = delete
+    with pytest.raises(KeyboardInterrupt):
+        clean_up(retriever, "always", None)
+    assert most == [1, 1]
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_coroutine_that_cancels_itself_leaves_nothing_behind_that_cleaning_up_has_to_wait_for():
+    class Cancelling(BoundToItsThread):
+        async def retrieve(self, query, top_k, scope):
+            raise asyncio.CancelledError
+
+    threads = []
+    engine = Cancelling()
+    engine.close = lambda: threads.append(threading.current_thread())
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    retriever.index(corpus_of())
+    with pytest.raises(CancelledError):
+        retriever.retrieve("refunds", 5)
+    assert clean_up(retriever, "always", None) is None
+    assert threads == [threading.current_thread()]
