@@ -177,12 +177,12 @@ def test_a_configuration_that_is_named_twice_or_through_a_link_is_tested_once(ru
         assert (code, "1 passed" in told) == (0, True), told
 
 
-def in_folder(root, folder, gate):
-    """A configuration in a folder of a project."""
+def in_folder(root, folder, gate, above=None):
+    """A configuration in a folder of a project, whose dataset may be in another one."""
     (root / folder).mkdir(parents=True)
     text = CONFIG.format(f"'{gate}'")
     for name in ("docs", "help.json"):
-        text = text.replace(f": {name}", f": {root / name}")
+        text = text.replace(f": {name}", f": {(above or root) / name}")
     (root / folder / "config.yaml").write_text(text)
 
 
@@ -261,6 +261,56 @@ def test_runs_are_looked_for_in_the_folder_of_the_configuration_if_it_is_the_roo
     path.write_text(f"{path.read_text()}baseline: last\n")
     code, told = run_pytest("--rag-eval", ".rag-eval/config.yaml")
     assert (code, f"there are no runs in {path.parent / 'runs'};" in told) == (2, True), told
+
+
+def test_configurations_of_the_same_name_outside_of_the_root_are_told_apart(run_pytest, tmp_path):
+    for project in ("p1", "p2"):
+        in_folder(tmp_path / project, ".rag-eval", "recall@2 >= 0.1", above=tmp_path)
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "test_a.py").write_text("def test_a():\n    pass\n")
+    files = [f"../{project}/.rag-eval/config.yaml" for project in ("p1", "p2")]
+    first, second = (f"{file}::recall@2 >= 0.1" for file in files)
+    options = ("--rootdir", ".", *(f"--rag-eval={file}" for file in files))
+    for paths in ((), files, (first, second)):
+        code, told = run_pytest(*options, *paths, "--collect-only", "-q", cwd=root)
+        assert (code, {first, second} - {*told.splitlines()}) == (0, set()), told
+    code, told = run_pytest(*options, "--deselect", first, cwd=root)
+    assert (code, "2 passed, 1 deselected" in told, f"PASSED {second}" in told) == (0, True, True), told
+
+
+def test_gates_of_a_project_below_a_link_are_named_as_in_the_project(run_pytest, tmp_path):
+    in_folder(tmp_path / "real/project", ".rag-eval", "recall@2 >= 0.1", above=tmp_path)
+    (tmp_path / "link").symlink_to("real/project")
+    options = ("--rag-eval", ".rag-eval/config.yaml", "--rootdir", str(tmp_path / "link"))
+    code, told = run_pytest(*options, "--collect-only", "-q", cwd=tmp_path / "link")
+    assert (code, ".rag-eval/config.yaml::recall@2 >= 0.1" in told.splitlines()) == (0, True), told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("distribution", ["loadfile", "loadscope"])
+def test_gates_of_every_configuration_are_run_by_workers(run_pytest, tmp_path, distribution):
+    for project in ("p1", "p2"):
+        in_folder(tmp_path / project, ".rag-eval", "recall@2 >= 0.1", above=tmp_path)
+    second = tmp_path / "p2/.rag-eval/config.yaml"
+    second.write_text(second.read_text().replace("own:search", "own:half"))  # which fails
+    (tmp_path / "root").mkdir()
+    given = [f"--rag-eval=../{name}/.rag-eval/config.yaml" for name in ("p1", "p2")]
+    workers = ("-p", "xdist", "-n", "2", "--dist", distribution, "--rootdir", ".")
+    code, told = run_pytest(*given, *workers, cwd=tmp_path / "root")
+    assert (code, "1 failed, 1 passed" in told) == (1, True), told
+
+
+def test_an_older_pytest_is_told_which_one_it_takes(run_pytest, tmp_path):
+    (tmp_path / "eval.yaml").write_text(CONFIG.format("'recall@2 >= 0.1'"))
+    older = 'import pytest\npytest.version_tuple, pytest.__version__ = (7, 4, 4), "7.4.4"\ndel pytest.Directory\n'
+    (tmp_path / "older.py").write_text(older)
+    code, told = run_pytest("-p", "older", "--rag-eval", "eval.yaml")
+    assert (code, "--rag-eval: pytest is 7.4.4; expected 8.0 or newer" in told) == (4, True), told
+    assert "Traceback" not in told
+    (tmp_path / "test_a.py").write_text("def test_a():\n    pass\n")
+    code, told = run_pytest("-p", "older")
+    assert (code, "1 passed" in told) == (0, True), told
 
 
 def test_without_the_option_nothing_of_the_package_is_loaded_but_the_plugin(run_pytest, tmp_path):

@@ -1,5 +1,6 @@
 """The gates of a configuration as tests of pytest: the run is made once, when the first of them is."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -33,6 +34,13 @@ class GatesFile(pytest.File):
     """A configuration whose gates are tests."""
 
     _asked = False
+
+    @classmethod
+    def of(cls, parent: pytest.Collector, path: Path) -> "GatesFile":
+        """Return the tests of this configuration."""
+        made: Any = cls
+        file: GatesFile = made.from_parent(parent, path=path, nodeid=_node_id(path, parent.config.rootpath))
+        return file
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield a test for every gate.
@@ -122,8 +130,7 @@ class GatesFolder(pytest.Directory):
 
     def collect(self) -> Iterator[GatesFile]:
         """Yield the configuration."""
-        made: Any = GatesFile
-        yield made.from_parent(self, path=self.configuration)
+        yield GatesFile.of(self, self.configuration)
 
 
 class GateItem(pytest.Item):
@@ -161,6 +168,14 @@ class GateItem(pytest.Item):
     def reportinfo(self) -> tuple[Any, None, str]:
         """Return what pytest calls the test."""
         return self.path, None, self.name
+
+
+def _node_id(path: Path, root: Path) -> str:
+    """Return what a file is called in a session: pytest itself gives files outside of its root no id of their own."""
+    try:
+        return Path(os.path.relpath(path, root.resolve())).as_posix()
+    except ValueError:  # on another drive of Windows
+        return path.as_posix()
 
 
 def end_if_late(code: int) -> None:

@@ -12,6 +12,7 @@ import pytest
 COLLECTED = pytest.StashKey[set[Path]]()
 """Where the session keeps which configurations were collected."""
 
+_NEEDED = (8, 0)  # the first pytest with `pytest.Directory`
 _ITEMS = "rag_evaluation_framework.testing.gate_items"
 
 
@@ -36,8 +37,11 @@ def pytest_configure(config: Any) -> None:
     """Check the configurations.
 
     Raises:
-        UsageError: One is not a file, so that none of its gates would be tested.
+        UsageError: One is not a file, so that none of its gates would be tested; or pytest is too old.
     """
+    if config.getoption("--rag-eval") and pytest.version_tuple[:2] < _NEEDED:
+        needed = ".".join(map(str, _NEEDED))
+        raise pytest.UsageError(f"--rag-eval: pytest is {pytest.__version__}; expected {needed} or newer")
     for name, path in zip(config.getoption("--rag-eval"), _named(config), strict=True):
         if not path.is_file():
             what = "is a folder" if path.is_dir() else "is not there"
@@ -65,7 +69,7 @@ def pytest_collect_file(file_path: Path, parent: Any) -> Any:
     """Return the tests of a configuration that was named by the option."""
     if file_path not in _named(parent.config):
         return None
-    return import_module(_ITEMS).GatesFile.from_parent(parent, path=file_path)
+    return import_module(_ITEMS).GatesFile.of(parent, file_path)
 
 
 def _named(config: Any) -> list[Path]:
