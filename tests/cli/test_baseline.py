@@ -275,6 +275,28 @@ def test_the_page_names_questions_behind_a_mean_that_the_baseline_does_not_have(
     ]
 
 
+def test_the_page_names_questions_behind_a_mean_that_failed_before_and_says_which_new_ones_failed(rag_eval, project):
+    own = f"{PAIRS}def first(query, k):\n    return 1 / 0 if query[-1] in '01' else both(query, k)\n"
+    own += "def last(query, k):\n    return 1 / 0 if query[-1] == '4' else one(query, k)\n"
+    flags = pairs(project, 4)
+    (project / "own.py").write_text(own)
+    rag_eval(*flags[:-1], "own:first", "--allow-failures", "2")
+    pairs(project, 5)
+    (project / "run.yaml").write_text(
+        "corpus: docs\ndataset: help.json\nretriever: own:last\nbaseline: last\ncount_as_zero: [failed]\n"
+        "save_results_path: .rag-eval\n"
+    )
+    assert rag_eval("run", "run.yaml", "--gate", "recall@2 >= 0.75", "--allow-failures", "1").code == 1
+    page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
+    assert section(page, "Questions behind recall@2 \\>= 0.75") == [
+        "| question 2 | q2x | -0.500 |",
+        "| question 3 | q3x | -0.500 |",
+        "| question 4 | q4x | not compared, now 0.000, failed |",
+        "| question 0 | q0x | not compared, now 0.500 |",
+        "| question 1 | q1x | not compared, now 0.500 |",
+    ]
+
+
 def test_without_a_gate_that_failed_the_page_names_those_worse_by_the_first_score(rag_eval, project):
     flags = pairs(project, 20)
     rag_eval(*flags[:-1], "pairs:both")

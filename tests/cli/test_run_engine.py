@@ -2,9 +2,11 @@
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -636,3 +638,97 @@ def test_a_run_with_an_engine_that_hangs_ends_with_its_exit_code(written, tmp_pa
     assert ("could not be deleted: TimeoutError" in ended.stderr) is left
     assert len(list((tmp_path / ".rag-eval/runs").iterdir())) == 1
     assert log(tmp_path)[-1] == ("close",)
+
+
+LOCKED = """
+import asyncio, threading, time
+from pathlib import Path
+from own import Engine
+from rag_evaluation_framework.retrievers import cleanup
+
+cleanup._SECONDS = 1.0
+
+class Threads(Engine):
+    held = threading.Lock()
+    def search(self):
+        with self.held:
+            Path("waiting").touch()
+            time.sleep(3600)
+    async def retrieve(self, query, top_k, scope):
+        await asyncio.to_thread(self.search)
+    async def delete(self, scope_prefix):
+        await asyncio.to_thread(self.erase, scope_prefix)
+    def erase(self, scope_prefix):
+        with self.held:
+            super().delete(scope_prefix)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("limit", "signal_", "code"), [("0.5", None, 2), (None, signal.SIGTERM, 143), ("3600", signal.SIGINT, 130)]
+)
+def test_a_run_whose_engine_goes_on_in_threads_ends_with_its_exit_code(written, tmp_path, limit, signal_, code):
+    written()
+    (tmp_path / "locked.py").write_text(LOCKED)
+    given = command("--engine", "locked:Threads", "--cleanup", "always", *(("--timeout", limit) if limit else ()))
+    with subprocess.Popen(given, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not (tmp_path / "waiting").exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            if signal_ is not None:
+                process.send_signal(signal_)
+            error = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
+    assert process.returncode == code, error
+    assert "what the run wrote in 'eval:help:' could not be deleted: TimeoutError: it takes longer than 1 s" in error
+    assert log(tmp_path)[-1] == ("close",)
+
+
+BOUND = """
+import asyncio, sqlite3
+from pathlib import Path
+
+class Bound:
+    def __init__(self):
+        self.connection = sqlite3.connect("bound.db")
+        self.connection.execute("CREATE TABLE documents (id TEXT)")
+    def ingest(self, document):
+        self.connection.execute("INSERT INTO documents VALUES (?)", (document.id,))
+        self.connection.commit()
+    def delete(self, scope_prefix):
+        scope = (len(scope_prefix), scope_prefix)
+        self.connection.execute("DELETE FROM documents WHERE substr(id, 1, ?) = ?", scope)
+        self.connection.commit()
+    async def retrieve(self, query, top_k, scope):
+        Path("waiting").touch()
+        await asyncio.sleep(3600)
+    def close(self):
+        self.connection.close()
+        Path("closed").touch()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("limit", "signal_", "code"), [("0.5", None, 2), (None, signal.SIGINT, 130)])
+def test_an_engine_that_is_bound_to_a_thread_is_cleaned_up_in_it(written, tmp_path, limit, signal_, code):
+    written()
+    (tmp_path / "bound.py").write_text(BOUND)
+    given = command("--engine", "bound:Bound", "--cleanup", "always", *(("--timeout", limit) if limit else ()))
+    with subprocess.Popen(given, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not (tmp_path / "waiting").exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            if signal_ is not None:
+                process.send_signal(signal_)
+            error = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
+    assert process.returncode == code, error
+    assert "could not be" not in error
+    with closing(sqlite3.connect(tmp_path / "bound.db")) as kept:
+        assert kept.execute("SELECT count(*) FROM documents").fetchone() == (0,)
+    assert (tmp_path / "closed").exists()

@@ -28,8 +28,8 @@ ANYWHERE = {
     "500 twice, then success": ([{"status": 500, "times": 2}], (None, 3)),
     "500 for good": ([{"status": 500, "times": None}], (ProviderUnavailable, 3)),
     "a gateway's page": ([{"status": 502, "body": "<html>", "headers": {"Content-Type": "text/html"}}], TWICE),
-    "timeout": ([{"delay": 1.5}], TWICE),
-    "timeout for good": ([{"delay": 1.5, "times": None}], (ProviderUnavailable, 3)),
+    "timeout": ([{"delay": 2.0}], TWICE),
+    "timeout for good": ([{"delay": 2.0, "times": None}], (ProviderUnavailable, 3)),
     "dropped connection": ([{"drop": True}], TWICE),
     "dropped for good": ([{"drop": True, "times": None}], (ProviderUnavailable, 3)),
     "answer lost on the way": ([{"drop": True, "lost": True}], TWICE),
@@ -161,6 +161,10 @@ def _soon(monkeypatch):
     monkeypatch.setattr(calls, "_FIRST_WAIT", 0.002)
 
 
+def patience(faults):
+    return 1.0 if "delay" in faults[0] else 30.0
+
+
 def check(providers, route, faults, expected, asked, right):
     """Check what comes of faults, that nothing else is asked for, and that afterwards all is well."""
     error, requests = expected
@@ -182,21 +186,21 @@ def check(providers, route, faults, expected, asked, right):
 
 @pytest.mark.parametrize(("faults", "expected"), OPENAI.values(), ids=OPENAI)
 def test_openai_embedder(providers, faults, expected):
-    embedder = OpenAIEmbedder(max_retries=2, timeout=0.7)
+    embedder = OpenAIEmbedder(max_retries=2, timeout=patience(faults))
     right = np.array([vector(text, 1536) for text in TEXTS])
     check(providers, EMBEDDINGS, faults, expected, lambda: embedder.embed(TEXTS), right)
 
 
 @pytest.mark.parametrize(("faults", "expected"), COHERE.values(), ids=COHERE)
 def test_cohere_embedder(providers, faults, expected):
-    embedder = CohereEmbedder(max_retries=2, timeout=0.7)
+    embedder = CohereEmbedder(max_retries=2, timeout=patience(faults))
     right = np.array([vector(text, 1536, "search_document") for text in TEXTS])
     check(providers, EMBED, faults, expected, lambda: embedder.embed(TEXTS), right)
 
 
 @pytest.mark.parametrize(("faults", "expected"), RERANKER.values(), ids=RERANKER)
 def test_cohere_reranker(providers, faults, expected):
-    reranker, query = CohereReranker(max_retries=2, timeout=0.7), "3 invoices"
+    reranker, query = CohereReranker(max_retries=2, timeout=patience(faults)), "3 invoices"
     right = np.array([share_of_words(query, text) for text in TEXTS])
     check(providers, RERANK, faults, expected, lambda: reranker.scores(query, TEXTS), right)
 

@@ -168,6 +168,59 @@ def test_a_drop_is_of_the_questions_scored_in_both():
     assert verdict(SIX_OF_EIGHT, "recall@1 drop <= -0.25", NONE).verdict == "passed"
 
 
+def test_failed_questions_that_count_as_0_are_told_to_be_counted():
+    after = run(lambda _: 1, failing=(0, 1), count_as_zero=["failed"])
+    before = run(lambda _: 1, failing=(2,), count_as_zero=["failed"])
+    assert verdict(after, "recall@1 >= 0").told == "0.750, 8 questions, 2 failed and counted as 0"
+    assert verdict(after, "recall@1 >= 0 where tags=login").told == "0.833, 6 questions, 1 failed and counted as 0"
+    assert verdict(after, "population(recall@1) >= 0").told.endswith("8 questions, 2 failed and counted as 0")
+    assert verdict(after, "recall@1 drop <= 1", before).told == (
+        "0.125, from 0.875 to 0.750, 8 questions, 2 failed and counted as 0, 1 failed before and counted as 0"
+    )
+
+
+@pytest.mark.parametrize("count_as_zero", [[], ["failed"], ["no-answer"]])
+def test_a_question_without_an_answer_that_fails_is_missing_in_no_mean(count_as_zero):
+    after = run(lambda _: 1, unanswerable=(3,), failing=(3,), count_as_zero=count_as_zero)
+    answered = run(lambda _: 1, unanswerable=(3,), count_as_zero=count_as_zero)
+    for gate in ("recall@1 >= 0", "recall@1 drop <= 1", "lost@1 <= 8 questions"):
+        assert "failed" not in verdict(after, gate, answered).told
+        assert "failed" not in verdict(answered, gate, after).told
+
+
+def test_a_drop_says_of_how_many_questions_of_both_runs_it_is_not():
+    before, after = run(lambda _: 1, failing=(0, 1, 2)), run(lambda _: 1, failing=(2, 3))
+    assert verdict(after, "recall@1 drop <= 0", before).told == (
+        "0.000, from 1.000 to 1.000, 4 questions, 2 failed and not counted, 2 failed before and not compared"
+    )
+    assert verdict(after, "recall@1 drop <= 0 where tags=billing", before).told.endswith(
+        "1 question, 1 failed before and not compared"
+    )
+    assert (
+        "1 question, 1 failed before and not compared"
+        in verdict(ALL, "recall@1 drop <= 0 where tags=hard", before).told
+    )
+    population = verdict(after, "population(recall@1) drop <= 1", before).told
+    assert population.endswith("4 questions, 2 failed and not counted, 2 failed before and not compared")
+    skipping = run(lambda _: 1, skipped=(1, 4))
+    assert verdict(skipping, "recall@1 drop <= 0", ALL).told.endswith("6 questions, 2 of the baseline not compared")
+    assert verdict(ALL, "recall@1 drop <= 0", skipping).told.endswith("6 questions, 2 skipped before and not compared")
+
+
+def test_a_drop_does_not_count_failures_of_questions_that_are_new():
+    more = run(lambda _: 1, questions=10, failing=(1, 8, 9))
+    assert verdict(more, "recall@1 drop <= 0", ALL).told.endswith("7 questions, 1 failed and not counted")
+
+
+def test_a_drop_says_that_questions_lack_its_score():
+    name = "recall@1"
+    columns = {**ALL.scores.columns, name: np.where(np.arange(8) < 3, np.nan, ALL.scores.columns[name])}
+    without = replace(ALL, queries=replace(ALL.queries, table=replace(ALL.scores, columns=columns)))
+    told = "5 questions, 3 without the score in both and not compared"
+    assert verdict(without, "recall@1 drop <= 0", ALL).told.endswith(told)
+    assert verdict(ALL, "recall@1 drop <= 0", without).told.endswith(told)
+
+
 def test_a_drop_of_exactly_the_limit_passes():
     after = run(lambda number: 1 if number < 4 else 0, questions=10)
     before = run(lambda number: 1 if number < 7 else 0, questions=10)
@@ -343,6 +396,13 @@ def test_a_gate_that_failed_keeps_the_questions_behind_it():
     assert verdict(after, "recall@1 >= 0.1", ALL).queries == ()
     assert verdict(after, "recall@1 >= 0.9").queries == ()
     assert verdict(after, "recall@1 <= 0.1", ALL).queries == ()
+
+
+def test_questions_that_failed_in_the_baseline_are_behind_a_mean_that_they_pull_down():
+    before, after = run(lambda _: 1, failing=(0, 4)), run(lambda number: 0 if number in (0, 1) else 1)
+    assert verdict(after, "recall@1 >= 0.9", before).queries == ("q1", "q0")
+    assert verdict(after, "recall@1 >= 0.9 where tags=billing", before).queries == ("q0",)
+    assert verdict(after, "recall@1 drop <= 0", before).queries == ("q1",)
 
 
 def test_a_population_gate_on_a_slice_tests_its_questions():

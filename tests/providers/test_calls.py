@@ -24,6 +24,8 @@ ROUTE = "POST /v1/embeddings"
 
 
 def read(answer):
+    if len(answer.data) != 2:
+        raise ValueError("not two vectors")
     return len(answer.data)
 
 
@@ -87,6 +89,7 @@ def test_the_error_says_what_the_provider_said_and_what_helps(providers, waits, 
     with pytest.raises((ProviderRefused, ProviderUnavailable), match=f"{says}$") as failed:
         asking(1)()
     assert "\n" not in str(failed.value)
+    assert failed.value.attempts == (2 if status in (429, 503) else 1)
 
 
 def test_who_is_not_available_to_the_end_is_told_with_the_number_of_attempts(providers, waits):
@@ -171,7 +174,6 @@ def test_else_a_retry_waits_a_random_time_below_a_bound_that_doubles(providers, 
 def test_the_time_is_waited(providers):
     providers.fault(ROUTE, status=429, headers={"retry-after-ms": "400"})
     assert seconds(asking()) >= 0.4
-    assert seconds(asking()) < 0.4
 
 
 def test_a_provider_that_is_down_is_asked_once_per_call_until_it_answers(providers, waits):
@@ -230,6 +232,15 @@ def test_an_answer_that_cannot_be_used_is_asked_for_again_and_told(providers, wa
     providers.fault(ROUTE, times=None, **answer)
     with pytest.raises(InvalidAnswer, match=r"^OpenAI \(m\) answered what cannot be (read|used): .*$"):
         asking(1)()
+
+
+def test_what_an_answer_consumed_that_cannot_be_used_is_counted_too(providers, waits):
+    vector = {"index": 0, "embedding": [1.0]}
+    providers.fault(ROUTE, body={"data": [vector], "usage": {"prompt_tokens": 7}})
+    with track_usage() as usage:
+        assert asking(1, prices=Prices(1.0))() == 2
+    assert usage.total.input_tokens == 7 + 2
+    assert usage.total.cost == pytest.approx(9e-6)
 
 
 def test_what_our_own_code_raises_before_anything_is_sent_stays_as_it_is(waits):

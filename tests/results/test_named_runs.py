@@ -52,6 +52,11 @@ def test_a_name_means_one_run(root, name, folder):
     assert find_run(name, root) == root / "runs" / folder
 
 
+def test_only_the_place_of_a_baseline_is_taken_for_one(root):
+    assert refusal("runs/x-baseline/report.json", root).startswith("there is no path 'runs/x-baseline/report.json'")
+    assert refusal("other/baseline/report.json", root).startswith("no baseline is kept as 'other/baseline/report.json'")
+
+
 def test_a_path_is_taken_as_it_is_given_and_wins_over_names(root, tmp_path):
     for name in ("last", "bm25", "20260102T000000Z-faq"):
         (tmp_path / name).mkdir()

@@ -1,6 +1,11 @@
+import asyncio
 import os
+import signal
+import sqlite3
 import threading
 import time
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -19,6 +24,7 @@ from rag_evaluation_framework import (
     compare,
     evaluate,
 )
+from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.rerankers import FunctionReranker
@@ -554,3 +560,225 @@ def test_what_a_question_that_hangs_holds_is_not_waited_for_for_ever(monkeypatch
     finally:
         released.set()
     assert engine.log[-1] == ("close",)
+
+
+class InThreads(MemoryEngine):
+    """Awaits a thread that holds the only connection."""
+
+    def __init__(self, released):
+        super().__init__()
+        self.released, self.held = released, threading.Lock()
+
+    async def retrieve(self, query, top_k, scope):
+        await asyncio.to_thread(self.search)
+
+    def search(self):
+        with self.held:
+            self.released.wait(60)
+
+    async def ingest(self, document):
+        super().ingest(document)
+
+    async def delete(self, scope_prefix):
+        await asyncio.to_thread(self.erase, scope_prefix)
+
+    def erase(self, scope_prefix):
+        with self.held:
+            super().delete(scope_prefix)
+
+
+class Shielded(MemoryEngine):
+    """Awaits a task that goes on when it is cancelled, and holds a lock."""
+
+    def __init__(self, released):
+        super().__init__()
+        self.released, self.held = released, asyncio.Lock()
+
+    async def retrieve(self, query, top_k, scope):
+        await asyncio.shield(asyncio.ensure_future(self.search()))
+
+    async def search(self):
+        async with self.held:
+            while not self.released.is_set():
+                await asyncio.sleep(0.01)
+
+    async def delete(self, scope_prefix):
+        async with self.held:
+            super().delete(scope_prefix)
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """A short limit for cleaning up, in a process that has given nothing up yet."""
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup._SECONDS", 0.1)
+    monkeypatch.setattr("rag_evaluation_framework._support.coroutines._cancelled", threading.Event())
+    monkeypatch.setattr("rag_evaluation_framework._support.time_limit._late", threading.Event())
+    monkeypatch.setattr("rag_evaluation_framework._support.time_limit._abandoned", [])
+
+
+@pytest.mark.parametrize("kind", [InThreads, Shielded])
+@pytest.mark.usefixtures("hurried")
+def test_what_outlives_a_coroutine_that_was_cancelled_is_not_waited_for_for_ever(kind):
+    released = threading.Event()
+    engine = kind(released)
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    give_up = threading.Timer(20, released.set)
+    give_up.start()
+    try:
+        result = evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+        left = clean_up(retriever, "always", None)
+        assert not released.is_set()
+        assert "what the run wrote in 'eval:a:' could not be deleted: TimeoutError: it takes longer than" in left
+    finally:
+        released.set()
+        give_up.cancel()
+    assert result.counts["failed"] == len(result.queries)
+    assert engine.log[-1] == ("close",)
+
+
+@pytest.mark.usefixtures("hurried")
+def test_what_was_cancelled_without_a_limit_is_not_waited_for_for_ever_either():
+    released, begun = threading.Event(), threading.Event()
+
+    class Cancelled(InThreads):
+        def search(self):
+            begun.set()
+            super().search()
+
+    engine, around = Cancelled(released), Awaited()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    retriever.index(corpus_of())
+    give_up = threading.Timer(20, released.set)
+    give_up.start()
+
+    def ask():
+        with around.here(), suppress(CancelledError):
+            retriever.retrieve("refunds", 5)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        assert begun.wait(20)
+        around.cancel()
+        asking.join(20)
+        assert "could not be deleted: TimeoutError" in clean_up(retriever, "always", None)
+        assert not released.is_set()
+    finally:
+        released.set()
+        give_up.cancel()
+
+
+class BoundToItsThread(MemoryEngine):
+    """Awaits what is found, and writes through a connection that belongs to one thread."""
+
+    def __init__(self):
+        super().__init__()
+        self.connection = sqlite3.connect(":memory:")
+        self.connection.execute("CREATE TABLE documents (id TEXT)")
+
+    async def retrieve(self, query, top_k, scope):
+        await asyncio.sleep(3600)
+
+    def ingest(self, document):
+        self.connection.execute("INSERT INTO documents VALUES (?)", (document.id,))
+
+    def delete(self, scope_prefix):
+        self.connection.execute("DELETE FROM documents WHERE substr(id, 1, ?) = ?", (len(scope_prefix), scope_prefix))
+        self.left = self.connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+
+    def close(self):
+        self.connection.close()
+        super().close()
+
+
+@pytest.mark.usefixtures("hurried")
+def test_what_is_bound_to_a_thread_is_cleaned_up_in_it_after_a_coroutine_was_cancelled():
+    engine = BoundToItsThread()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+    with collected() as notes:
+        assert clean_up(retriever, "always", None) is None
+    assert (engine.left, engine.log[-1], notes) == (0, ("close",), [])
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_synchronous_delete_that_waits_for_a_cancelled_coroutine_is_not_waited_for_for_ever():
+    class Mixed(InThreads):
+        def delete(self, scope_prefix):
+            self.erase(scope_prefix)
+
+    released = threading.Event()
+    engine = Mixed(released)
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    give_up = threading.Timer(20, released.set)
+    give_up.start()
+    try:
+        evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+        assert "could not be deleted: TimeoutError" in clean_up(retriever, "always", None)
+        assert not released.is_set()
+    finally:
+        released.set()
+        give_up.cancel()
+
+
+@pytest.mark.parametrize(("written_as", "times"), [("def", 2), ("async def", 1)])
+@pytest.mark.usefixtures("hurried")
+def test_a_delete_that_fails_is_tried_in_its_own_thread_too_unless_it_is_a_coroutine(written_as, times):
+    engine = BoundToItsThread()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+    called = []
+
+    def fail(_):
+        called.append(threading.current_thread())
+        raise ConnectionError("gone away")
+
+    async def fail_later(_):
+        fail(_)
+
+    engine.close = lambda: None
+    engine.delete = fail if written_as == "def" else fail_later
+    assert "could not be deleted: ConnectionError: gone away" in clean_up(retriever, "always", None)
+    assert len(called) == times
+    assert (called[-1] is threading.current_thread()) is (times == 2)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.usefixtures("hurried")
+def test_a_delete_that_an_interrupt_does_not_end_is_not_done_twice_at_once(monkeypatch):
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup._SECONDS", 20)
+    engine = BoundToItsThread()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+    running, most, called = [], [], []
+
+    def delete(scope_prefix):
+        running.append(scope_prefix)
+        called.append(scope_prefix)
+        most.append(len(running))
+        if len(called) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.5)
+        running.pop()
+
+    engine.delete = delete
+    with pytest.raises(KeyboardInterrupt):
+        clean_up(retriever, "always", None)
+    assert most == [1, 1]
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_coroutine_that_cancels_itself_leaves_nothing_behind_that_cleaning_up_has_to_wait_for():
+    class Cancelling(BoundToItsThread):
+        async def retrieve(self, query, top_k, scope):
+            raise asyncio.CancelledError
+
+    threads = []
+    engine = Cancelling()
+    engine.close = lambda: threads.append(threading.current_thread())
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    retriever.index(corpus_of())
+    with pytest.raises(CancelledError):
+        retriever.retrieve("refunds", 5)
+    assert clean_up(retriever, "always", None) is None
+    assert threads == [threading.current_thread()]

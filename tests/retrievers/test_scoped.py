@@ -125,7 +125,42 @@ def test_a_retriever_that_repeats_itself_is_not_asked_for_ever():
     with collected() as notes:
         found = scoped.retrieve_for(question(scopePrefix="eval:a:"), 3)
     assert [hit.doc_id for hit in found.hits] == ["eval:a:00"]
-    assert notes == ["Repeating found fewer than 3 results in a scope among the first 100,000"]
+    assert notes == ["Repeating found too few results in a scope among the first 100,000, its limit"]
+    assert not found.complete
+
+
+class FarBehind(BM25Retriever):
+    """Finds 150 of another scope, then ten of that of the question, then others again; it lists no chunks."""
+
+    def retrieve(self, query, k):
+        found = [f"eval:a:{number:02}" for number in range(0, 30, 3)]
+        return [{"doc_id": doc_id} for doc_id in ["eval:ab:01"] * 150 + found + ["eval:ab:01"] * 300][:k]
+
+    def chunks(self):
+        return None
+
+
+def test_a_search_that_stopped_at_the_limit_is_not_complete_and_goes_on_until_the_budget_is_filled(monkeypatch):
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.scoped._DEEPEST", 200)
+    scoped, corpus = ScopedRetriever(FarBehind()), corpus_of()
+    scoped.index(corpus)
+    found = scoped.retrieve_for(question(scopePrefix="eval:a:"), 2)
+    assert (len(found.hits), found.complete) == (2, False)
+    result = evaluate(FarBehind(), dataset_of(corpus, "eval:a:", relevant="eval:a:27"), 2, budgets=["240ch"])
+    assert result.metrics["recall@240ch"] == 1.0
+    assert not any("ran out of results" in told for told in result.notes)
+
+
+def test_a_k_beyond_the_limit_is_searched_to_its_own_depth(monkeypatch):
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.scoped._DEEPEST", 50)
+    scoped = ScopedRetriever(FarBehind())
+    scoped.index(corpus_of())
+    for k, hits, complete, told in ((155, 5, False, ["155"]), (500, 10, True, [])):
+        with collected() as notes:
+            found = scoped.retrieve_for(question(scopePrefix="eval:a:"), k)
+        assert (len(found.hits), found.complete) == (hits, complete)
+        said = "FarBehind found too few results in a scope among the first {}, its limit"
+        assert notes == [said.format(most) for most in told]
 
 
 class OfOneDocument(BM25Retriever):

@@ -25,13 +25,13 @@ def query(number):
     return Query(QueryId(f"q{number}"), QueryText(f"question {number}"), {"tags": tags})
 
 
-def run(found, questions=8, k=(1, 2), failing=(), skipped=(), name="run"):
+def run(found, questions=8, k=(1, 2), failing=(), skipped=(), name="run", unanswerable=(), **options):
     """A document-level result in which these questions find their document at rank 1, others at rank 2 or never.
 
-    `found` gives the rank of each question, 0 for never.
+    `found` gives the rank of each question, 0 for never. Of `unanswerable` ones nothing is relevant.
     """
     entries = [
-        DocumentLevelGroundTruth(query(number), [DocumentId("d0")])
+        DocumentLevelGroundTruth(query(number), [] if number in unanswerable else [DocumentId("d0")])
         for number in range(questions)
         if number not in skipped
     ]
@@ -48,7 +48,7 @@ def run(found, questions=8, k=(1, 2), failing=(), skipped=(), name="run"):
             ranked.insert(rank - 1, "d0")
         return [{"doc_id": doc_id} for doc_id in ranked[:k]]
 
-    return evaluate(search, dataset, k=list(k), budgets=[], experiment_name=name)
+    return evaluate(search, dataset, k=list(k), budgets=[], experiment_name=name, **options)
 
 
 def timed(result, **stages):

@@ -24,6 +24,7 @@ T = TypeVar("T")
 _PACKAGE = __name__.partition(".")[0]
 _THREAD = "rag-eval-coroutines"
 _starting = Lock()
+_cancelled = Event()
 _adaptations: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 
@@ -77,7 +78,9 @@ def resolved(value: Any, patience: float | None = None) -> Any:
     try:
         return waited_for(future)
     except BaseException:
-        future.cancel()  # after Ctrl-C nobody waits for it any more
+        by_itself = future.done() and not _work_was_cancelled()
+        if future.cancel() and not by_itself:  # after Ctrl-C nobody waits for it any more
+            _cancelled.set()
         raise
 
 
@@ -91,6 +94,11 @@ def waited_for(future: "Future[T]", seconds: float | None = None) -> T:
     awaited = _awaited.get()
     with nullcontext() if awaited is None else awaited.holding(future):
         return future.result(seconds)
+
+
+def any_was_cancelled() -> bool:
+    """Return whether any coroutine of this process was cancelled: threads and tasks that it began may go on."""
+    return _cancelled.is_set()
 
 
 def loop_is_blocked(seconds: float) -> bool:
@@ -151,9 +159,13 @@ class Awaited:
 
 def stop_if_cancelled() -> None:
     """Raise `CancelledError` if the work that this is part of was cancelled."""
-    awaited = _awaited.get()
-    if awaited is not None and awaited.cancelled:
+    if _work_was_cancelled():
         raise CancelledError
+
+
+def _work_was_cancelled() -> bool:
+    awaited = _awaited.get()
+    return awaited is not None and awaited.cancelled
 
 
 _awaited: ContextVar[Awaited | None] = ContextVar("rag_evaluation_framework_awaited", default=None)
@@ -205,10 +217,10 @@ def _methods_that_may_be_awaited(component: object) -> dict[str, Any]:
     own |= {
         name: staticmethod(value)
         for name, value in state.items()
-        if _is_coroutine_function(value) and isinstance(inspect.getattr_static(kind, name, None), FunctionType)
+        if is_coroutine_function(value) and isinstance(inspect.getattr_static(kind, name, None), FunctionType)
     }
     own = {name: value for name, value in own.items() if name not in _fields_of(kind)}
-    if not any(_is_coroutine_function(value) for value in own.values()):
+    if not any(is_coroutine_function(value) for value in own.values()):
         return {}
     return {name: value for name, value in own.items() if not name.startswith("_") and _is_method(value)}
 
@@ -228,10 +240,11 @@ def _fields_of(kind: type) -> Collection[str]:
 
 
 def _is_method(value: Any) -> bool:
-    return isinstance(value, FunctionType | classmethod | staticmethod) or _is_coroutine_function(value)
+    return isinstance(value, FunctionType | classmethod | staticmethod) or is_coroutine_function(value)
 
 
-def _is_coroutine_function(value: Any) -> bool:
+def is_coroutine_function(value: Any) -> bool:
+    """Return whether something is written as `async def`, also below a decorator that names what it wraps."""
     return inspect.iscoroutinefunction(inspect.unwrap(value) if inspect.isroutine(value) else value)
 
 

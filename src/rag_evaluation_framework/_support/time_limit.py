@@ -10,7 +10,7 @@ from threading import TIMEOUT_MAX, Event, Thread
 from typing import Any, TypeVar
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.coroutines import Awaited, loop_is_blocked, waited_for
+from rag_evaluation_framework._support.coroutines import Awaited, any_was_cancelled, loop_is_blocked, waited_for
 from rag_evaluation_framework.errors import ConfigError
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class OutOfTime(Exception):
     """Work was not done in time.
 
     Attributes:
-        abandoned: Whether it goes on, and takes up a thread; a coroutine that was cancelled does not.
+        abandoned: Whether it goes on, and takes up a thread of ours; a coroutine that was cancelled does not.
     """
 
     def __init__(self, *, abandoned: bool) -> None:
@@ -70,14 +70,20 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     raise OutOfTime(abandoned=thread.is_alive() or loop_is_blocked(_GRACE))
 
 
-def ran_out() -> bool:
-    """Return whether any work of this process was not done in time, so that some of it may go on for ever."""
-    return _late.is_set()
+def was_given_up() -> bool:
+    """Return whether any work of this process was not waited for to its end, so that some of it may go on for ever."""
+    return _late.is_set() or any_was_cancelled()
 
 
-def hangs() -> bool:
-    """Return whether work that was not done in time goes on."""
-    return any(thread.is_alive() for thread in _abandoned) or (ran_out() and loop_is_blocked(_GRACE))
+def may_hang() -> bool:
+    """Return whether work that was given up goes on, or may.
+
+    What a coroutine that was cancelled left behind is not known: `asyncio.to_thread` and `asyncio.shield` go on, with
+    the connection or the lock that they hold.
+    """
+    if any_was_cancelled() or any(thread.is_alive() for thread in _abandoned):
+        return True
+    return _late.is_set() and loop_is_blocked(_GRACE)
 
 
 def checked_timeout(given: Any) -> float | None:

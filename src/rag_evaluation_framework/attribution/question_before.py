@@ -6,6 +6,8 @@ from typing import Any, Literal
 import numpy as np
 
 from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.attribution.told_recall import own_cutoff
+from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
 from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
@@ -64,13 +66,16 @@ def question_before(
         return QuestionBefore(baseline.name, None, None, (note,))
     column = baseline.scores.columns.get(name)
     recall = None if column is None or np.isnan(column[there]) else float(column[there])
+    was, now = own_cutoff(baseline, there), own_cutoff(result, row)
+    each = str(OWN_CUTOFF) in (*baseline.cutoffs, *result.cutoffs) and was != now
+    cut = (f"the question is cut at {now}, and was cut at {was} in {name_line(baseline.name)}",) if each else ()
     if same_documents:
-        return QuestionBefore(baseline.name, recall, baseline.queries.hits[there])
+        return QuestionBefore(baseline.name, recall, baseline.queries.hits[there], cut)
     note = (
         f"the documents are not those of {name_line(baseline.name)}: which results it had is not told, as places in "
         "other documents mean something else"
     )
-    return QuestionBefore(baseline.name, recall, None, (note,))
+    return QuestionBefore(baseline.name, recall, None, (*cut, note))
 
 
 def _changed(

@@ -50,13 +50,20 @@ def recall_name(result: EvaluationResult[Any], score: str | None = None, row: in
     cutoffs = [cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)]  # one for all questions
     cutoff = None if given is None else str(given.cutoff or result.cutoffs[0])
     if cutoff == str(OWN_CUTOFF) and (given is None or given.cutoff is None or row is not None):
-        others: Mapping[str, int] = result.config.get("top_k") or {}
-        cutoff = cutoffs[0] if row is None else str(others.get(result.scores.query_ids[row], cutoffs[0]))
+        cutoff = cutoffs[0] if row is None else own_cutoff(result, row)
     if given is None or given.metric not in recalls or cutoff not in cutoffs:
         there = ", ".join(f"{known}@{cutoff}" for cutoff in cutoffs)
-        raise ConfigError(f"score {shown(score)}: losses are told of recall; expected one of {there}")
+        own = f"; of one question alone also {known}@{OWN_CUTOFF}" if str(OWN_CUTOFF) in result.cutoffs else ""
+        raise ConfigError(f"score {shown(score)}: losses are told of recall; expected one of {there}{own}")
     meant = Cutoff.parse(cutoff)
     return str(ScoreName(given.metric, meant)), meant
+
+
+def own_cutoff(result: EvaluationResult[Any], row: int) -> str:
+    """Return the cutoff of a question: its own if each has one, else the first of all."""
+    others: Mapping[str, int] = result.config.get("top_k") or {}
+    first = next((cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)), result.cutoffs[0])
+    return str(others.get(result.scores.query_ids[row], first))
 
 
 def noted_own_cutoffs(result: EvaluationResult[Any], cutoff: Cutoff) -> list[str]:

@@ -138,7 +138,8 @@ class Gating:
 
 def _baseline(given: str | None, run_file: ConfigFile, folder: Path) -> rag.EvaluationResult[Any] | None:
     """Return the run before: of a configuration a path relative to its folder, or a name."""
-    root = folder / (run_file.save_results_path or store.ROOT)
+    beside = folder if folder.absolute().name == store.ROOT.name else folder / store.ROOT
+    root = folder / run_file.save_results_path if run_file.save_results_path else beside
     if given is None and run_file.baseline is not None:
         path = folder / from_home(run_file.baseline)
         given = str(path) if path.exists() else run_file.baseline

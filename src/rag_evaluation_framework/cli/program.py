@@ -4,7 +4,7 @@ import warnings
 
 from rag_evaluation_framework._support import interrupts
 from rag_evaluation_framework._support.exits import end_in_time
-from rag_evaluation_framework._support.time_limit import ran_out
+from rag_evaluation_framework._support.time_limit import was_given_up
 from rag_evaluation_framework.cli import commands, endings, output
 
 
@@ -15,7 +15,7 @@ def exit_code() -> int:
     code = endings.told(ended)
     if not output.flushed():
         code = code or endings.OUTPUT_CLOSED
-    if ran_out() or interrupts.first_interrupt() is not None:
+    if was_given_up() or interrupts.first_interrupt() is not None:
         end_in_time(code)
     return code
 

@@ -18,6 +18,7 @@ from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.gates.gate import Gate, Slice
 from rag_evaluation_framework.gates.power import power_of_drop, power_of_mean
+from rag_evaluation_framework.gates.uncounted import failed_of_mean, left_out_of_drop, not_compared
 from rag_evaluation_framework.results.clusters import FEWEST
 from rag_evaluation_framework.results.means import SEED
 from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, every_label, label_values
@@ -91,8 +92,9 @@ class Runs:
     def regressed(self, gate: Gate) -> tuple[str, ...]:
         """Return the ids of the queries for which the score of a gate fell since the baseline, the worst first.
 
-        Of a gate on a mean also those that the baseline does not have, or has otherwise, and whose score is below the
-        limit. Nothing without a baseline, of a gate about something else, or of one that bounds a score from above.
+        Of a gate on a mean also those whose score is below the limit and cannot be compared, as the baseline does not
+        have them, has them otherwise or failed at them. Nothing without a baseline, of a gate about something else, or
+        of one that bounds a score from above.
         """
         compared = self.compared
         if not isinstance(compared, Comparison) or not (gate.kind == "drop" or gate.is_at_least):
@@ -105,7 +107,7 @@ class Runs:
         low = {
             query_id: score
             for query_id, score in scores.items()
-            if score is not None and score < gate.limit and query_id not in compared.change.rows
+            if score is not None and score < gate.limit and query_id not in compared.deltas[name]
         }
         listed = (*compared.regressions(name), *sorted(low, key=lambda query_id: low[query_id]))
         return tuple(query_id for query_id in listed if some is None or query_id in some)
@@ -129,17 +131,12 @@ class Runs:
         if not len(rows):
             raise NotMeasured(f"no question{_of(gate.where)} has a score {name}")
         value = fsum(column[rows].tolist()) / len(rows)
-        failed = self._failed(gate.where)
+        failed = failed_of_mean(self.result.scores, name, self._rows(gate.where))
         if not gate.population:
             return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(rows))}{failed}")
         mean = self.result.statistics[name] if gate.where is None else self._mean(column[rows], rows)
         told = f"{gate.written(value)}, interval {mean.low:.3f} to {mean.high:.3f}, {_questions(len(rows))}{failed}"
         return Measurement(value, told, mean.low, mean.high, power_of_mean(gate, mean, column[rows]))
-
-    def _failed(self, where: Slice | None) -> str:
-        """Return how many questions have no score as they failed."""
-        count = int(self.result.scores.with_status("failed")[self._rows(where)].sum())
-        return f", {count} failed and not counted" if count else ""
 
     def _mean(self, scores: Numbers, rows: Integers) -> MeanScore:
         clusters = self.result.clusters
@@ -152,18 +149,20 @@ class Runs:
         return mean
 
     def _drop(self, gate: Gate) -> Measurement:
-        compared = self._comparison()
+        before, compared = self._comparison()
         name = self._full(gate.name, compared.change.columns, " in both runs")
         change = self._change(compared, name, gate.where)
         if change is None:
             raise NotMeasured(f"no question{_of(gate.where)} has a score {name} in both runs")
         drop = 0.0 - change.test.mean
-        means = f"{change.before:.3f} to {change.after:.3f}, {_questions(change.questions)}{self._failed(gate.where)}"
+        some = None if gate.where is None else self._ids(gate.where)
+        means = f"{change.before:.3f} to {change.after:.3f}, {_questions(change.questions)}"
+        means += left_out_of_drop(compared, (before.scores, self.result.scores), name, some)
         if not gate.population:
-            return Measurement.pinned(drop, f"{gate.written(drop)}, from {means}{_left_out(compared)}")
+            return Measurement.pinned(drop, f"{gate.written(drop)}, from {means}")
         columns = compared.before.columns[name], compared.after.columns[name]
         low, high = -change.test.high, -change.test.low
-        told = f"{gate.written(drop)}, interval {low:.3f} to {high:.3f}, from {means}{_left_out(compared)}"
+        told = f"{gate.written(drop)}, interval {low:.3f} to {high:.3f}, from {means}"
         return Measurement(drop, told, low, high, power_of_drop(gate, change, *columns))
 
     def _change(self, compared: Comparison, name: str, where: Slice | None) -> ChangedSlice | None:
@@ -176,11 +175,11 @@ class Runs:
         return ChangedSlice("", "", name, test.pairs, before, after, test)
 
     def _lost(self, gate: Gate) -> Measurement:
-        compared = self._comparison()
+        baseline, compared = self._comparison()
         name = found_score(gate.name or self.result.cutoffs[0], compared.change.columns)
-        if name is None or self.baseline is None:
+        if name is None:
             raise NotMeasured(f"no score tells what was found at {gate.name}; there are {', '.join(compared.deltas)}")
-        before, after = self.baseline.scores, self.result.scores
+        before, after = baseline.scores, self.result.scores
         some = None if gate.where is None else self._ids(gate.where) | self._skipped(gate.where)
         asked = [
             query_id for query_id in (*compared.change.query_ids, *compared.skipped) if some is None or query_id in some
@@ -193,9 +192,11 @@ class Runs:
         }
         lost = tuple(query_id for query_id in found if query_id not in now)
         earlier, statuses = (dict(zip(run.query_ids, run.statuses, strict=True)) for run in (before, after))
-        unwatched = sum(earlier[query_id] == "failed" for query_id in asked)
+        unwatched = sum(
+            earlier[query_id] == "failed" and bool(before.answerable[before.rows[query_id]]) for query_id in asked
+        )
         placed = sum(some is None or query_id in some for query_id in compared.placed)
-        told = f"{len(lost)} of {_questions(len(found))} found before, by {name}{_left_out(compared)}"
+        told = f"{len(lost)} of {_questions(len(found))} found before, by {name}{not_compared(compared)}"
         told += f", {unwatched} failed before and not watched" if unwatched else ""
         told += f", {placed} skipped before and not watched" if placed else ""
         wordings = dict(compared.questions) | {str(label.query.id): label.query.text for label in self.result.skipped}
@@ -251,12 +252,13 @@ class Runs:
         of_each = (failures.get(self.result.scores.query_ids[row], ()) for row in chosen)
         return sum(any(failure.kind == "TimeoutError" for failure in some) for some in of_each)
 
-    def _comparison(self) -> Comparison:
-        if self.compared is None:
+    def _comparison(self) -> tuple[EvaluationResult[Any], Comparison]:
+        """Return the baseline, and the comparison with it."""
+        if self.baseline is None or self.compared is None:
             raise NotMeasured("there is no baseline")
         if not isinstance(self.compared, Comparison):
             raise NotMeasured(str(self.compared))
-        return self.compared
+        return self.baseline, self.compared
 
     def _rows(self, where: Slice | None) -> Integers:
         """Return the rows of the questions of a slice."""
@@ -335,12 +337,6 @@ def _values(label: Skipped, by: str) -> tuple[str, ...]:
 
 def _of(where: Slice | None) -> str:
     return "" if where is None else f" of {name_line(str(where))}"
-
-
-def _left_out(compared: Comparison) -> str:
-    """Return how many questions of the baseline are not there any more, or ask or expect something else now."""
-    count = len(compared.removed) + len(compared.changed)
-    return f", {count} of the baseline not compared" if count else ""
 
 
 def _questions(count: int) -> str:

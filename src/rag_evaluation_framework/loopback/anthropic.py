@@ -6,7 +6,8 @@ from typing import Any
 
 from rag_evaluation_framework.loopback.chat import ChatRequest, ChatScript
 from rag_evaluation_framework.loopback.messages import Answer, Refused, Request
-from rag_evaluation_framework.loopback.server import Route, check_key, field_of, numbered, text_of
+from rag_evaluation_framework.loopback.requests import check_key, field_of, numbered, text_of
+from rag_evaluation_framework.loopback.server import Route
 from rag_evaluation_framework.loopback.vectors import count_tokens
 
 _ERRORS = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}

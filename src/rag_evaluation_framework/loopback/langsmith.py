@@ -8,7 +8,8 @@ from rag_evaluation_framework.loopback.langsmith_datasets import DatasetRoutes
 from rag_evaluation_framework.loopback.langsmith_experiments import ExperimentRoutes
 from rag_evaluation_framework.loopback.langsmith_store import LangSmithStore, StoredDataset, StoredExperiment
 from rag_evaluation_framework.loopback.messages import Answer, Request
-from rag_evaluation_framework.loopback.server import Route, Work, check_key
+from rag_evaluation_framework.loopback.requests import check_key
+from rag_evaluation_framework.loopback.server import Route, Work
 
 _BELOW = ("", "/api/v1")
 _BELOW_PLATFORM = ("/v1", "", "/api/v1")

@@ -17,7 +17,8 @@ from rag_evaluation_framework.loopback.langsmith_store import (
 )
 from rag_evaluation_framework.loopback.messages import Answer, Refused, Request
 from rag_evaluation_framework.loopback.multipart import parts_of
-from rag_evaluation_framework.loopback.server import Work, field_of
+from rag_evaluation_framework.loopback.requests import field_of
+from rag_evaluation_framework.loopback.server import Work
 
 _ACCEPTED = 202
 _MOST_RUNS = 100

@@ -10,7 +10,8 @@ import numpy as np
 
 from rag_evaluation_framework.loopback.chat import ChatRequest, ChatScript
 from rag_evaluation_framework.loopback.messages import Answer, Refused, Request
-from rag_evaluation_framework.loopback.server import Route, check_key, field_of, numbered, text_of
+from rag_evaluation_framework.loopback.requests import check_key, field_of, numbered, text_of
+from rag_evaluation_framework.loopback.server import Route
 from rag_evaluation_framework.loopback.vectors import count_tokens, vector
 
 _DIMENSIONS = {

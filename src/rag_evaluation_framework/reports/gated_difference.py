@@ -54,7 +54,7 @@ def _causes(compared: Comparison, after: EvaluationResult[Any], most: int) -> It
         some = f", the first {most} of {len(queries)}" if len(queries) > most else ""
         deltas = compared.deltas.get(score, {})
         scores = after.scores.per_query(score) if score in after.scores.columns else {}
-        new = {query_id: value for query_id, value in scores.items() if query_id not in compared.change.rows}
+        alone = {query_id: value for query_id, value in scores.items() if query_id not in deltas}
         yield SummaryTable(
             title=f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}",
             lines=("All of them are in report.json.",) if some else (),
@@ -63,7 +63,7 @@ def _causes(compared: Comparison, after: EvaluationResult[Any], most: int) -> It
                 (
                     wordings.get(query_id) or "–",
                     query_id,
-                    _change(deltas.get(query_id), statuses.get(query_id), new.get(query_id)),
+                    _change(deltas.get(query_id), statuses.get(query_id), alone.get(query_id)),
                 )
                 for query_id in queries[:most]
             ),
@@ -78,9 +78,10 @@ def _score(gate: Gate, compared: Comparison, after: EvaluationResult[Any]) -> st
     return found or gate.name
 
 
-def _change(delta: float | None, status: str | None, new: float | None) -> str:
-    """Return how the score of a question changed, and why where that is known; of one that is new, its score."""
-    if new is not None:
-        return f"not compared, now {new:.3f}"
+def _change(delta: float | None, status: str | None, alone: float | None) -> str:
+    """Return how the score of a question changed, and why where that is known; of one not compared, its score alone."""
+    change = "" if delta is None else f"{delta:+.3f}"
+    if alone is not None:
+        change = f"not compared, now {alone:.3f}"
     why = "skipped" if status is None else "failed" if status == "failed" else ""
-    return ", ".join(filter(None, ("" if delta is None else f"{delta:+.3f}", why))) or "–"
+    return ", ".join(filter(None, (change, why))) or "–"

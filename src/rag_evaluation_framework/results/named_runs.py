@@ -59,7 +59,7 @@ def find_run(name: str, root: str | Path = store.ROOT) -> Path:
     runs = Path(root) / store.RUNS
     folders = _folders(runs)
     kept = Path(root) / store.BASELINE / store.REPORT
-    if name and name.endswith(f"{store.BASELINE}/{store.REPORT}"):
+    if Path(name).parts[-2:] == (store.BASELINE, store.REPORT):
         raise _refused(f"no baseline is kept as {shown(name)}: {_KEEP}", runs, folders)
     if not name or any(separator in name for separator in (os.sep, os.altsep) if separator):
         raise _refused(f"there is no path {shown(name)}", runs, folders)

@@ -1,14 +1,15 @@
 """The end of a run with an engine: what was written is deleted, and the engine closed."""
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, Literal, get_args
 
 from rag_evaluation_framework._outside import raised
-from rag_evaluation_framework._support.coroutines import resolved
+from rag_evaluation_framework._support.coroutines import is_coroutine_function, resolved
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import finished, first_interrupt, pass_on_interrupt
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.time_limit import OutOfTime, hangs, within
+from rag_evaluation_framework._support.time_limit import OutOfTime, may_hang, within
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.engine import Engine, engine_name
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -17,7 +18,7 @@ from rag_evaluation_framework.retrievers.engine import PATIENCE, EngineRetriever
 Cleanup = Literal["none", "on-success", "always"]
 """When what a run wrote is deleted: never, if the exit code is 0, or however it ends."""
 
-_SECONDS = 60.0  # that a step may take where a question hangs, which may hold what the step waits for
+_SECONDS = 60.0  # that a step may take where a question was given up, which may hold what the step waits for
 
 
 def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | None) -> str | None:
@@ -52,9 +53,16 @@ def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | No
 def _deleted(asked: EngineRetriever) -> str | None:
     """Delete what an engine has of a run, to the end; return what could not be deleted, and why."""
     before = first_interrupt()
+    engine: Any = asked.engine
+    deleting = Lock()
+
+    def delete() -> None:
+        with deleting:  # what an interrupt did not end is not done twice at once
+            asked.clean()
+
     try:
         with no_exit(asked.name, "delete"):
-            _, interrupt = finished(lambda: _in_time(asked.clean))
+            _, interrupt = finished(lambda: _in_time(delete, engine.delete))
     except BaseException as error:  # noqa: BLE001  it is anybody's code, and the engine is closed all the same
         left = f"{asked.written} could not be deleted: {raised(error)}"
         if isinstance(error, KeyboardInterrupt):
@@ -72,24 +80,35 @@ def leave(engine: Engine) -> None:
     try:
         if callable(close):
             with no_exit(engine_name(engine), "close"):
-                _in_time(lambda: resolved(close(), PATIENCE))
+                _in_time(lambda: resolved(close(), PATIENCE), close)
     except BaseException as error:  # noqa: BLE001  it is anybody's code, and the run is over
         pass_on_interrupt(error)
         note(f"{engine_name(engine)} could not be closed: {raised(error)}")
 
 
-def _in_time(step: Callable[[], None]) -> None:
-    """Do a step; where a question was not answered in time, wait no longer than a minute.
+def _in_time(step: Callable[[], None], method: Any) -> None:
+    """Do a step; where a question was given up, and may go on, wait no longer than a minute.
+
+    For that it is done in another thread. What raises there does not hang, and may be bound to this thread, as the
+    connections of `sqlite3` are: it is done once more, in this one. A coroutine runs in the thread of the loop anyway.
+
+    Args:
+        step: What is done; it can be repeated.
+        method: The method of the engine that it calls.
 
     Raises:
         TimeoutError: It takes longer.
     """
-    if not hangs():
+    if not may_hang():
         step()
         return
     try:
         within(_SECONDS, step)
     except OutOfTime as late:
         raise TimeoutError(
-            f"it takes longer than {_SECONDS:g} seconds, as a question that hangs may hold it; it may be going on"
+            f"it takes longer than {_SECONDS:g} seconds, as a question that was given up may hold it; it may go on"
         ) from late
+    except Exception:
+        if is_coroutine_function(method):
+            raise
+        step()

@@ -22,7 +22,7 @@ from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
 
 _MOST_NAMED = 5
-_DEEPEST = 100_000  # that one which repeats itself is asked for
+_DEEPEST = 100_000  # that one is asked for which repeats itself, or has hardly any in the scope
 _DEEPER = 4  # times as deep, where too few of the results were in the scope
 
 
@@ -92,10 +92,10 @@ class ScopedRetriever(IndexedRetriever[_Index]):
         while True:
             found = ask(self.retriever, question, depth, self._indexed.locator)
             hits = _kept(found.hits, inside)
-            ended = len(found.hits) < depth or depth >= _DEEPEST
-            if ended or len(hits) >= k:
-                if len(found.hits) >= _DEEPEST and len(hits) < k:
-                    note(f"{self.name} found fewer than {k} results in a scope among the first {depth:,}")
+            ended = len(found.hits) < depth
+            if ended or len(hits) >= k or depth >= _DEEPEST:
+                if not ended and len(hits) < k:
+                    note(f"{self.name} found too few results in a scope among the first {depth:,}, its limit")
                 stages = (
                     stage if stage.hits is None else replace(stage, hits=_kept(stage.hits, inside))
                     for stage in found.stages

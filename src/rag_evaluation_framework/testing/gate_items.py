@@ -1,15 +1,17 @@
 """The gates of a configuration as tests of pytest: the run is made once, when the first of them is."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rag_evaluation_framework._support.exits import end_in_time
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.time_limit import ran_out
+from rag_evaluation_framework._support.time_limit import was_given_up
 from rag_evaluation_framework.cli.gating import Gating
 from rag_evaluation_framework.cli.reliable import check_reliable, unreliable
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
@@ -21,6 +23,7 @@ from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.retrievers.cleanup import clean_up, leave
 from rag_evaluation_framework.retrievers.engine import engine_in
+from rag_evaluation_framework.testing.pytest_plugin import COLLECTED
 
 
 class GateFailed(Exception):
@@ -32,12 +35,20 @@ class GatesFile(pytest.File):
 
     _asked = False
 
+    @classmethod
+    def of(cls, parent: pytest.Collector, path: Path) -> "GatesFile":
+        """Return the tests of this configuration."""
+        made: Any = cls
+        file: GatesFile = made.from_parent(parent, path=path, nodeid=_node_id(path, parent.config.rootpath))
+        return file
+
     def collect(self) -> Iterator[pytest.Item]:
         """Yield a test for every gate.
 
         Raises:
             CollectError: The configuration cannot be used, it has no gates, or one cannot be measured in its run.
         """
+        self.config.stash.setdefault(COLLECTED, set()).add(self.path)
         try:
             *_, gates = self._planned
         except RagEvalError as error:
@@ -100,6 +111,28 @@ class GatesFile(pytest.File):
         return ConfigError(left)
 
 
+class GatesFolder(pytest.Directory):
+    """The folder of a configuration, of which nothing else is collected; pytest loads its conftest.py.
+
+    Attributes:
+        configuration: The configuration.
+    """
+
+    configuration: Path
+
+    @classmethod
+    def holding(cls, session: pytest.Session, path: Path) -> "GatesFolder":
+        """Return the folder of this configuration."""
+        made: Any = cls
+        folder: GatesFolder = made.from_parent(session, path=path.parent)
+        folder.configuration = path
+        return folder
+
+    def collect(self) -> Iterator[GatesFile]:
+        """Yield the configuration."""
+        yield GatesFile.of(self, self.configuration)
+
+
 class GateItem(pytest.Item):
     """One gate as a test.
 
@@ -137,7 +170,15 @@ class GateItem(pytest.Item):
         return self.path, None, self.name
 
 
+def _node_id(path: Path, root: Path) -> str:
+    """Return what a file is called in a session: pytest itself gives files outside of its root no id of their own."""
+    try:
+        return Path(os.path.relpath(path, root.resolve())).as_posix()
+    except ValueError:  # on another drive of Windows
+        return path.as_posix()
+
+
 def end_if_late(code: int) -> None:
-    """Let the process end with this code, if an engine did not answer in time and may go on for ever."""
-    if ran_out():
+    """Let the process end with this code, if an engine was not waited for and may go on for ever."""
+    if was_given_up():
         end_in_time(code)

@@ -3,13 +3,16 @@
 Nothing else of the package is loaded before that option is given.
 """
 
-from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+COLLECTED = pytest.StashKey[set[Path]]()
+"""Where the session keeps which configurations were collected."""
+
+_NEEDED = (8, 0)  # the first pytest with `pytest.Directory`
 _ITEMS = "rag_evaluation_framework.testing.gate_items"
 
 
@@ -31,43 +34,29 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_configure(config: Any) -> None:
-    """Let pytest collect the configurations beside what it was given.
+    """Check the configurations.
 
     Raises:
-        UsageError: One is not a file, so that none of its gates would be tested.
+        UsageError: One is not a file, so that none of its gates would be tested; or pytest is too old.
     """
+    if config.getoption("--rag-eval") and pytest.version_tuple[:2] < _NEEDED:
+        needed = ".".join(map(str, _NEEDED))
+        raise pytest.UsageError(f"--rag-eval: pytest is {pytest.__version__}; expected {needed} or newer")
     for name, path in zip(config.getoption("--rag-eval"), _named(config), strict=True):
         if not path.is_file():
             what = "is a folder" if path.is_dir() else "is not there"
             raise pytest.UsageError(f"--rag-eval {name}: {what}; expected a configuration, such as eval.yaml")
-        if str(path) not in config.args:
-            config.args.append(str(path))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_ignore_collect(collection_path: Path, config: Any) -> bool | None:
-    """Let pytest come by configurations in folders that it leaves out, such as .rag-eval, and by nothing else there."""
-    named = _named(config)
-    if any(collection_path == path or collection_path in path.parents for path in named):
-        return False
-    left_out = config.getini("norecursedirs")
-    inside = {folder for path in named for folder in path.parents} & {*collection_path.parents}
-    return True if any(fnmatch(folder.name, pattern) for folder in inside for pattern in left_out) else None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: Any, config: Any, items: list[Any]) -> None:
-    """Check that every configuration was collected, before any test is deselected.
+    """Add the tests of the configurations that pytest did not come by, before any test is deselected.
 
-    Raises:
-        UsageError: One was not, so that its gates would not be tested.
+    What pytest collects and leaves out is as without the option: a configuration may be in a folder such as .rag-eval.
     """
-    collected = {item.path for item in items}
-    missing = [path for path in _named(config) if path not in collected]
-    if missing and not session.testsfailed and not config.getoption("lf", default=False):
-        raise pytest.UsageError(
-            f"--rag-eval {missing[0]}: was not collected; name it beside the paths of the tests, too"
-        )
+    for path in dict.fromkeys(_named(config)):
+        if path not in config.stash.get(COLLECTED, ()):
+            items += session.genitems(import_module(_ITEMS).GatesFolder.holding(session, path))
 
 
 def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
@@ -80,9 +69,9 @@ def pytest_collect_file(file_path: Path, parent: Any) -> Any:
     """Return the tests of a configuration that was named by the option."""
     if file_path not in _named(parent.config):
         return None
-    return import_module(_ITEMS).GatesFile.from_parent(parent, path=file_path)
+    return import_module(_ITEMS).GatesFile.of(parent, file_path)
 
 
 def _named(config: Any) -> list[Path]:
-    """Return the configurations that were named; links are followed, as pytest does not collect them."""
+    """Return the configurations that were named; links are followed, so that each is tested once."""
     return [Path(config.invocation_params.dir, name).resolve() for name in config.getoption("--rag-eval")]
