@@ -120,7 +120,10 @@ def test_a_name_that_has_the_number_of_results_has_it_once():
         ([Recall()], 0, "k"),
         ([Recall()], True, "k"),
         ([Recall()], "5", "k"),
-        (["recall"], 5, "metric='recall': expected a Metric, such as SpanRecall"),
+        (["recal"], 5, "metric 'recal' is unknown"),
+        (7, 5, "metrics=7: expected metrics, or their names"),
+        ([7], 5, "metric=7: expected a Metric, such as SpanRecall"),
+        ("recall", None, "k=None: expected a number of results, or a list of them"),
         ({"recall": Recall}, 5, "expected a Metric"),
     ],
 )
@@ -204,7 +207,11 @@ def test_a_result_without_an_id_keeps_its_rank():
 @pytest.mark.parametrize("example", [None, example_of(None), example_of({}), example_of({"other": 1})])
 def test_an_example_without_ground_truth_has_no_score_and_says_so(example):
     feedback = to_langsmith_evaluator(Recall(), 5).evaluate_run(run_of({"retrieved_chunk_ids": ["a"]}), example)
-    assert (feedback.key, feedback.score, feedback.comment) == ("recall@5", None, "the example has no ground truth")
+    assert (feedback.key, feedback.score, feedback.comment) == (
+        "recall@5",
+        None,
+        "the example has no chunk-level or document-level ground truth",
+    )
 
 
 def test_nothing_relevant_has_no_score_and_says_so():
@@ -418,3 +425,9 @@ def test_a_metric_of_ones_own_is_asked_and_its_failure_is_an_error(answers):
     assert scored(Own(), 5, answers, {"chunk_ids": ["a"]}).score == 0.5
     with pytest.raises(QueryFailed, match="ZeroDivisionError: no such thing"):
         scored(Broken(), 5, answers, {"chunk_ids": ["a"]})
+
+
+@pytest.mark.parametrize("metrics", ["span_recall", SpanRecall(), ["span_recall"], {"span_recall": "span_recall"}])
+def test_metrics_may_be_named_or_alone(metrics):
+    (evaluator,) = get_langsmith_evaluators(metrics, k=3)
+    assert evaluator.feedback_keys == ["span_recall@3"]

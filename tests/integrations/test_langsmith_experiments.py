@@ -247,9 +247,32 @@ def test_examples_without_an_id_of_a_question_are_known_by_their_own(providers, 
 def test_questions_that_are_not_in_the_dataset_are_left_out(providers):
     result = published_result(9)
     told = publish_experiment(result, NAME)
-    assert (told.questions, told.runs, told.scores, told.complete) == (8, 8, 36, True)
+    assert (told.questions, told.runs, told.scores, told.complete) == (8, 8, 36, False)
+    assert told.unmatched == ("q6", "q7", "q8")
+    assert "not published are 3 of the run's questions, which are not in the dataset" in told.told
     (experiment,) = experiments_of(providers, result)
     assert "q8" not in runs_of(providers, experiment)
+
+
+@pytest.mark.parametrize("change", [{"start": 1}, {"text": "Invoices"}, {"doc_id": "b.md"}])
+def test_questions_whose_labels_are_others_there_are_not_published(providers, client, change):
+    result = published_result()
+    example = next(each for each in client.list_examples(dataset_name=NAME) if each.metadata["query_id"] == "q3")
+    (span,) = example.outputs["relevant_spans"]
+    client.update_examples(
+        dataset_id=example.dataset_id,
+        updates=[{"id": example.id, "outputs": {"relevant_spans": [span | change]}, "metadata": example.metadata}],
+    )
+    told = publish_experiment(result, NAME)
+    assert (told.unmatched, told.runs, told.complete) == (("q3",), 7, False)
+
+
+def test_questions_of_another_wording_are_not_published(providers, client):
+    result = published_result()
+    example = next(each for each in client.list_examples(dataset_name=NAME) if each.metadata["query_id"] == "q3")
+    asked = [{"id": example.id, "inputs": {"query": "When?"}, "outputs": example.outputs, "metadata": example.metadata}]
+    client.update_examples(dataset_id=example.dataset_id, updates=asked)
+    assert publish_experiment(result, NAME).unmatched == ("q3",)
 
 
 def test_a_dataset_of_other_questions_is_refused(providers, client):
@@ -422,7 +445,7 @@ def test_a_score_that_is_refused_is_reported(providers, client):
     providers.fault("POST /feedback", status=403, times=None)
     told = publish_experiment(result, NAME, client=client, patience=0.2)
     assert (told.runs, told.scores_there, told.complete, posted(providers)) == (8, 31, False, 1)
-    assert "31 of 36 scores are there (a score was refused: " in told.told
+    assert "31 of 36 scores are there; a score was refused: " in told.told
     providers.clear_faults()
     assert publish_experiment(result, NAME, client=client, patience=0.2).complete
     is_there_once(providers, result)

@@ -148,7 +148,9 @@ def test_what_says_no_time_is_as_if_it_were_not_there(providers, waits, asked):
 
 
 @pytest.mark.parametrize(
-    "asked", ["121", "1e9", "inf", format_datetime(datetime.now(UTC) + timedelta(days=1), usegmt=True)]
+    "asked",
+    ["121", "1e9", "inf", format_datetime(datetime.now(UTC) + timedelta(days=1), usegmt=True)],
+    ids=["seconds", "an exponent", "infinity", "a date"],
 )
 def test_who_asks_to_wait_for_long_is_not_waited_for(providers, waits, asked):
     providers.fault(ROUTE, status=429, headers={"Retry-After": asked}, times=None)

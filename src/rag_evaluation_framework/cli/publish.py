@@ -11,6 +11,7 @@ import typer
 from rag_evaluation_framework import integrations, results
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.output import arriving, print_json, print_text
+from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.results import store
 
 
@@ -32,6 +33,6 @@ def publish(
         if as_json:
             print_json({**asdict(experiment), "complete": experiment.complete})
         else:
-            print_text(f"{experiment.told}\n{experiment.url}")
+            print_text(f"{experiment.told}\n{experiment.url}" if experiment.complete else experiment.url)
     if not experiment.complete:
-        raise typer.Exit(2)
+        raise ProviderError(experiment.told, "LangSmith")

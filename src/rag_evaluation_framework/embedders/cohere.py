@@ -47,6 +47,7 @@ class CohereEmbedder(RemoteEmbedder):
 
     requires: ClassVar[Mapping[str, str]] = {"cohere": "cohere"}
     provider: ClassVar[Provider] = COHERE
+    needs: ClassVar[str] = "embed"
     most_tokens: ClassVar[int] = 10_000_000  # no limit beyond that of each text is known
 
     model: str = "embed-v4.0"

@@ -43,6 +43,7 @@ class OpenAIEmbedder(RemoteEmbedder):
 
     requires: ClassVar[Mapping[str, str]] = {"openai": "openai"}
     provider: ClassVar[Provider] = OPENAI
+    needs: ClassVar[str] = "embeddings"
     most_tokens: ClassVar[int] = 300_000
 
     model: str = "text-embedding-3-small"

@@ -18,7 +18,7 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.providers.batches import BatchLimits, embed_in_batches
 from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
 from rag_evaluation_framework.providers.provider import Provider
-from rag_evaluation_framework.providers.sdks import address_of
+from rag_evaluation_framework.providers.sdks import address_of, check_client
 
 _PROBE = "dimension"  # embedded where the length of vectors is asked before anything was embedded
 
@@ -40,10 +40,12 @@ class RemoteEmbedder(Embedder, ABC):
         price_in: What a million tokens cost, in any currency; for an estimate of the costs.
 
     Raises:
-        ConfigError: A number is out of range.
+        ConfigError: A number is out of range, or the client is not one of this SDK.
     """
 
     provider: ClassVar[Provider]
+    needs: ClassVar[str]
+    """What a client has to have."""
     most_tokens: ClassVar[int]
     """The most tokens of one request."""
 
@@ -69,6 +71,7 @@ class RemoteEmbedder(Embedder, ABC):
         check_count(owner, "max_concurrency", self.max_concurrency)
         check_count(owner, "max_retries", self.max_retries, 0)
         check_seconds(owner, "timeout", self.timeout)
+        check_client(owner, self.client, self.needs)
 
     @property
     def dimension(self) -> int:

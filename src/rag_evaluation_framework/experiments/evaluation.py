@@ -103,8 +103,8 @@ class Evaluation(ABC, Generic[U]):
         corpus: The documents.
         dataset: The questions and their ground truth, at the level of the evaluation or at token level; or the path of
             their file.
-        langsmith_dataset_name: In place of `dataset`, a name: of a file in `<root>/datasets/`, such as
-            `my-dataset.json`, or else of a dataset in LangSmith. Nothing is connected to if the file is there.
+        langsmith_dataset_name: In place of `dataset`, a name: of a file in `<root>/datasets/`, with or without its
+            ending (`.json`, `.jsonl`), or else of a dataset in LangSmith. Nothing is connected to if the file is there.
         publish: Whether each result is published as an experiment of that dataset in LangSmith, too. By default it is
             if the dataset was read there. What does not arrive is noted in the result, which is saved before.
         root: The folder of runs and datasets.

@@ -10,7 +10,7 @@ from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.errors import ConfigError, LevelMismatch, MissingDependency
+from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch, MissingDependency
 from rag_evaluation_framework.registry.loading import load_installed
 
 DATASETS = "datasets"
@@ -61,14 +61,15 @@ def find_dataset(given: Any, name: str | None, level: Level[Any], corpus: Corpus
     checked: Any = name
     if not isinstance(checked, str) or not checked.strip():
         raise ConfigError(f"langsmith_dataset_name={shown(checked)}: expected the name of a dataset")
-    for ending in _ENDINGS if Path(name).name == name else ():
+    endings = ("",) if name.endswith(_ENDINGS) else _ENDINGS
+    for ending in endings if Path(name).name == name else ():
         local = Path(root) / DATASETS / f"{name}{ending}"
         if _is_file(local):
             return FoundDataset(_at_level(_loading(local, corpus), level))
     pull: Read = partial(load_installed(_PULL), name, corpus=corpus)
     try:
         return FoundDataset(_at_level(pull, level), name)
-    except (ConfigError, MissingDependency) as error:
+    except (ConfigError, DatasetError, MissingDependency) as error:
         raise type(error)(f"no file of dataset {name!r} in {Path(root) / DATASETS}; {error}") from error
 
 

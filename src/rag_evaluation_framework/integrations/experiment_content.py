@@ -74,6 +74,12 @@ class ExperimentContent:
             "means": {name: mean for name, mean in self.result.metrics.items() if mean is not None},
         }
 
+    @property
+    def unmatched(self) -> tuple[str, ...]:
+        """The ids of the questions of the result that are not among these."""
+        taken = set(self.rows)
+        return tuple(query_id for row, query_id in enumerate(self.result.scores.query_ids) if row not in taken)
+
     def example(self, row: int) -> Mapping[str, Any]:
         """Return the example of a question."""
         return self.examples[self.result.scores.query_ids[row]]

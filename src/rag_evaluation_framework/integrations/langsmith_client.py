@@ -1,5 +1,6 @@
 """A connection to LangSmith, whose errors are ours."""
 
+import logging
 import os
 import re
 import warnings
@@ -57,15 +58,28 @@ def opened(client: "Client | None", needed_by: str, losses: list[BaseException] 
         return
     _check_key()
     langsmith = require("langsmith", extra="langsmith", needed_by=needed_by)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a key that is missing: it may be that of a login
-        tracing = {"auto_batch_tracing": False} if losses is None else {"tracing_error_callback": losses.append}
-        own = langsmith.Client(timeout_ms=_MILLISECONDS, **tracing)
-    hide(own.api_key or "")
+    with _quiet():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a key that is missing: it may be that of a login
+            tracing = {"auto_batch_tracing": False} if losses is None else {"tracing_error_callback": losses.append}
+            own = langsmith.Client(timeout_ms=_MILLISECONDS, **tracing)
+        hide(own.api_key or "")
+        try:
+            yield own
+        finally:
+            own.close(timeout=0)
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """Keep what the SDK logs to its developers: it quotes parts of keys, and what was lost is told by us."""
+    logger = logging.getLogger("langsmith")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
     try:
-        yield own
+        yield
     finally:
-        own.close(timeout=0)
+        logger.setLevel(before)
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 """Metrics as evaluators of LangSmith, for experiments that LangSmith runs."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
@@ -24,6 +24,7 @@ from rag_evaluation_framework.datasets.answers import have_places
 from rag_evaluation_framework.datasets.langsmith_examples import GROUND_TRUTH_KEYS, PUSHED, dataset_from_examples
 from rag_evaluation_framework.errors import ConfigError, DatasetError, QueryFailed
 from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.scoring.score import score_checked
 from rag_evaluation_framework.scoring.score_rankings import score_rankings
 from rag_evaluation_framework.scoring.score_spans import score_spans
@@ -44,7 +45,7 @@ _NOWHERE = Corpus([])  # ids have no places
 
 
 def get_langsmith_evaluators(
-    metrics: Mapping[str, Metric[Any]] | Sequence[Metric[Any]],
+    metrics: Mapping[str, Metric[Any]] | Sequence[Metric[Any] | str] | Metric[Any] | str,
     k: int | Sequence[int] = 5,
     *,
     corpus: Corpus | None = None,
@@ -58,7 +59,7 @@ def get_langsmith_evaluators(
     The feedback is called `name@k`; it has no score where the run failed or nothing is relevant.
 
     Args:
-        metrics: The metrics by name, or a list of them, which are called by their own names.
+        metrics: The metrics by name, or a list of them or of their names, which are called by their own names.
         k: At how many results rankings are cut.
         corpus: The documents; needed if the ground truth is given as quotes.
         registry: Positions of position-aware chunks; needed if spans are given as their ids.
@@ -68,12 +69,10 @@ def get_langsmith_evaluators(
             evaluators have one name.
         MissingDependency: LangSmith's SDK is not installed.
     """
-    named = list(metrics.items()) if isinstance(metrics, Mapping) else [(None, metric) for metric in metrics]
-    cutoffs = [k] if isinstance(k, int) else list(k)
     evaluators = [
         to_langsmith_evaluator(metric, cutoff, name=name, corpus=corpus, registry=registry)
-        for name, metric in named
-        for cutoff in cutoffs
+        for name, metric in _named(metrics)
+        for cutoff in _cutoffs(k)
     ]
     keys: list[str] = [key for evaluator in evaluators for key in _keys(evaluator)]
     if twice := [key for key, number in Counter(keys).items() if number > 1]:
@@ -82,7 +81,7 @@ def get_langsmith_evaluators(
 
 
 def to_langsmith_evaluator(
-    metric: Metric[Any],
+    metric: Metric[Any] | str,
     k: int = 5,
     *,
     name: str | None = None,
@@ -92,7 +91,7 @@ def to_langsmith_evaluator(
     """Return a metric as an evaluator of LangSmith; `get_langsmith_evaluators` says how it reads.
 
     Args:
-        metric: The metric.
+        metric: The metric, or its name.
         k: At how many results rankings are cut.
         name: What the feedback is called, with `@k` behind it unless it is there; by default as the metric.
         corpus: The documents.
@@ -102,13 +101,14 @@ def to_langsmith_evaluator(
         ConfigError: It is not a metric, `k` is below 1, or the name has another number behind its `@`.
         MissingDependency: LangSmith's SDK is not installed.
     """
-    given: Any = metric
-    if not isinstance(given, Metric):
-        raise ConfigError(f"metric={shown(given)}: expected a Metric, such as SpanRecall()")
+    built: Any = build("metric", metric) if isinstance(metric, str) else metric
+    if not isinstance(built, Metric):
+        raise ConfigError(f"metric={shown(built)}: expected a Metric, such as SpanRecall()")
+    given: Metric[Any] = built
     check_count("to_langsmith_evaluator", "k", k)
     evaluation: Any = require("langsmith.evaluation", extra="langsmith", needed_by="to_langsmith_evaluator")
-    scorer = _RunScorer(metric, k, corpus, registry)
-    key = _key(name or metric.name, k)
+    scorer = _RunScorer(given, k, corpus, registry)
+    key = _key(name or given.name, k)
 
     def evaluate_run(_: Any, run: Any, example: Any = None, evaluator_run_id: Any = None) -> Any:
         del evaluator_run_id
@@ -118,6 +118,23 @@ def to_langsmith_evaluator(
     members = {"evaluate_run": evaluate_run, "feedback_keys": property(lambda _: [key])}
     evaluator: RunEvaluator = type("MetricEvaluator", (evaluation.RunEvaluator,), members)()
     return evaluator
+
+
+def _named(metrics: object) -> list[tuple[str | None, Any]]:
+    if is_object(metrics):
+        return list(metrics.items())
+    listed: object = [metrics] if isinstance(metrics, Metric | str) else metrics
+    if not isinstance(listed, Iterable):
+        raise ConfigError(f"metrics={shown(listed)}: expected metrics, or their names")
+    return [(None, metric) for metric in cast("Iterable[Any]", listed)]
+
+
+def _cutoffs(given: Any) -> list[Any]:
+    if isinstance(given, int):
+        return [given]
+    if not isinstance(given, list | tuple):
+        raise ConfigError(f"k={shown(given)}: expected a number of results, or a list of them")
+    return list(cast("Sequence[Any]", given))
 
 
 def _key(name: str, k: int) -> str:
@@ -157,7 +174,8 @@ class _RunScorer:
         metadata: Any = getattr(example, "metadata", None) or {}
         level = self._level(outputs, metadata, run.outputs or {})
         if level is None:
-            return None, "the example has no ground truth"
+            wanted = " or ".join(sorted(self.metric.evaluation_types))
+            return None, f"the example has no {wanted} ground truth"
         read = {"inputs": {"query": _ONE}, "outputs": outputs, "metadata": metadata}
         (truth,) = dataset_from_examples([read], level, corpus=self.corpus, registry=self.registry)
         if not truth.answers:

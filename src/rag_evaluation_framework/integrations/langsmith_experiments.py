@@ -16,11 +16,11 @@ from rag_evaluation_framework._outside import one_line, raised
 from rag_evaluation_framework._support.files import write_over
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.datasets.langsmith_examples import QUERY_ID
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.integrations.experiment_content import RUN, ExperimentContent
 from rag_evaluation_framework.integrations.langsmith_client import answering, checked_name, opened
 from rag_evaluation_framework.integrations.langsmith_listing import dataset_named, listed_examples
+from rag_evaluation_framework.integrations.matching import matching_rows, query_id_of
 from rag_evaluation_framework.integrations.published_experiment import PublishedExperiment
 from rag_evaluation_framework.integrations.recorded_experiment import RecordedExperiment
 from rag_evaluation_framework.results import store
@@ -44,9 +44,10 @@ def publish_experiment(
     """Record a result as an experiment on a dataset in LangSmith, and return what of it is there.
 
     One run per question, with the places that were retrieved (no text), and one feedback per score, as it was computed
-    here. Questions are matched by id. Afterwards the numbers are read back, and what did not arrive is told. A result
-    that was published before, wholly or in part, is completed: nothing is sent twice. The address is kept in the folder
-    of the result, in `experiment.json`.
+    here. Questions are matched by id, and published only if the dataset has them with the wording and the labels that
+    they were scored with. Afterwards the numbers are read back, and what did not arrive is told. A result that was
+    published before, wholly or in part, is completed: nothing is sent twice. The address is kept in the folder of the
+    result, in `experiment.json`.
 
     Args:
         result: The result; one that was loaded from its folder will do.
@@ -66,11 +67,14 @@ def publish_experiment(
         stored = dataset_named(connected, name)
         if stored is None:
             raise DatasetError(f"LangSmith at {connected.api_url} has no dataset {name!r}; dataset push makes one")
-        examples = {_query_id(example): example for example in listed_examples(connected, stored.id)}
-        rows = [row for row, query_id in enumerate(result.scores.query_ids) if query_id in examples]
+        examples = {query_id_of(example): example for example in listed_examples(connected, stored.id)}
+        hits, rows = result.queries.hits, matching_rows(result, examples)
         if not rows:
-            raise DatasetError(f"none of the questions of {result.name} is in the dataset {name!r} of LangSmith")
-        content = ExperimentContent(result, result.queries.hits, examples, rows)
+            raise DatasetError(
+                f"none of the questions of {result.name} is in the dataset {name!r} of LangSmith with the wording and "
+                "the labels that it was scored with"
+            )
+        content = ExperimentContent(result, hits, examples, rows)
         published = _Publishing(connected, content, stored, losses, patience).published()
     if result.folder is not None and result.folder.is_dir():
         try:
@@ -108,6 +112,7 @@ class _Publishing:
             scores_there=scores,
             sent=len(left),
             problems=tuple(dict.fromkeys([*self.problems, *map(_lost, self.losses)])),
+            unmatched=content.unmatched,
         )
 
     def _known(self) -> Any:
@@ -238,12 +243,6 @@ def stored_scores(keys: Sequence[str], scores: Callable[[str], Mapping[str, floa
 
     members = {"evaluate_run": evaluate_run, "feedback_keys": property(lambda _: list(keys))}
     return type("StoredScores", (evaluation.RunEvaluator,), members)()
-
-
-def _query_id(example: Mapping[str, Any]) -> str:
-    """Return the id of the question of an example, as a dataset that is pulled has it."""
-    given = example["metadata"].get(QUERY_ID)
-    return given if isinstance(given, str) and given else example["id"]
 
 
 def _lost(error: BaseException) -> str:

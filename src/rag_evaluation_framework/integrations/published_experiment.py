@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+_MOST_NAMED = 5
+
 
 @dataclass(frozen=True)
 class PublishedExperiment:
@@ -17,6 +19,8 @@ class PublishedExperiment:
         scores_there: How many of them are there.
         sent: How many runs were sent now; those that were there before are not sent again.
         problems: What went wrong, as texts.
+        unmatched: The ids of questions of the result that are not published: they are not in the dataset, or have
+            another wording or other labels there.
     """
 
     name: str
@@ -28,19 +32,25 @@ class PublishedExperiment:
     scores_there: int
     sent: int
     problems: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
-        """Whether everything is there, as far as LangSmith tells."""
-        return self.runs >= self.questions and self.scores_there >= self.scores
+        """Whether the whole result is there, as far as LangSmith tells."""
+        return self.runs >= self.questions and self.scores_there >= self.scores and not self.unmatched
 
     @property
     def told(self) -> str:
         """What people read."""
         there = f"{self.runs} of {self.questions} runs and {self.scores_there} of {self.scores} scores are there"
-        if self.complete:
-            return f"experiment {self.name} in LangSmith: {there}"
-        why = f" ({'; '.join(self.problems)})" if self.problems else ""
-        return (
-            f"experiment {self.name} in LangSmith is incomplete: {there}{why}. Publish the result again to complete it"
-        )
+        told = f"experiment {self.name} in LangSmith{'' if self.complete else ' is incomplete'}: {there}"
+        if self.unmatched:
+            those = ", ".join(self.unmatched[:_MOST_NAMED]) + (" …" if len(self.unmatched) > _MOST_NAMED else "")
+            told += (
+                f"; not published are {len(self.unmatched)} of the run's questions, which are not in the dataset "
+                f"{self.dataset_name}, or have another wording or other labels there: {those}"
+            )
+        if self.problems:
+            told += f"; {'; '.join(self.problems)}"
+        lost = self.runs < self.questions or self.scores_there < self.scores
+        return f"{told}. Publish the result again to complete it" if lost else told

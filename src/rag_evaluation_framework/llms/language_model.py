@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Generic, Literal, TypeVar, get_args
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework.contracts.component import Component, check_choice, check_count
 from rag_evaluation_framework.contracts.llm_client import LLMClient
 from rag_evaluation_framework.data.plain import encodable
-from rag_evaluation_framework.errors import ConfigError, ProviderRefused
+from rag_evaluation_framework.errors import ConfigError, InputError, ProviderRefused
 from rag_evaluation_framework.llms.anthropic import AnthropicClient
 from rag_evaluation_framework.llms.json_answers import json_in, strict_schema
 from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
@@ -24,6 +24,8 @@ F = TypeVar("F", bound=BaseModel)
 T = TypeVar("T")
 
 Structure = Literal["json_schema", "json_object", "none"]
+Messages: TypeAlias = str | Sequence[Mapping[str, str]]
+"""What a model is asked: one question, or `{"role": "system" | "user" | "assistant", "content": …}` each."""
 
 
 @dataclass(frozen=True)
@@ -82,20 +84,21 @@ class LanguageModel(Component):
         if self.max_tokens is not None:
             check_count("LanguageModel", "max_tokens", self.max_tokens)
 
-    def text(self, messages: Sequence[Mapping[str, str]]) -> Completion[str]:
+    def text(self, messages: Messages) -> Completion[str]:
         """Return the answer as a text of at least one character.
 
         Args:
-            messages: `{"role": "system" | "user" | "assistant", "content": …}` each.
+            messages: One question, or `{"role": "system" | "user" | "assistant", "content": …}` each.
 
         Raises:
+            InputError: The messages are nothing of the kind.
             ProviderRefused: The provider, or the model, refused.
             ProviderUnavailable: The provider was not available, in each attempt.
             InvalidAnswer: The answer was empty or cut off, in each attempt.
         """
         return self._asked(messages, {}, str)
 
-    def form(self, messages: Sequence[Mapping[str, str]], form: type[F]) -> Completion[F]:
+    def form(self, messages: Messages, form: type[F]) -> Completion[F]:
         """Return the answer as a form, which the model is asked to fill in.
 
         Args:
@@ -113,11 +116,9 @@ class LanguageModel(Component):
             wanted = {"response_format": {"type": "json_object"}}
         return self._asked(messages, wanted, partial(_filled, form))
 
-    def _asked(
-        self, messages: Sequence[Mapping[str, str]], wanted: Mapping[str, Any], read: Callable[[str], T]
-    ) -> Completion[T]:
+    def _asked(self, messages: Messages, wanted: Mapping[str, Any], read: Callable[[str], T]) -> Completion[T]:
         limit = {} if self.max_tokens is None else {"max_completion_tokens": self.max_tokens}
-        sent = [{**message, "content": encodable(message["content"])} for message in messages]
+        sent = _checked_messages(messages)
 
         def send() -> Any:
             return self._connected.chat.completions.create(model=self.model, messages=sent, **limit, **wanted)
@@ -138,6 +139,19 @@ class LanguageModel(Component):
     def _calls(self) -> ProviderCalls:
         provider = ANTHROPIC if isinstance(self.client, AnthropicClient) else OPENAI
         return ProviderCalls(provider, self.model, self.max_retries, Prices(self.price_in, self.price_out))
+
+
+def _checked_messages(given: Any) -> list[dict[str, str]]:
+    """Return messages as they are sent.
+
+    Raises:
+        InputError: They are nothing of the kind.
+    """
+    messages: Any = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    known = is_list(messages) and len(messages) > 0
+    if not known or not all(is_object(each) and isinstance(each.get("content"), str) for each in messages):
+        raise InputError(f"messages={shown(given)}: expected a text, or a list of role and content")
+    return [{"role": "user", **message, "content": encodable(message["content"])} for message in messages]
 
 
 def _consumed(answer: Any) -> Consumed:

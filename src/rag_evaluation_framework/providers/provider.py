@@ -34,11 +34,13 @@ class Provider:
         """Return the key: the one that is given, else that of the environment. It is hidden from now on.
 
         Raises:
-            ConfigError: There is none, and the address is the provider's own.
+            ConfigError: There is none, and the address is the provider's own; or it cannot be sent.
         """
         found = given or next(filter(None, map(os.environ.get, self.keys)), None)
         if found:
             hide(found)
+            if not (found.isascii() and found.isprintable()):
+                raise ConfigError(f"{needed_by}: the key of {self.name} is not printable ASCII; see {self.keys[0]}")
             return found
         if self.base_url(base_url) != self.url:
             return _NO_KEY

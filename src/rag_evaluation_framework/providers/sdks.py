@@ -3,8 +3,9 @@
 from typing import Any
 from weakref import finalize
 
-from rag_evaluation_framework._outside import hide
+from rag_evaluation_framework._outside import class_name, hide
 from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.providers.provider import ANTHROPIC, COHERE, OPENAI
 
 
@@ -65,6 +66,21 @@ def address_of(client: Any) -> str | None:
     wrapper = getattr(client, "_client_wrapper", None)  # Cohere's, which tells its own nowhere else
     address: Any = wrapper.get_base_url() if wrapper is not None else getattr(client, "base_url", None)
     return str(address).rstrip("/") if address else None
+
+
+def check_client(owner: str, client: Any, needs: str) -> None:
+    """Check that a client that was given is one.
+
+    Args:
+        owner: The component, for messages.
+        client: The client; None if none was given.
+        needs: An attribute that it has to have.
+
+    Raises:
+        ConfigError: It has not.
+    """
+    if client is not None and not hasattr(client, needs):
+        raise ConfigError(f"{owner}: client={class_name(client)} has no {needs!r}; expected a client of its SDK")
 
 
 def given_client(client: Any) -> Any:

@@ -16,7 +16,7 @@ from rag_evaluation_framework.data.plain import encodable
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
 from rag_evaluation_framework.providers.provider import COHERE
-from rag_evaluation_framework.providers.sdks import NO_RETRIES, cohere_client
+from rag_evaluation_framework.providers.sdks import NO_RETRIES, check_client, cohere_client
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
 _AT_ONCE = 1000  # texts of a request, as Cohere recommends
@@ -61,6 +61,7 @@ class CohereReranker(ScoringReranker):
         check_count("CohereReranker", "max_tokens_per_doc", self.max_tokens_per_doc)
         check_count("CohereReranker", "max_retries", self.max_retries, 0)
         check_seconds("CohereReranker", "timeout", self.timeout)
+        check_client("CohereReranker", self.client, "rerank")
 
     def prepare(self) -> None:
         """Make the client, so that a missing key or package is known before the first question."""
