@@ -559,7 +559,7 @@ def test_a_publication_that_was_killed_is_completed_by_the_next_and_nothing_is_t
     before = Counter(
         run["reference_example_id"] for run in providers.langsmith.store.runs.values() if "end_time" in run
     )
-    told = publish_experiment(result, "many", client=client, patience=2)
+    told = publish_experiment(result, "many", client=client, patience=0.5)
     assert (told.complete, told.sent) == (True, 202 - len(before))
     is_there_once(providers, result)
     assert len(list(tmp_path.joinpath("run").glob("experiment.json"))) == 1
