@@ -13,10 +13,10 @@ from uuid import UUID, uuid5
 from tqdm import tqdm
 
 from rag_evaluation_framework._outside import one_line, raised
-from rag_evaluation_framework._support.files import write_over
+from rag_evaluation_framework._support.files import is_object, write_over
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.datasets.langsmith_examples import QUERY_ID
+from rag_evaluation_framework.datasets.langsmith_examples import question_id
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.integrations.experiment_content import RUN, ExperimentContent
 from rag_evaluation_framework.integrations.langsmith_client import answering, checked_name, opened
@@ -248,8 +248,9 @@ def stored_scores(keys: Sequence[str], scores: Callable[[str], Mapping[str, floa
 
 def _query_id(example: Mapping[str, Any]) -> str:
     """Return the id of the question of an example, as a dataset that is pulled has it."""
-    given = example["metadata"].get(QUERY_ID)
-    return given if isinstance(given, str) and given else example["id"]
+    own: Any = example["outputs"].get("metadata")
+    everything = {**example["inputs"], **example["outputs"], **(own if is_object(own) else {}), **example["metadata"]}
+    return question_id({"metadata": everything, "id": example["id"]}) or ""
 
 
 def _lost(error: BaseException) -> str:
