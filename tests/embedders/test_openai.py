@@ -187,3 +187,9 @@ def test_vectors_of_another_model_dimension_or_server_are_others(monkeypatch):
         assert embedder_identity(OpenAIEmbedder()) == embedder_identity(others[4])
     monkeypatch.setenv("OPENAI_BASE_URL", "https://api.openai.com/v1/")
     assert embedder_identity(OpenAIEmbedder(api_key="x")) == embedder_identity(others[0])
+
+
+@pytest.mark.parametrize("client", [object(), "sk-text"])
+def test_a_client_that_is_none_is_refused_at_once(client):
+    with pytest.raises(ConfigError, match="has no 'embeddings'; expected a client of its SDK"):
+        OpenAIEmbedder(client=client)

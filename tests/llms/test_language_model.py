@@ -441,3 +441,15 @@ def test_long_nonsense_is_read_in_time(model_of, providers, waits):
     with pytest.raises(InvalidAnswer, match="no JSON"):
         model_of("OpenAI", max_retries=0).form(MESSAGES, Question)
     assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("messages", [[], [{"role": "user"}], [{"role": "user", "content": None}], [7], None])
+def test_what_are_no_messages_are_refused(providers, messages):
+    with pytest.raises(InputError, match="expected a text, or a list of role and content"):
+        LanguageModel(AnthropicClient(), "m").text(messages)
+    assert not providers.exchanges
+
+
+def test_a_question_may_be_a_text(providers):
+    answer = LanguageModel(AnthropicClient(), "m").text("Refunds take five working days.")
+    assert answer.value == "Refunds take five working days."

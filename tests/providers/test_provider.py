@@ -67,7 +67,16 @@ def test_a_server_of_ones_own_needs_no_key_and_gets_the_one_that_there_is(provid
 @pytest.mark.parametrize("given", [True, False])
 def test_a_key_is_hidden_from_then_on(given, monkeypatch):
     if not given:
-        monkeypatch.setenv("OPENAI_API_KEY", "oddly formed; kéy")
-    assert "oddly" in fit_to_show("it was oddly formed; kéy")
-    OPENAI.key("oddly formed; kéy" if given else None, None, "Mine")
-    assert fit_to_show("it was oddly formed; kéy") == "it was ***"
+        monkeypatch.setenv("OPENAI_API_KEY", "oddly formed; key!")
+    assert "oddly" in fit_to_show("it was oddly formed; key!")
+    OPENAI.key("oddly formed; key!" if given else None, None, "Mine")
+    assert fit_to_show("it was oddly formed; key!") == "it was ***"
+
+
+@pytest.mark.parametrize("key", ["sk-ключ-12345", "sk-12345\n6789"])
+def test_a_key_that_no_header_can_hold_is_refused_and_hidden(key):
+    with pytest.raises(
+        ConfigError, match=r"Mine: the key of OpenAI is not printable ASCII; see OPENAI_API_KEY"
+    ) as told:
+        OPENAI.key(key, None, "Mine")
+    assert key not in str(told.value)

@@ -1,7 +1,7 @@
 """Metrics as evaluators of LangSmith, for experiments that LangSmith runs."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -101,14 +101,13 @@ def to_langsmith_evaluator(
         ConfigError: It is not a metric, `k` is below 1, or the name has another number behind its `@`.
         MissingDependency: LangSmith's SDK is not installed.
     """
-    built: Any = build("metric", metric) if isinstance(metric, str) else metric
-    if not isinstance(built, Metric):
-        raise ConfigError(f"metric={shown(built)}: expected a Metric, such as SpanRecall()")
-    given: Metric[Any] = built
+    made: Any = build("metric", metric) if isinstance(metric, str) else metric
+    if not issubclass(type(made), Metric):
+        raise ConfigError(f"metric={shown(made)}: expected a Metric, such as SpanRecall()")
     check_count("to_langsmith_evaluator", "k", k)
     evaluation: Any = require("langsmith.evaluation", extra="langsmith", needed_by="to_langsmith_evaluator")
-    scorer = _RunScorer(given, k, corpus, registry)
-    key = _key(name or given.name, k)
+    scorer = _RunScorer(made, k, corpus, registry)
+    key = _key(name or made.name, k)
 
     def evaluate_run(_: Any, run: Any, example: Any = None, evaluator_run_id: Any = None) -> Any:
         del evaluator_run_id
@@ -120,13 +119,13 @@ def to_langsmith_evaluator(
     return evaluator
 
 
-def _named(metrics: object) -> list[tuple[str | None, Any]]:
+def _named(metrics: Any) -> list[tuple[str | None, Any]]:
     if is_object(metrics):
         return list(metrics.items())
-    listed: object = [metrics] if isinstance(metrics, Metric | str) else metrics
-    if not isinstance(listed, Iterable):
+    listed: Any = [metrics] if isinstance(metrics, str) or hasattr(metrics, "calculate") else metrics
+    if not hasattr(listed, "__iter__"):
         raise ConfigError(f"metrics={shown(listed)}: expected metrics, or their names")
-    return [(None, metric) for metric in cast("Iterable[Any]", listed)]
+    return [(None, metric) for metric in listed]
 
 
 def _cutoffs(given: Any) -> list[Any]:

@@ -172,11 +172,11 @@ class _Publishing:
         runs that did not arrive, and runs that did not end.
         """
         content = self.content
-        seems_there = self._waited(lambda: self._seems_there(recorded))
-        if seems_there and not sent_before and not self.losses:
+        seen = self._is_there if sent_before else self._seems_there
+        if self._waited(lambda: seen(recorded)) and (sent_before or not self.losses):
             return len(content.rows), content.expected.total()
         # Not what was sent now, of which nobody knows what is lost and what only late: that would be there twice.
-        if sent_before and not self._waited(lambda: not self._missing(recorded)) and not self.losses:
+        if sent_before and not self.losses:
             self._send(recorded, self._missing(recorded))
             self._waited(lambda: not self._missing(recorded))
         there = recorded.runs()
@@ -199,7 +199,13 @@ class _Publishing:
         runs, scores = recorded.counts()
         if runs < len(content.rows) or any(scores[key] < count for key, count in content.expected.items()):
             return False
-        return recorded.runs().keys() >= {content.example(row)["id"] for row in content.rows}
+        return self._has_runs(recorded)
+
+    def _is_there(self, recorded: RecordedExperiment) -> bool:
+        return self._has_runs(recorded) and not self._missing(recorded)
+
+    def _has_runs(self, recorded: RecordedExperiment) -> bool:
+        return recorded.runs().keys() >= {self.content.example(row)["id"] for row in self.content.rows}
 
     def _missing(self, recorded: RecordedExperiment) -> list[tuple[str, str, float]]:
         """Return the scores that are not there though their runs are: the run, the name and the score."""

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.datasets.langsmith_examples import QUERY_ID, dataset_from_examples
+from rag_evaluation_framework.datasets.langsmith_examples import dataset_from_examples, question_id
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from rag_evaluation_framework.results.result import EvaluationResult
 
@@ -16,8 +17,9 @@ _LEVELS: Mapping[str, Level[Any]] = {level.evaluation_type: level for level in (
 
 def query_id_of(example: Mapping[str, Any]) -> str:
     """Return the id of the question of an example, as a dataset that is pulled has it."""
-    given = example["metadata"].get(QUERY_ID)
-    return given if isinstance(given, str) and given else example["id"]
+    own: Any = example["outputs"].get("metadata")
+    everything = {**example["inputs"], **example["outputs"], **(own if is_object(own) else {}), **example["metadata"]}
+    return question_id({"metadata": everything, "id": example["id"]}) or ""
 
 
 def matching_rows(result: EvaluationResult[Any], examples: Mapping[str, Mapping[str, Any]]) -> list[int]:

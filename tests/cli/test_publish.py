@@ -1,0 +1,88 @@
+"""`rag-eval publish`: a run becomes an experiment in LangSmith."""
+
+import json
+
+import pytest
+
+from rag_evaluation_framework.integrations import push_dataset
+from rag_evaluation_framework.results import load_result
+from rag_evaluation_framework.testing import LoopbackProviders
+from support.published import NAME, is_there_once, published_dataset, published_result
+
+
+@pytest.fixture
+def providers():
+    with LoopbackProviders() as opened:
+        push_dataset(published_dataset(), NAME)
+        yield opened
+
+
+@pytest.fixture
+def saved(folder):
+    """A run in the store."""
+    return published_result().save()
+
+
+def test_a_run_is_published_and_its_address_is_kept(rag_eval, providers, saved):
+    outcome = rag_eval("publish", "last", NAME)
+    assert (outcome.code, outcome.err) == (0, "")
+    result = load_result(saved)
+    experiment = is_there_once(providers, result)
+    told, address = outcome.out.splitlines()
+    assert told == f"experiment {experiment.name} in LangSmith: 8 of 8 runs and 36 of 36 scores are there"
+    assert address == result.experiment_url
+    assert rag_eval("publish", saved, NAME).out == outcome.out
+    is_there_once(providers, result)
+
+
+def test_as_json_it_is_one_object(rag_eval, providers, saved):
+    outcome = rag_eval("publish", "last", NAME, "--json")
+    record = json.loads(outcome.out)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert record.keys() == {
+        "name",
+        "url",
+        "dataset_name",
+        "questions",
+        "runs",
+        "scores",
+        "scores_there",
+        "sent",
+        "problems",
+        "unmatched",
+        "complete",
+    }
+    assert (record["runs"], record["scores_there"], record["complete"]) == (8, 36, True)
+
+
+def test_what_did_not_arrive_is_told_and_the_code_is_2(rag_eval, providers, saved):
+    providers.fault("POST /runs/multipart", status=422, times=None)
+    outcome = rag_eval("publish", "last", NAME)
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: experiment ")
+    assert "is incomplete: 0 of 8 runs and 0 of 36 scores are there" in outcome.err
+    providers.clear_faults()
+    assert rag_eval("publish", "last", NAME).code == 0
+    is_there_once(providers, load_result(saved))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("last", "other"), "has no dataset 'other'; dataset push makes one"),
+        (("none", NAME), "none"),
+    ],
+)
+def test_what_is_not_there_is_one_line(rag_eval, providers, saved, arguments, message):
+    outcome = rag_eval("publish", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert providers.langsmith.experiments == {}
+
+
+def test_a_key_that_is_missing_is_one_line(rag_eval, providers, saved, monkeypatch):
+    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    outcome = rag_eval("publish", "last", NAME)
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: LangSmith needs an API key: set LANGSMITH_API_KEY")
