@@ -1,5 +1,6 @@
 """Datasets to and from LangSmith: its real SDK, over real sockets, against the server of `LoopbackProviders`."""
 
+import json
 import os
 import random
 import signal
@@ -25,11 +26,13 @@ from rag_evaluation_framework import (
     ChunkRegistry,
     Corpus,
     Dataset,
+    Document,
     DocumentId,
     DocumentLevelGroundTruth,
     PositionAwareChunk,
     Query,
     TokenLevelGroundTruth,
+    load_dataset,
     save_dataset,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
@@ -143,6 +146,24 @@ def test_spans_are_pushed_with_their_texts(providers, corpus):
     pulled = pull_dataset("refunds", TOKEN)
     assert (pulled.content_hash, pulled.corpus_hash) == (dataset.content_hash, corpus.content_hash)
     assert pull_dataset("refunds", TOKEN, corpus=Corpus(list(corpus)[:2])).corpus_hash == corpus.content_hash
+
+
+def test_labels_are_found_again_in_edited_documents_after_a_pull_as_from_the_file(providers, tmp_path):
+    text = "Cancel at any time. Refunds take five days. Ask for help."
+    labelled = Corpus([Document(DocumentId("a.md"), text)])
+    edited = Corpus([Document(DocumentId("a.md"), f"Refunds take five days. {text}")])
+    entry = TokenLevelGroundTruth(question(1), [CharacterSpan(DocumentId("a.md"), 20, 43)])
+    path = save_dataset(Dataset([entry], TOKEN, corpus=labelled), tmp_path / "d.json")
+
+    push_dataset(load_dataset(path, TOKEN), "refunds")
+    pulled, again = pull_dataset("refunds", TOKEN), pull_dataset("refunds", TOKEN, corpus=edited)
+    assert pulled.contexts == again.contexts == load_dataset(path, TOKEN).contexts
+    assert pulled.contexts.around
+    assert pulled.contexts.documents
+    assert pulled.contexts.unique_with
+    kept = json.loads(save_dataset(pulled, tmp_path / "pulled.json").read_text("utf-8"))
+    assert kept == {**json.loads(path.read_text("utf-8")), "name": "refunds"}
+    assert push_dataset(load_dataset(path, TOKEN, corpus=labelled), "refunds").unchanged == ("q1",)
 
 
 def test_a_second_push_sends_nothing(providers):

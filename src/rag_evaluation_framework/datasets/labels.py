@@ -1,6 +1,6 @@
 """Reading labels from dataset files: spans, chunk ids and document ids, with their gains."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import partial
 from typing import Annotated, Any
 
@@ -11,15 +11,17 @@ from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr, json_path
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import (
     ChunkLevelGroundTruth,
     DocumentLevelGroundTruth,
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
-from rag_evaluation_framework.data.label_contexts import UniqueWith
+from rag_evaluation_framework.data.label_contexts import LabelContexts, UniqueWith
 from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN, IdT
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.answers import read_answers
 from rag_evaluation_framework.errors import DatasetError
@@ -115,6 +117,22 @@ class LabelReader:
         if record.was_in:
             self.was_in[query.id, span] = tuple(map(DocumentId, record.was_in))
         return span
+
+    def contexts(self, documents: Mapping[str, str], lost: Iterable[Skipped] = ()) -> LabelContexts:
+        """Return what the file keeps of the labelled documents, once all labels have been read.
+
+        Args:
+            documents: The hashes of the documents that hold spans.
+            lost: The labels of places that were lost.
+        """
+        return LabelContexts(
+            FrozenDict({DocumentId(name): digest for name, digest in documents.items()}),
+            FrozenDict(self.around),
+            FrozenDict(self.unique_with),
+            FrozenDict(self.was_in),
+            tuple(lost),
+            FrozenDict(self.times),
+        )
 
     def _labelled_document(self, record: SpanRecord) -> DocumentId:
         """Return the id of the document of a span; as it is written if it is exact, or may have been renamed since.

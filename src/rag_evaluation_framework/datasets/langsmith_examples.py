@@ -133,6 +133,7 @@ class ExampleReader:
         self.records = RecordReader(source)
         self.labels = LabelReader(self.records, corpus, utf16_offsets)
         self.ids = QueryIds()
+        self.documents: dict[str, str] = {}
         self.level, self.registry = checked_level(level), registry
         self.query_key = "query" if query_key is None else query_key
         self.keys = self._known_keys() if ground_truth_key is None else (ground_truth_key,)
@@ -149,7 +150,8 @@ class ExampleReader:
             raise self.records.error()
         self.records.warn()
         truth = [entry for entry in entries if entry is not None]
-        return Dataset(truth, self.level, name=name, corpus=self.labels.corpus)
+        recorded = self.labels.contexts(self.documents)
+        return Dataset(truth, self.level, name=name, corpus=self.labels.corpus, recorded=recorded)
 
     def _known_keys(self) -> tuple[str, ...]:
         if self.level is TOKEN and self.registry is not None:
@@ -173,18 +175,22 @@ class ExampleReader:
         for name in (QUERY_ID, to_camel(QUERY_ID)):
             if metadata.get(name) == identity:
                 del metadata[name]
-        self._check_level(metadata.pop(PUSHED, None), where)
+        self._read_pushed(metadata.pop(PUSHED, None), where)
         if metadata.get(SPLITS) == _USUAL_SPLITS:
             del metadata[SPLITS]
         self.records.check_query(identity, text, where)
         query = Query(QueryId(identity), QueryText(text), metadata)
         return None if key is None else self._truth(query, outputs, key, f"{where}.outputs")
 
-    def _check_level(self, pushed: Any, where: str) -> None:
-        """Raise LevelMismatch if an example says that it was pushed from a dataset of another level."""
-        found = pushed.get("evaluation_type") if is_object(pushed) else None
+    def _read_pushed(self, pushed: Any, where: str) -> None:
+        """Keep the hashes of documents that were pushed; raise LevelMismatch if that was a dataset of another level."""
+        noted: dict[str, Any] = pushed if is_object(pushed) else {}
+        found, documents = noted.get("evaluation_type"), noted.get("documents")
         if found in GROUND_TRUTH_KEYS:
             check_level(f"{self.records.source}: {where}", found, self.level)
+        for name, digest in documents.items() if is_object(documents) else ():
+            if isinstance(digest, str):
+                self.documents[name] = digest
 
     def _key(self, outputs: dict[str, Any], where: str) -> str | None:
         """Return the key of the ground truth, or None after recording that there is none."""

@@ -15,10 +15,8 @@ from rag_evaluation_framework._support.records import Record, RecordReader, brie
 from rag_evaluation_framework._support.strict_json import Json
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.ids import DocumentId, EvaluationType, QueryId, QueryText
-from rag_evaluation_framework.data.label_contexts import LabelContexts
+from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
 from rag_evaluation_framework.data.levels import Level, check_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
@@ -180,14 +178,7 @@ def _read(
         chunking=header.chunking,
         metadata=metadata,
         skipped=skipped,
-        recorded=LabelContexts(
-            FrozenDict({DocumentId(name): digest for name, digest in header.documents.items()}),
-            FrozenDict(labels.around),
-            FrozenDict(labels.unique_with),
-            FrozenDict(labels.was_in),
-            tuple(lost),
-            FrozenDict(labels.times),
-        ),
+        recorded=labels.contexts(header.documents, lost),
     )
 
 

@@ -1,7 +1,7 @@
 """Saving datasets in the native format."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,11 @@ from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.records import Problems, storable
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.datasets.label_records import label_records
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
+from rag_evaluation_framework.labelling.anchors import known_documents
 
 
 def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
@@ -63,12 +62,11 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         {
             "id": entry.query.id,
             "query": entry.query.text,
-            **entry.record(dataset.labelled_corpus, dataset.contexts.around),
+            **labels,
             "metadata": dict(entry.query.metadata),
         }
-        for entry in dataset
+        for entry, labels in zip(dataset, label_records(dataset), strict=True)
     ]
-    _add_what_is_known(questions, dataset)
     if path.suffix == ".json":
         text = _json({**header, "questions": questions}, path, indent=1) + "\n"
     elif path.suffix == ".jsonl":
@@ -99,37 +97,6 @@ def _documents(dataset: Dataset[Any]) -> dict[str, dict[str, str]]:
         twins = [str(document.id) for document in corpus if document.content_hash in lost]
         known = known_documents([*known, *twins], corpus)
     return {"documents": known} if known else {}
-
-
-def _add_what_is_known(questions: list[dict[str, Any]], dataset: Dataset[Any]) -> None:
-    """Add to each span what nobody can tell once the documents have changed.
-
-    That is what made its place the only one, how often its text stood there, and which documents it was in before.
-    """
-    if dataset.level is not TOKEN:
-        return
-    asked = [(question["id"], record) for question in questions for record in _span_records(question)]
-    records = [record for _, record in asked]
-    spans = [CharacterSpan(record["doc_id"], record["start"], record["end"]) for record in records]
-    contexts = dataset.contexts
-    if dataset.labelled_corpus is None:
-        unique = [(contexts.unique_with.get(span), contexts.times.get(span, 1)) for span in spans]
-    else:
-        unique = [(anchor.unique_with, anchor.times) for anchor in anchors_of(spans, dataset.labelled_corpus)]
-    was_in = contexts.was_in
-    for (query_id, record), span, (found, times) in zip(asked, spans, unique, strict=True):
-        if found is not None:
-            record["unique_with"] = found
-        if times > 1:
-            record["times"] = times
-        if (query_id, span) in was_in:
-            record["was_in"] = list(was_in[query_id, span])
-
-
-def _span_records(question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the records of all spans of a question."""
-    places = (place for answer in question.get("answers", ()) for place in answer["places"])
-    return chain(question.get("relevant_spans", ()), *(place.get("spans", [place]) for place in places))
 
 
 def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:

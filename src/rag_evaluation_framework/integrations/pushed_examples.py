@@ -11,6 +11,8 @@ from rag_evaluation_framework._support.records import Problems, storable
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.ids import content_digest
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.datasets.label_records import label_records
 from rag_evaluation_framework.datasets.langsmith_examples import PUSHED, SPLITS, ExampleReader, to_example
 from rag_evaluation_framework.errors import DatasetError
 
@@ -75,7 +77,8 @@ def pushed_examples(dataset: Dataset[Any]) -> list[PushedExample]:
     source = f"dataset {dataset.name!r}"
     if problems:
         raise DatasetError(problems.message(source))
-    rows = [_plain(to_example(entry, dataset.labelled_corpus), entry) for entry in dataset]
+    labelled = zip(dataset, label_records(dataset), strict=True)
+    rows = [_plain({**to_example(entry), "outputs": labels}, entry) for entry, labels in labelled]
     _check_read_back(dataset, rows, source)
     return [_example(row, number, dataset) for number, row in enumerate(rows)]
 
@@ -86,9 +89,17 @@ def _example(row: dict[str, Any], number: int, dataset: Dataset[Any]) -> PushedE
     known = {"corpus_hash": dataset.corpus_hash, "chunking": dataset.chunking}
     noted: dict[str, Any] = {"position": number, "evaluation_type": dataset.level.evaluation_type}
     noted |= {key: text for key, text in known.items() if text is not None}
+    if documents := _documents(dataset.ground_truth[number], dataset):
+        noted["documents"] = documents
     query_id = dataset.queries[number].id
     example = PushedExample(query_id, row["inputs"], row["outputs"], {**metadata, PUSHED: noted}, splits)
     return replace(example, metadata={**metadata, PUSHED: {**noted, _HASH: example.digest}})
+
+
+def _documents(entry: GroundTruth[Any], dataset: Dataset[Any]) -> dict[str, str]:
+    """Return the hashes of the documents in which its spans were labelled, as far as they are known."""
+    held = dict.fromkeys(unit.doc_id for unit in entry.labels if isinstance(unit, CharacterSpan))
+    return {doc_id: digest for doc_id in held if (digest := dataset.contexts.documents.get(doc_id))}
 
 
 def _plain(row: Any, entry: GroundTruth[Any]) -> dict[str, Any]:
