@@ -39,6 +39,12 @@ def test_it_shows_what_is_kept_by_embedder(rag_eval, filled):
     assert "exported models: 1, 1,002 bytes" in outcome.out
 
 
+def test_embedders_of_equal_parameters_are_told_apart_by_what_they_hold(rag_eval, filled):
+    other = json.dumps({**json.loads(IDENTITY), "content": "0123456789abcdef" * 4})
+    EmbeddingCache(filled).put(other, {"text": Embedding(np.ones(3, dtype=np.float32), False)})
+    assert "  Own(size=3) 0123456789ab: 1 vectors of dimension 3" in rag_eval("cache", "info", "--root", filled).out
+
+
 def test_the_same_as_json(rag_eval, filled):
     found = json.loads(rag_eval("cache", "info", "--root", filled, "--json").out)
     assert found["vectors"] == 5

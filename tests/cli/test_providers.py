@@ -112,7 +112,8 @@ def test_a_missing_key_is_told_in_a_line_before_anything_is_done(
     done, attempts = offline("-m", "rag_evaluation_framework", *RUN, *chosen)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"error: {component} needs a key of {provider}: set the environment variable {variable}, or pass client=\n"
+        f"error: {component} needs a key of {provider}: set the environment variable {variable}, or in Python pass "
+        "client=\n"
     )
     assert attempts == []
     assert not list(folder.glob(".rag-eval/*"))
@@ -137,7 +138,7 @@ def test_a_provider_that_cannot_be_reached_is_told_in_a_line(rag_eval, folder, m
     code, out, err = rag_eval(*RUN, "--embedder", "openai:max_retries=0")
     assert (code, out) == (2, "")
     (line,) = err.splitlines()
-    assert line.startswith("error: OpenAI (text-embedding-3-small) cannot be reached: ")
+    assert line.startswith("error: OpenAI (text-embedding-3-small) cannot be reached at http://127.0.0.1:")
 
 
 def test_a_wrong_key_is_told_in_a_line_without_it(rag_eval, folder, providers, monkeypatch):
@@ -170,6 +171,6 @@ def test_a_run_is_saved_with_the_parameters_of_its_providers_and_the_next_one_em
         "type": "openai",
         "model": "text-embedding-3-small",
         "dimensions": 64,
-        "base_url": None,
+        "base_url": f"{providers.url}/v1",
     }
     assert retriever["reranker"]["model"] == "rerank-v3.5"

@@ -132,5 +132,5 @@ def test_it_is_built_by_its_name():
 def test_a_missing_key_is_told_when_something_is_to_be_sent(monkeypatch):
     for name in ("CO_API_KEY", "COHERE_API_KEY", "CO_API_URL"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ConfigError, match=r"^CohereEmbedder needs a key of Cohere: set .* CO_API_KEY, or pass"):
+    with pytest.raises(ConfigError, match=r"^CohereEmbedder needs a key of Cohere: set .* CO_API_KEY, or in Py"):
         CohereEmbedder().embed(["a"])

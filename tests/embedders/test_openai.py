@@ -114,6 +114,8 @@ def test_surrogates_are_sent_as_what_they_stand_for(providers):
 def test_an_empty_text_is_refused_before_anything_is_sent(providers):
     with pytest.raises(InputError, match=r"^OpenAIEmbedder: text 1 is ''; expected a text of at least one character$"):
         OpenAIEmbedder(batch_size=1).embed(["a", ""])
+    with pytest.raises(InputError, match=r"^OpenAIEmbedder: texts='hello'; expected a list of texts$"):
+        OpenAIEmbedder().embed("hello")
     assert providers.exchanges == []
 
 
@@ -146,7 +148,9 @@ def test_a_missing_key_is_told_when_something_is_to_be_sent(monkeypatch):
     embedder = OpenAIEmbedder()
     assert embedder.name == "OpenAIEmbedder"
     for ask in (lambda: embedder.embed(["a"]), lambda: embedder.embed_query("a"), lambda: embedder.dimension):
-        with pytest.raises(ConfigError, match=r"^OpenAIEmbedder needs a key of OpenAI: set .* OPENAI_API_KEY, or pass"):
+        with pytest.raises(
+            ConfigError, match=r"^OpenAIEmbedder needs a key of OpenAI: set .* OPENAI_API_KEY, or in Py"
+        ):
             ask()
 
 

@@ -295,12 +295,12 @@ def test_a_server_that_does_not_answer_in_time_is_not_available(providers, waits
     providers.fault(ROUTES["OpenAI"], delay=0.6, times=None)
     with (
         openai.OpenAI(base_url=f"{providers.url}/v1", api_key=KEY, timeout=0.15, max_retries=5) as client,
-        pytest.raises(ProviderUnavailable, match=r"cannot be reached: .*[Tt]imeout"),
+        pytest.raises(ProviderUnavailable, match=r"cannot be reached at .*: .*[Tt]imeout"),
     ):
         LanguageModel(client, "m", max_retries=1).text(MESSAGES)
     assert len(asked(providers, "OpenAI")) == 2  # and not five more for each of them
     providers.fault(ROUTES["Anthropic"], delay=0.6, times=None)
-    with pytest.raises(ProviderUnavailable, match=r"Anthropic .* cannot be reached: .*[Tt]imeout"):
+    with pytest.raises(ProviderUnavailable, match=r"Anthropic .* cannot be reached at .*: .*[Tt]imeout"):
         LanguageModel(AnthropicClient(timeout=0.15), "m", max_retries=1).text(MESSAGES)
     assert len(asked(providers, "Anthropic")) == 2
 

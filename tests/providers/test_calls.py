@@ -20,6 +20,7 @@ from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderC
 from rag_evaluation_framework.providers.provider import OPENAI
 from support.provider_clients import client_of
 
+ADDRESS = "http://127.0.0.1:9/v1"
 ROUTE = "POST /v1/embeddings"
 
 
@@ -35,7 +36,7 @@ def consumed(answer):
 
 def asking(max_retries=5, sdk=None, timeout=10.0, prices=None):
     """Return what calls OpenAI, and returns how many vectors came."""
-    calls = ProviderCalls(OPENAI, "m", max_retries, prices or Prices())
+    calls = ProviderCalls(OPENAI, "m", ADDRESS, max_retries, prices or Prices())
     sdk = sdk or OpenAI(max_retries=0, timeout=timeout)
     return lambda: calls.call(lambda: sdk.embeddings.create(model="m", input=["a", "b"]), read, consumed)
 
@@ -159,6 +160,15 @@ def test_who_asks_to_wait_for_long_is_not_waited_for(providers, waits, asked):
     assert (failed.value.attempts, providers.counts()[ROUTE], waits) == (1, 1, [])
 
 
+def test_a_call_after_one_that_was_asked_to_wait_for_long_is_tried_as_often_as_any(providers, waits):
+    providers.fault(ROUTE, status=429, headers={"Retry-After": "3600"})
+    call = asking(2)
+    with pytest.raises(ProviderUnavailable):
+        call()
+    providers.fault(ROUTE, status=503, times=2)
+    assert call() == 2
+
+
 def test_else_a_retry_waits_a_random_time_below_a_bound_that_doubles(providers, waits):
     providers.fault(ROUTE, status=500, times=None)
     for _ in range(15):
@@ -210,7 +220,8 @@ def test_a_lost_connection_and_a_timeout_are_tried_again_and_told_by_their_cause
     providers.fault(ROUTE, delay=1.0)
     assert asking(2, timeout=0.3)() == 2
     providers.fault(ROUTE, drop=True, times=None)
-    with pytest.raises(ProviderUnavailable, match=r"^OpenAI \(m\) cannot be reached: \w+: .*$") as failed:
+    told = rf"^OpenAI \(m\) cannot be reached at {ADDRESS} \(OPENAI_BASE_URL\): \w+: .*$"
+    with pytest.raises(ProviderUnavailable, match=told) as failed:
         asking(1)()
     assert (failed.value.status, failed.value.attempts) == (None, 2)
     assert failed.value.__cause__ is not None
@@ -250,7 +261,7 @@ def test_what_our_own_code_raises_before_anything_is_sent_stays_as_it_is(waits):
         raise ConfigError("no key")
 
     with track_usage() as usage, pytest.raises(ConfigError, match=r"^no key$"):
-        ProviderCalls(OPENAI, "m", 5).call(send, read, consumed)
+        ProviderCalls(OPENAI, "m", ADDRESS, 5).call(send, read, consumed)
     assert (usage.total.requests, waits) == (0, [])
 
 

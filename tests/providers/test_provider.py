@@ -48,7 +48,8 @@ def test_a_missing_key_is_told_in_a_line_with_the_variable_that_may_hold_it(prov
     with pytest.raises(ConfigError) as missing:
         provider.key(None, None, "MyEmbedder")
     assert str(missing.value) == (
-        f"MyEmbedder needs a key of {provider.name}: set the environment variable {provider.keys[0]}, or pass client="
+        f"MyEmbedder needs a key of {provider.name}: set the environment variable {provider.keys[0]}, "
+        "or in Python pass client="
     )
 
 

@@ -132,5 +132,5 @@ def test_it_is_built_by_its_name():
 def test_a_missing_key_is_told_before_the_first_question(monkeypatch):
     for name in ("CO_API_KEY", "COHERE_API_KEY", "CO_API_URL"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ConfigError, match=r"^CohereReranker needs a key of Cohere: set .* CO_API_KEY, or pass"):
+    with pytest.raises(ConfigError, match=r"^CohereReranker needs a key of Cohere: set .* CO_API_KEY, or in Py"):
         CohereReranker().prepare()

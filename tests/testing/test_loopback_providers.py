@@ -129,6 +129,11 @@ def test_without_answers_what_is_asked_about_is_quoted_in_the_form_that_is_asked
         assert parsed == Form(question="Refunds take five working days.", certain=True)
 
 
+def test_a_fault_that_is_none_is_refused():
+    with LoopbackProviders() as providers, pytest.raises(ConfigError, match="nothing would go wrong"):
+        providers.fault("POST /v1/embeddings", times=2)
+
+
 def test_what_was_asked_is_told_and_a_fault_comes_once():
     with LoopbackProviders() as providers:
         providers.fault("POST /v1/chat/completions", status=503, headers={"retry-after-ms": "1"})

@@ -21,6 +21,7 @@ from rag_evaluation_framework.registry.records import plain
 
 _NAMED = 10  # files that are not ours
 _EMBEDDER = 1000  # characters of an embedder and its parameters
+_DIGEST = 12  # digits of a hash
 
 
 class Action(StrEnum):
@@ -89,6 +90,8 @@ def _show(found: dict[str, Any], *, as_json: bool) -> None:
         given = ", ".join(f"{key}={value!r}" for key, value in entry["embedder"]["parameters"].items())
         kind = entry["embedder"]["type"].partition(":")[2]
         called = one_line(f"{kind}({given})", _EMBEDDER)
+        content = entry["embedder"].get("content")  # of weights, or of a server, which parameters do not tell
+        called += f" {content[:_DIGEST]}" if content else ""
         print_text(f"  {called}: {entry['vectors']:,} vectors of dimension {entry['dimension']}")
     if found["onnx_exports"]:
         print_text(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")

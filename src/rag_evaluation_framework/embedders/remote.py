@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.component import check_count, check_seconds
 from rag_evaluation_framework.contracts.embedder import EmbeddedPart, Embedder, Role, joined
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.providers.batches import BatchLimits, embed_in_batches
 from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
 from rag_evaluation_framework.providers.provider import Provider
@@ -51,7 +51,7 @@ class RemoteEmbedder(Embedder, ABC):
 
     model: str
     dimensions: int | None = None
-    base_url: str | None = None
+    base_url: str | None = field(default=None, metadata={"stands_for": lambda embedder: embedder.address})
     api_key: str | None = field(default=None, repr=False, compare=False)
     client: Any = field(default=None, repr=False, compare=False)
     batch_size: int = field(default=96, repr=False, compare=False)
@@ -83,9 +83,14 @@ class RemoteEmbedder(Embedder, ABC):
         return self._known["dimension"]
 
     @property
+    def address(self) -> str:
+        """The address of the server: of the client, as given, of the environment, or the provider's own."""
+        return address_of(self.client) or self.provider.base_url(self.base_url)
+
+    @property
     def content_hash(self) -> str | None:
         """A hash of the server's address; None for the provider's own: other servers may have other models."""
-        url = address_of(self.client) or self.provider.base_url(self.base_url)
+        url = self.address
         return None if url == self.provider.url else hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -93,7 +98,7 @@ class RemoteEmbedder(Embedder, ABC):
 
         Raises:
             ProviderError: The provider refused a request, was not available, or answered what cannot be used.
-            InputError: A text is empty, which providers do not take.
+            InputError: A text is empty, which providers do not take; or it is one text instead of several.
             ConfigError: There is no key.
             MissingDependency: The SDK is not installed.
         """
@@ -149,9 +154,12 @@ class RemoteEmbedder(Embedder, ABC):
 
     @cached_property
     def _calls(self) -> ProviderCalls:
-        return ProviderCalls(self.provider, self.model, self.max_retries, Prices(price_in=self.price_in))
+        prices = Prices(price_in=self.price_in)
+        return ProviderCalls(self.provider, self.model, self.address, self.max_retries, prices)
 
     def _joined(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        if isinstance(texts, str):
+            raise InputError(f"{type(self).__name__}: texts={shown(texts)}; expected a list of texts")
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         return joined(self.embed_in_parts(texts, role), len(texts))

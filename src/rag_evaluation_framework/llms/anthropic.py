@@ -10,7 +10,8 @@ from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.contracts.component import Component, check_seconds
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.providers.sdks import anthropic_client
+from rag_evaluation_framework.providers.provider import ANTHROPIC
+from rag_evaluation_framework.providers.sdks import address_of, anthropic_client
 
 _MOST_TOKENS = 4096  # of an answer, where no other number is asked for: Anthropic insists on one
 _ENDED = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "refusal": "content_filter"}
@@ -42,6 +43,11 @@ class AnthropicClient(Component):
 
     def __post_init__(self) -> None:
         check_seconds("AnthropicClient", "timeout", self.timeout)
+
+    @property
+    def address(self) -> str:
+        """The address of the server: of the client, as given, of the environment, or Anthropic's own."""
+        return address_of(self.client) or ANTHROPIC.base_url(self.base_url)
 
     @cached_property
     def chat(self) -> Any:

@@ -18,7 +18,7 @@ from rag_evaluation_framework.llms.anthropic import AnthropicClient
 from rag_evaluation_framework.llms.json_answers import json_in, strict_schema
 from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
 from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
-from rag_evaluation_framework.providers.sdks import given_client
+from rag_evaluation_framework.providers.sdks import address_of, given_client
 
 F = TypeVar("F", bound=BaseModel)
 T = TypeVar("T")
@@ -137,8 +137,10 @@ class LanguageModel(Component):
 
     @cached_property
     def _calls(self) -> ProviderCalls:
-        provider = ANTHROPIC if isinstance(self.client, AnthropicClient) else OPENAI
-        return ProviderCalls(provider, self.model, self.max_retries, Prices(self.price_in, self.price_out))
+        client, prices = self.client, Prices(self.price_in, self.price_out)
+        if isinstance(client, AnthropicClient):
+            return ProviderCalls(ANTHROPIC, self.model, client.address, self.max_retries, prices)
+        return ProviderCalls(OPENAI, self.model, address_of(client) or OPENAI.url, self.max_retries, prices)
 
 
 def _checked_messages(given: Any) -> list[dict[str, str]]:

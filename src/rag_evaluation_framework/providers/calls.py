@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from random import uniform
 from typing import Any, TypeVar
 
-from rag_evaluation_framework._outside import fit_to_show, one_line, raised, said
+from rag_evaluation_framework._outside import fit_to_show, one_line, raised, said, without_secrets
 from rag_evaluation_framework._support.coroutines import resolved, stop_if_cancelled
 from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework._support.interrupts import stop_if_interrupted
@@ -92,12 +92,14 @@ class ProviderCalls:
     Attributes:
         provider: The provider.
         model: The name of the model.
+        address: Where it is asked.
         max_retries: How many more requests a call may make; 0 or more.
         prices: What it costs.
     """
 
     provider: Provider
     model: str
+    address: str
     max_retries: int
     prices: Prices = field(default_factory=Prices)
     _unavailable: bool = field(default=False, init=False)
@@ -122,7 +124,8 @@ class ProviderCalls:
                 value = self._attempt(send, read, consumed, attempt)
             except _Failed as failed:
                 if attempt > retries or not failed.may_pass or failed.wait > LONGEST_WAIT:
-                    self._unavailable = isinstance(failed.error, ProviderUnavailable)
+                    tried = self._unavailable or failed.wait <= LONGEST_WAIT
+                    self._unavailable = tried and isinstance(failed.error, ProviderUnavailable)
                     raise failed.error from failed.__cause__
                 longest = min(_LONGEST_OWN_WAIT, _FIRST_WAIT * 2**attempt)
                 _sleep(failed.wait or uniform(0, longest))  # noqa: S311  nobody has to be kept from guessing it
@@ -177,7 +180,9 @@ class ProviderCalls:
             if isinstance(error, ValueError | TypeError | AttributeError):  # of an SDK that reads nonsense
                 message = f"{self._who} answered what cannot be read: {raised(error)}"
                 return _Failed(InvalidAnswer(message, self.provider.name, None, attempt))
-            message = f"{self._who} cannot be reached: {raised(error.__cause__ or error)}"
+            where = without_secrets(self.address)
+            hint = f" ({self.provider.address})" if self.address != self.provider.url else ""
+            message = f"{self._who} cannot be reached at {where}{hint}: {raised(error.__cause__ or error)}"
             return _Failed(ProviderUnavailable(message, self.provider.name, None, attempt))
         if status in _OK:
             message = f"{self._who} answered what cannot be read: {_said_by_provider(error)}"

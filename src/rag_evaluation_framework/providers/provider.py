@@ -45,7 +45,8 @@ class Provider:
         if self.base_url(base_url) != self.url:
             return _NO_KEY
         raise ConfigError(
-            f"{needed_by} needs a key of {self.name}: set the environment variable {self.keys[0]}, or pass client="
+            f"{needed_by} needs a key of {self.name}: set the environment variable {self.keys[0]}, or in Python pass "
+            "client="
         )
 
 

@@ -16,7 +16,7 @@ from rag_evaluation_framework.data.plain import encodable
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
 from rag_evaluation_framework.providers.provider import COHERE
-from rag_evaluation_framework.providers.sdks import NO_RETRIES, check_client, cohere_client
+from rag_evaluation_framework.providers.sdks import NO_RETRIES, address_of, check_client, cohere_client
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
 _AT_ONCE = 1000  # texts of a request, as Cohere recommends
@@ -47,7 +47,7 @@ class CohereReranker(ScoringReranker):
 
     model: str = "rerank-v3.5"
     max_tokens_per_doc: int = 4096
-    base_url: str | None = None
+    base_url: str | None = field(default=None, metadata={"stands_for": lambda reranker: reranker.address})
     api_key: str | None = field(default=None, repr=False, compare=False)
     client: Any = field(default=None, repr=False, compare=False)
     max_retries: int = field(default=5, repr=False, compare=False)
@@ -62,6 +62,11 @@ class CohereReranker(ScoringReranker):
         check_count("CohereReranker", "max_retries", self.max_retries, 0)
         check_seconds("CohereReranker", "timeout", self.timeout)
         check_client("CohereReranker", self.client, "rerank")
+
+    @property
+    def address(self) -> str:
+        """The address of the server: of the client, as given, of the environment, or Cohere's own."""
+        return address_of(self.client) or COHERE.base_url(self.base_url)
 
     def prepare(self) -> None:
         """Make the client, so that a missing key or package is known before the first question."""
@@ -96,7 +101,8 @@ class CohereReranker(ScoringReranker):
 
     @cached_property
     def _calls(self) -> ProviderCalls:
-        return ProviderCalls(COHERE, self.model, self.max_retries, Prices(price_search=self.price_search))
+        prices = Prices(price_search=self.price_search)
+        return ProviderCalls(COHERE, self.model, self.address, self.max_retries, prices)
 
 
 def _read(answer: Any, count: int) -> list[float]:

@@ -57,7 +57,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
 
     chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
     embedder: Embedder = field(default_factory=LsaEmbedder)
-    vector_store: VectorStore | None = field(default=None, metadata={"stands_for": InMemoryVectorStore})
+    vector_store: VectorStore | None = field(default=None, metadata={"stands_for": lambda _: InMemoryVectorStore()})
     batch_size: int = 256
 
     if TYPE_CHECKING:  # what is given may be a function, what is read is a component

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.loopback.chat import Script
 from rag_evaluation_framework.loopback.langsmith import LangSmithRoutes
 from rag_evaluation_framework.loopback.messages import Fault
@@ -85,8 +86,10 @@ class LoopbackProviders:
             after: How many requests go well before.
 
         Raises:
-            ConfigError: There is no such route.
+            ConfigError: There is no such route, or nothing would go wrong.
         """
+        if status is None and body is None and change is None and not (headers or delay or drop or lost):
+            raise ConfigError(f"fault({route!r}): nothing would go wrong; expected status=, drop=True or another fault")
         self._server.fault(route, Fault(status, headers or {}, body, change, delay, drop, lost, times, after))
 
     def clear_faults(self) -> None:
