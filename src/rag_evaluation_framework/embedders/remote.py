@@ -51,7 +51,9 @@ class RemoteEmbedder(Embedder, ABC):
 
     model: str
     dimensions: int | None = None
-    base_url: str | None = field(default=None, metadata={"stands_for": lambda embedder: embedder.address})
+    base_url: str | None = field(
+        default=None, metadata={"stands_for": lambda embedder: embedder.provider.another(embedder.address)}
+    )
     api_key: str | None = field(default=None, repr=False, compare=False)
     client: Any = field(default=None, repr=False, compare=False)
     batch_size: int = field(default=96, repr=False, compare=False)
@@ -90,8 +92,8 @@ class RemoteEmbedder(Embedder, ABC):
     @property
     def content_hash(self) -> str | None:
         """A hash of the server's address; None for the provider's own: other servers may have other models."""
-        url = self.address
-        return None if url == self.provider.url else hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
+        url = self.provider.another(self.address)
+        return None if url is None else hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per text, float32, shape (len(texts), dimension), row i for text i.

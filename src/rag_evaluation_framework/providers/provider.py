@@ -30,6 +30,10 @@ class Provider:
         """Return the address: the one that is given, else that of the environment, else the provider's own."""
         return (given or os.environ.get(self.address) or self.url).rstrip("/")
 
+    def another(self, base_url: str) -> str | None:
+        """Return an address if it is another than the provider's own, else None."""
+        return None if base_url == self.url else base_url
+
     def key(self, given: str | None, base_url: str | None, needed_by: str) -> str:
         """Return the key: the one that is given, else that of the environment. It is hidden from now on.
 

@@ -47,7 +47,9 @@ class CohereReranker(ScoringReranker):
 
     model: str = "rerank-v3.5"
     max_tokens_per_doc: int = 4096
-    base_url: str | None = field(default=None, metadata={"stands_for": lambda reranker: reranker.address})
+    base_url: str | None = field(
+        default=None, metadata={"stands_for": lambda reranker: COHERE.another(reranker.address)}
+    )
     api_key: str | None = field(default=None, repr=False, compare=False)
     client: Any = field(default=None, repr=False, compare=False)
     max_retries: int = field(default=5, repr=False, compare=False)
