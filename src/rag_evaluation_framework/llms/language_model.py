@@ -1,21 +1,23 @@
 """`LanguageModel`: asks a model, and checks what it answers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import count
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._outside import said, shown
+from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework.contracts.component import Component, check_choice, check_count
 from rag_evaluation_framework.contracts.llm_client import LLMClient
 from rag_evaluation_framework.data.plain import encodable
-from rag_evaluation_framework.errors import ConfigError, InputError, ProviderRefused
+from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnswer, ProviderRefused
 from rag_evaluation_framework.llms.anthropic import AnthropicClient
 from rag_evaluation_framework.llms.json_answers import json_in, strict_schema
+from rag_evaluation_framework.llms.kept_answers import KeptAnswer, KeptAnswers, answer_key
 from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
 from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
 from rag_evaluation_framework.providers.sdks import address_of, given_client
@@ -60,6 +62,8 @@ class LanguageModel(Component):
         max_retries: How many more requests are made where one fails.
         price_in: What a million tokens cost that are read, in any currency; for an estimate of the costs.
         price_out: What a million tokens cost that are written.
+        kept: Where answers are kept, and read instead of being asked for; None to ask each time. Answers that cannot be
+            used are kept, too, and are among the attempts that `max_retries` allows: they are not paid for twice.
 
     Raises:
         ConfigError: A parameter is out of range, or the client has no `chat`.
@@ -72,6 +76,7 @@ class LanguageModel(Component):
     max_retries: int = field(default=5, repr=False, compare=False)
     price_in: float | None = field(default=None, repr=False, compare=False)
     price_out: float | None = field(default=None, repr=False, compare=False)
+    kept: KeptAnswers | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not hasattr(self.client, "chat"):
@@ -98,12 +103,14 @@ class LanguageModel(Component):
         """
         return self._asked(messages, {}, str)
 
-    def form(self, messages: Messages, form: type[F]) -> Completion[F]:
+    def form(self, messages: Messages, form: type[F], read: Callable[[str], F] | None = None) -> Completion[F]:
         """Return the answer as a form, which the model is asked to fill in.
 
         Args:
             messages: As of `text`.
             form: A pydantic model.
+            read: Reads the text of an answer, and raises ValueError if it cannot be used; by default it has to hold
+                JSON of this form.
 
         Raises:
             ProviderError: As of `text`; the answer has to hold JSON of this form, too.
@@ -114,22 +121,58 @@ class LanguageModel(Component):
             wanted = {"response_format": {"type": "json_schema", "json_schema": described}}
         elif self.structure == "json_object":
             wanted = {"response_format": {"type": "json_object"}}
-        return self._asked(messages, wanted, partial(_filled, form))
+        return self._asked(messages, wanted, read or partial(_filled, form))
 
     def _asked(self, messages: Messages, wanted: Mapping[str, Any], read: Callable[[str], T]) -> Completion[T]:
         limit = {} if self.max_tokens is None else {"max_completion_tokens": self.max_tokens}
-        sent = _checked_messages(messages)
+        asked = {"model": self.model, "messages": _checked_messages(messages), **limit, **wanted}
 
         def send() -> Any:
-            return self._connected.chat.completions.create(model=self.model, messages=sent, **limit, **wanted)
+            return self._connected.chat.completions.create(**asked)
 
         def checked(answer: Any) -> Completion[T]:
-            used = Consumed()
-            with suppress(Exception):
-                used = _consumed(answer)
-            return Completion(read(_answered(answer, self._calls)), used.input_tokens, used.output_tokens)
+            return self._read(_told(answer), read)
 
-        return self._calls.call(send, checked, _consumed)
+        if self.kept is None:
+            return self._calls.call(send, checked, _consumed)
+        key = answer_key({"address": self._calls.address, **asked})
+        with self.kept.asking(key):
+            return self._kept_or_asked(self.kept, key, send, read)
+
+    def _kept_or_asked(
+        self, kept: KeptAnswers, key: str, send: Callable[[], Any], read: Callable[[str], T]
+    ) -> Completion[T]:
+        """Return the first kept answer that can be used; without one, ask as often as is left, and keep the answers."""
+        answered, calls = 0, self._calls
+        for answer in kept.answers(key):
+            answered += 1
+            try:
+                return self._read(answer, read)
+            except ValueError as error:
+                if answered > self.max_retries:
+                    raise InvalidAnswer(
+                        f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(error)}; it was "
+                        f"asked {answered} times, and its answers are kept in {kept.folder}",
+                        calls.provider.name,
+                        None,
+                        answered,
+                    ) from error
+        attempts = count(answered + 1)
+
+        def send_and_keep() -> Any:
+            answer = resolved(send())
+            try:
+                told = _told(answer)
+            except ValueError:  # there is nothing to keep
+                return answer
+            kept.keep(key, next(attempts), told)
+            return answer
+
+        calls = replace(calls, max_retries=self.max_retries - answered) if answered else calls
+        return calls.call(send_and_keep, lambda answer: self._read(_told(answer), read), _consumed)
+
+    def _read(self, answer: KeptAnswer, read: Callable[[str], T]) -> Completion[T]:
+        return Completion(read(_answered(answer, self._calls)), answer.input_tokens, answer.output_tokens)
 
     @cached_property
     def _connected(self) -> Any:
@@ -160,27 +203,46 @@ def _consumed(answer: Any) -> Consumed:
     return Consumed(int(answer.usage.prompt_tokens), int(answer.usage.completion_tokens))
 
 
-def _answered(answer: Any, calls: ProviderCalls) -> str:
+def _told(answer: Any) -> KeptAnswer:
+    """Return what an answer says.
+
+    Raises:
+        ValueError: It has no choice.
+    """
+    choices: Any = getattr(answer, "choices", None)
+    if not is_list(choices) or not choices:
+        raise ValueError(f"{shown(answer)}; expected at least one choice")
+    message: Any = getattr(choices[0], "message", None)
+    text, refusal = getattr(message, "content", None), getattr(message, "refusal", None)
+    ended: Any = getattr(choices[0], "finish_reason", None)
+    try:
+        used = _consumed(answer)
+    except (AttributeError, TypeError, ValueError):  # it tells nothing
+        used = Consumed()
+    return KeptAnswer(
+        text if isinstance(text, str) else None,
+        ended if isinstance(ended, str) else "stop",
+        str(refusal) if refusal else "",
+        used.input_tokens,
+        used.output_tokens,
+    )
+
+
+def _answered(answer: KeptAnswer, calls: ProviderCalls) -> str:
     """Return the text of an answer.
 
     Raises:
         ValueError: There is none, or it is cut off.
         ProviderRefused: The model refused to answer.
     """
-    choices: Any = getattr(answer, "choices", None)
-    if not is_list(choices) or not choices:
-        raise ValueError(f"{shown(answer)}; expected at least one choice")
-    message, ended = choices[0].message, choices[0].finish_reason
-    refusal = getattr(message, "refusal", None)
-    if refusal or ended == "content_filter":
-        why = f": {shown(refusal)}" if refusal else ""
+    if answer.refusal or answer.ended == "content_filter":
+        why = f": {shown(answer.refusal)}" if answer.refusal else ""
         raise ProviderRefused(f"{calls.model} of {calls.provider.name} refused to answer{why}", calls.provider.name)
-    if ended == "length":
+    if answer.ended == "length":
         raise ValueError("an answer that is cut off at the most tokens it may have; give it more (max_tokens)")
-    text = message.content
-    if not isinstance(text, str) or not text.strip():
+    if answer.text is None or not answer.text.strip():
         raise ValueError("an empty answer")
-    return text
+    return answer.text
 
 
 def _filled(form: type[F], text: str) -> F:
