@@ -22,7 +22,7 @@ FLOORS = (
     {"datasets", "engines", "inspection", "scoring"},
     {"annotation", "results"},
     {"experiments"},
-    {"analysis", "attribution"},
+    {"analysis", "attribution", "synthesis"},
     {"gates"},
     {"integrations", "reports", "demo", "loopback"},
     {"cli", "__main__"},
@@ -34,6 +34,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("results.result", "attribution.explaining"),  # result.explain
     ("experiments.evaluation_dataset", "integrations.langsmith_pull"),  # langsmith_dataset_name=
     ("experiments.evaluation", "integrations.publishing"),  # the same, for the results
+    ("synthesis.saving", "integrations.langsmith_push"),  # upload_to_langsmith=
 }
 LOADERS = {
     "registry.loading",

@@ -25,6 +25,8 @@ from .data import generate_pa_chunk_id as generate_pa_chunk_id
 from .datasets import load_dataset as load_dataset
 from .datasets import save_dataset as save_dataset
 from .labelling import check_quotes as check_quotes
+from .synthesis import ChunkLevelDataGenerator as ChunkLevelDataGenerator
+from .synthesis import TokenLevelDataGenerator as TokenLevelDataGenerator
 
 # What is compared: components, and the contracts for your own
 from .chunkers import FixedTokenChunker as FixedTokenChunker

@@ -1,6 +1,7 @@
 """The workflows of the design documents, as they are written there: with LangSmith, and without it."""
 
 import re
+import warnings
 
 import pytest
 from langsmith import Client
@@ -20,6 +21,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.integrations import push_dataset
 from rag_evaluation_framework.retrievers import chunk_corpus
 from rag_evaluation_framework.testing import LoopbackProviders
+from support.scripted_llm import ScriptedModel
 
 PAGES = {
     "billing.md": "# Billing\n\nInvoices are sent on the first day of the month. Refunds take five working days. "
@@ -83,10 +85,10 @@ result = eval.run(
 )
 """
 
-# Without the generators, which write the datasets.
 TOKEN_LEVEL = """
 from rag_evaluation_framework import (
     Corpus,
+    TokenLevelDataGenerator,
     TokenLevelEvaluation,
     RecursiveCharacterChunker,
     FixedTokenChunker,
@@ -98,6 +100,18 @@ from openai import OpenAI
 
 # 1. Load corpus
 corpus = Corpus.from_folder("./knowledge_base")
+
+# 2. Generate synthetic data (one-time)
+# Note: NO chunker required - ground truth is chunker-independent!
+generator = TokenLevelDataGenerator(
+    llm_client=OpenAI(),
+    corpus=corpus,
+)
+generator.generate(
+    queries_per_doc=10,
+    upload_to_langsmith=True,
+    dataset_name="my-rag-eval-token-level",
+)
 
 # 3. Run evaluation with different chunkers
 eval = TokenLevelEvaluation(
@@ -126,9 +140,12 @@ for chunker in chunkers_to_test:
     print(f"{chunker}: Recall={result.metrics['span_recall']:.3f}")
 """
 
+# `from openai import OpenAI` is missing in the design document.
 CHUNK_LEVEL = """
+from openai import OpenAI
 from rag_evaluation_framework import (
     Corpus,
+    ChunkLevelDataGenerator,
     ChunkLevelEvaluation,
     RecursiveCharacterChunker,
     OpenAIEmbedder,
@@ -139,6 +156,19 @@ corpus = Corpus.from_folder("./knowledge_base")
 
 # 2. Choose chunker (this is fixed for this evaluation)
 chunker = RecursiveCharacterChunker(chunk_size=200)
+
+# 3. Generate synthetic data with this chunker
+# LLM generates queries AND identifies relevant chunk IDs together
+generator = ChunkLevelDataGenerator(
+    llm_client=OpenAI(),
+    corpus=corpus,
+    chunker=chunker,  # Required! Ground truth is tied to this chunker.
+)
+generator.generate(
+    queries_per_doc=10,
+    upload_to_langsmith=True,
+    dataset_name="my-rag-eval-chunk-level",
+)
 
 # 4. Run evaluation (must use same chunker!)
 eval = ChunkLevelEvaluation(
@@ -167,7 +197,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def providers():
-    with LoopbackProviders() as opened:
+    with LoopbackProviders(ScriptedModel()) as opened:
         yield opened
 
 
@@ -176,12 +206,20 @@ def place(request, folder, providers):
     """Where the datasets are."""
     corpus = Corpus.from_folder("./knowledge_base")
     for kind, dataset in (("token", token_level(corpus)), ("chunk", chunk_level(corpus))):
-        for name in (f"my-{kind}-dataset", f"my-rag-eval-{kind}-level"):
-            if request.param == "LangSmith":
-                push_dataset(dataset, name)
-            else:
-                (folder / ".rag-eval" / "datasets").mkdir(parents=True, exist_ok=True)
-                save_dataset(dataset, folder / ".rag-eval" / "datasets" / f"{name}.json")
+        name = f"my-{kind}-dataset"
+        if request.param == "LangSmith":
+            push_dataset(dataset, name)
+        else:
+            (folder / ".rag-eval" / "datasets").mkdir(parents=True, exist_ok=True)
+            save_dataset(dataset, folder / ".rag-eval" / "datasets" / f"{name}.json")
+    return request.param
+
+
+@pytest.fixture(params=["LangSmith", "local store"])
+def configured(request, monkeypatch, providers):
+    """Whether LangSmith is configured, so that what is generated goes there, too."""
+    if request.param == "local store":
+        monkeypatch.delenv("LANGSMITH_API_KEY")
     return request.param
 
 
@@ -220,7 +258,7 @@ def is_published(providers, place, *results):
         assert all(each.raw_results.complete for each in results)
     else:
         asked = {exchange.route for exchange in providers.exchanges}
-        assert asked <= {"POST /v1/embeddings", "POST /v2/rerank"}
+        assert asked <= {"POST /v1/chat/completions", "POST /v1/embeddings", "POST /v2/rerank"}
         assert {each.experiment_url for each in results} == {None}
 
 
@@ -247,26 +285,46 @@ def test_the_user_facing_api_with_all_its_parts(providers, place):
     is_published(providers, place, names["chunk_level"], names["result"])
 
 
-def test_the_full_workflow_at_token_level(providers, place, capsys):
-    names = told(TOKEN_LEVEL)
+def generated(script):
+    """Run a script that generates, and return its names, and what it warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        names = told(script)
+    return names, [str(each.message) for each in caught]
+
+
+def is_told_of(warned, configured):
+    """Assert that nothing is warned of but that LangSmith is not configured, where it is not."""
+    if configured == "local store":
+        assert len(warned) == 1
+        assert "and not in LangSmith: " in warned[0]
+    else:
+        assert warned == []
+
+
+def test_the_full_workflow_at_token_level(providers, folder, configured, capsys):
+    names, warned = generated(TOKEN_LEVEL)
     assert len(names["results"]) == 5
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 5
     assert all(re.fullmatch(r".*Chunker\(.*\): Recall=(0|1)\.\d{3}", line) for line in lines)
     assert {result.evaluation_type for result in names["results"]} == {"token-level"}
-    is_published(providers, place, *names["results"])
+    assert names["results"][0].counts["scored"] == names["generator"].funnel.kept == 8
+    is_told_of([text for text in warned if "asked 30" not in text], configured)
+    is_published(providers, configured, *names["results"])
 
 
-def test_the_full_workflow_at_chunk_level(providers, place):
-    result = told(CHUNK_LEVEL)["result"]
+def test_the_full_workflow_at_chunk_level(providers, folder, configured):
+    names, warned = generated(CHUNK_LEVEL)
+    result = names["result"]
     assert result.metrics["chunk_recall@5"] > 0.5
-    assert result.counts["scored"] == len(QUESTIONS)
-    is_published(providers, place, result)
+    assert result.counts["scored"] == names["generator"].funnel.kept == 8
+    is_told_of([text for text in warned if "asked 30" not in text], configured)
+    is_published(providers, configured, result)
 
 
 def test_experiments_of_one_dataset_stand_beside_each_other_in_langsmith(providers, folder):
-    push_dataset(token_level(Corpus.from_folder("./knowledge_base")), "my-rag-eval-token-level")
-    results = told(TOKEN_LEVEL)["results"]
+    results = generated(TOKEN_LEVEL)[0]["results"]
     client = Client(auto_batch_tracing=False)
     projects = list(client.list_projects(reference_dataset_name="my-rag-eval-token-level"))
     client.close(timeout=0)

@@ -99,7 +99,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.analysis import Leaderboard
 from rag_evaluation_framework.attribution import Explanation
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
-from rag_evaluation_framework.contracts import Engine, QuestionStrategy, Tokenizer
+from rag_evaluation_framework.contracts import Engine, QuestionRequest, QuestionStrategy, Section, Tokenizer
 from rag_evaluation_framework.data import (
     Cutoff,
     EvaluationType,
@@ -226,8 +226,8 @@ class AnyIdentity(Metric[DocumentId | ChunkId]):
 
 
 class Headlines(QuestionStrategy):
-    def generate(self, context: Document) -> list[str]:
-        return [f"What is {context.content[:20]} about?"]
+    def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
+        return [QuestionRequest("Ask what it is about.", (section,), queries_per_doc) for section in sections[:1]]
 
 
 class Client:

@@ -10,7 +10,9 @@ from .metric import ChunkLevelMetric as ChunkLevelMetric
 from .metric import DocumentLevelMetric as DocumentLevelMetric
 from .metric import Metric as Metric
 from .metric import TokenLevelMetric as TokenLevelMetric
+from .question_strategy import QuestionRequest as QuestionRequest
 from .question_strategy import QuestionStrategy as QuestionStrategy
+from .question_strategy import Section as Section
 from .reranker import Reranker as Reranker
 from .retrieved import as_hits as as_hits
 from .retriever import Retriever as Retriever

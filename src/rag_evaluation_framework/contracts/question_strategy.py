@@ -1,15 +1,80 @@
-"""Making questions from a document with a language model."""
+"""Which questions a language model is asked to write, and from which parts of the documents."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from rag_evaluation_framework.contracts.component import Component
-from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.contracts.component import Component, check_count
+from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.data.frozen import FrozenDict
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.value_checks import freeze_metadata
+from rag_evaluation_framework.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a document that is shown to a model in one piece.
+
+    Attributes:
+        doc_id: The document.
+        chunks: What is shown, in reading order: one chunk where spans are labelled, several where chunks are cited.
+    """
+
+    doc_id: DocumentId
+    chunks: tuple[AnyChunk, ...]
+
+    @property
+    def text(self) -> str:
+        """The texts of its chunks."""
+        return "\n\n".join(chunk.content for chunk in self.chunks)
+
+
+@dataclass(frozen=True)
+class QuestionRequest:
+    """One request for questions.
+
+    Attributes:
+        wish: What kind of questions is wanted, in words for the model; it follows the general instructions.
+        sections: What is shown, in one or several documents.
+        questions: How many questions are asked for.
+        metadata: What is kept with each question, such as `{"persona": "a new user", "difficulty": "hard"}`; a copy
+            that cannot be changed.
+        prompt_version: By what the wording of the wish is known again, such as `simple@1-0123456789ab`.
+
+    Raises:
+        ConfigError: There is no section, or `questions` is below 1.
+        DatasetError: The metadata is none.
+    """
+
+    wish: str
+    sections: tuple[Section, ...]
+    questions: int
+    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+    prompt_version: str = ""
+
+    def __post_init__(self) -> None:
+        check_count("QuestionRequest", "questions", self.questions)
+        object.__setattr__(self, "sections", tuple(self.sections))
+        if not self.sections:
+            raise ConfigError("QuestionRequest: sections=(); expected at least one section to ask about")
+        freeze_metadata(self, ConfigError)
+
+    @property
+    def doc_ids(self) -> tuple[DocumentId, ...]:
+        """The documents of the sections, each once."""
+        return tuple(dict.fromkeys(section.doc_id for section in self.sections))
 
 
 class QuestionStrategy(Component, ABC):
-    """A way of asking: which questions are put to a document."""
+    """A way of asking: which questions are put to which sections."""
 
     @abstractmethod
-    def generate(self, context: Document) -> Sequence[str]:
-        """Return questions that the document answers."""
+    def plan(self, sections: Sequence[Section], queries_per_doc: int) -> Sequence[QuestionRequest]:
+        """Return the requests, the same ones each time; nothing is asked yet.
+
+        Args:
+            sections: All sections of all documents, in their order.
+            queries_per_doc: How many questions are wanted for each document.
+        """

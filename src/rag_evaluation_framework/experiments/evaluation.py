@@ -104,9 +104,10 @@ class Evaluation(ABC, Generic[U]):
         dataset: The questions and their ground truth, at the level of the evaluation or at token level; or the path of
             their file.
         langsmith_dataset_name: In place of `dataset`, a name: of a file in `<root>/datasets/`, with or without its
-            ending (`.json`, `.jsonl`), or else of a dataset in LangSmith. Nothing is connected to if the file is there.
+            ending (`.json`, `.jsonl`), or else of a dataset in LangSmith, which is not asked if the file is there.
         publish: Whether each result is published as an experiment of that dataset in LangSmith, too. By default it is
-            if the dataset was read there. What does not arrive is noted in the result, which is saved before.
+            if the dataset was read there, or was pushed there when it was generated. What does not arrive is noted in
+            the result, which is saved before.
         root: The folder of runs and datasets.
 
     Attributes:

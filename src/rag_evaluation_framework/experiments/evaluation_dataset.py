@@ -16,6 +16,9 @@ from rag_evaluation_framework.registry.loading import load_installed
 DATASETS = "datasets"
 """The folder of the root in which datasets are looked up by name."""
 
+LANGSMITH_NAME = "langsmith_dataset"
+"""The key of the metadata of a dataset under which its name in LangSmith is, if it was generated and pushed there."""
+
 _PULL = "rag_evaluation_framework.integrations.langsmith_pull:pull_dataset"  # a door upwards
 Read: TypeAlias = Callable[[Level[Any]], Dataset[Any]]
 
@@ -27,7 +30,7 @@ class FoundDataset(NamedTuple):
 
     Attributes:
         dataset: The dataset.
-        langsmith_name: Its name in LangSmith, if that is where it was read.
+        langsmith_name: Its name in LangSmith, if it was read there, or was pushed there when it was generated.
     """
 
     dataset: Dataset[Any]
@@ -65,7 +68,8 @@ def find_dataset(given: Any, name: str | None, level: Level[Any], corpus: Corpus
     for ending in endings if Path(name).name == name else ():
         local = Path(root) / DATASETS / f"{name}{ending}"
         if _is_file(local):
-            return FoundDataset(_at_level(_loading(local, corpus), level))
+            found = _at_level(_loading(local, corpus), level)
+            return FoundDataset(found, name if found.metadata.get(LANGSMITH_NAME) == name else None)
     pull: Read = partial(load_installed(_PULL), name, corpus=corpus)
     try:
         return FoundDataset(_at_level(pull, level), name)

@@ -1,0 +1,193 @@
+"""What models are asked to fill in, and how their answers are read: JSON of many shapes, and plain text."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework.data.plain import encodable
+
+_DECODER = json.JSONDecoder()
+_MOST_TRIED = 1000  # brackets of a text that begin no JSON: a model may write nothing but brackets
+_LISTS = ("questions", "queries", "items", "results", "data", "output")
+_TEXTS = ("question", "query", "q", "text")
+_IDS = ("chunkids", "chunks", "relevantchunkids", "chunkid", "ids", "citations", "sources")
+_QUOTES = ("quotes", "excerpts", "passages", "quote", "excerpt", "spans")
+_QUOTED = ("quote", "excerpt", "text", "passage", "content")
+_VERDICTS = ("answer", "answerable", "verdict", "result")
+_NUMBER = re.compile(r"^(?:\(?\d{1,3}[.):]|[-*•])\s+")
+_ASKED = re.compile(
+    r"^[ \t>*#-]*(?:\d+[.)]\s*)?\**(?:Q|Question|Query)(?:\s*\d+)?\**\s*[:.]\**[ \t]*(\S.*)$", re.I | re.M
+)
+_CITED = re.compile(r"^[ \t>*-]*\**Chunks?(?:[ _-]?ids?)?\**\s*:\**[ \t]*(.*)$", re.I | re.M)
+_ID = re.compile(r"[^\s,;\[\]'\"“”`]+")
+_OPENING = re.compile(r"[{\[]")
+_WORD = re.compile(r"\w+")
+_SAID = {"yes": "yes", "true": "yes", "partly": "partly", "partially": "partly", "no": "no", "false": "no"}
+
+
+class AskedQuestion(BaseModel):
+    """A question that a model proposes."""
+
+    question: str
+
+
+class AskedQuestions(BaseModel):
+    """Questions that a model proposes."""
+
+    questions: list[AskedQuestion]
+
+
+class CitedQuestion(AskedQuestion):
+    """A question with the ids of the chunks that answer it."""
+
+    chunk_ids: list[str]
+
+
+class CitedQuestions(BaseModel):
+    """Questions with the ids of the chunks that answer them."""
+
+    questions: list[CitedQuestion]
+
+
+class Quotes(BaseModel):
+    """What a model copied from the passages."""
+
+    quotes: list[str]
+
+
+class Verdict(BaseModel):
+    """Whether excerpts answer a question."""
+
+    answer: Literal["yes", "partly", "no"]
+
+
+def read_questions(text: str) -> AskedQuestions:
+    """Return the questions of an answer; blank ones are left out.
+
+    Raises:
+        ValueError: It is neither JSON with questions, nor lines that begin with `Q:`.
+    """
+    return AskedQuestions(questions=[AskedQuestion(question=question) for question, _ in _questions(text)])
+
+
+def read_cited_questions(text: str) -> CitedQuestions:
+    """Return the questions of an answer with their chunks: JSON, or lines `Q: …` and `Chunks: id, id`.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    return CitedQuestions(
+        questions=[CitedQuestion(question=question, chunk_ids=ids) for question, ids in _questions(text)]
+    )
+
+
+def read_quotes(text: str) -> Quotes:
+    """Return the quotes of an answer, as they are; blank ones are left out.
+
+    Raises:
+        ValueError: It is no JSON with quotes.
+    """
+    for value in _values(text):
+        given = _of(value, _QUOTES) if is_object(value) else value
+        items = [given] if isinstance(given, str) else given
+        if is_list(items):
+            quotes = [_of(item, _QUOTED) if is_object(item) else item for item in items]
+            if all(isinstance(quote, str) for quote in quotes):
+                return Quotes(quotes=[quote for quote in quotes if quote.strip()])
+    raise ValueError(f"no quotes in {shown(text)}; expected a list of texts")
+
+
+def read_verdict(text: str) -> Verdict:
+    """Return the verdict of an answer, as JSON or as its first word.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    for value in [*_values(text), text]:
+        given = _of(value, _VERDICTS) if is_object(value) else value
+        first = _WORD.search(str(given).lower()) if isinstance(given, str | bool) else None
+        if first and first[0] in _SAID:
+            return Verdict.model_validate({"answer": _SAID[first[0]]})
+    raise ValueError(f"no verdict in {shown(text)}; expected 'yes', 'partly' or 'no'")
+
+
+def _questions(text: str) -> list[tuple[str, list[str]]]:
+    lines = _in_lines(text)
+    begin = _OPENING.search(text)
+    if lines and (begin is None or _ASKED.search(text, 0, begin.start())):
+        return lines
+    empty = False
+    for value in _values(text):
+        items = _items(value)
+        found = [question for item in items or [] if (question := _question(item))]
+        if found:
+            return found
+        empty = empty or items == []
+    if not lines and not empty:
+        raise ValueError(f"no questions in {shown(text)}; expected a list of questions")
+    return lines
+
+
+def _in_lines(text: str) -> list[tuple[str, list[str]]]:
+    """Return the questions of lines `Q: …`, each with the ids of the line `Chunks: …` that follows it."""
+    lines = [*_ASKED.finditer(text)]
+    ends = [*(line.start() for line in lines[1:]), len(text)]
+    return [
+        (question, _ids(cited[1]) if (cited := _CITED.search(text, line.end(), end)) else [])
+        for line, end in zip(lines, ends, strict=False)
+        if (question := _tidied(line[1]))
+    ]
+
+
+def _items(value: Any) -> list[Any] | None:
+    """Return the items of a list of questions, whatever it is called; None if it is something else."""
+    if is_list(value):
+        return value
+    inner = _of(value, _LISTS)
+    if is_list(inner):
+        return inner
+    return [value] if isinstance(_of(value, _TEXTS), str) else None
+
+
+def _question(item: Any) -> tuple[str, list[str]] | None:
+    if is_object(item):
+        text, given = _of(item, _TEXTS), _of(item, _IDS)
+        names: list[Any] = given if is_list(given) else [given]
+        ids = [name for part in names if isinstance(part, str) for name in _ids(part)]
+    else:
+        text, ids = item, []
+    question = _tidied(text) if isinstance(text, str) else ""
+    return (question, ids) if question else None
+
+
+def _ids(text: str) -> list[str]:
+    return [tidy for each in _ID.findall(text) if (tidy := each.strip(".()*"))]
+
+
+def _tidied(text: str) -> str:
+    """Return a question on one line, without a number or a list mark before it."""
+    return _NUMBER.sub("", " ".join(encodable(text).split())).strip("* ")
+
+
+def _of(value: Any, names: tuple[str, ...]) -> Any:
+    """Return what an object has under the first of some names, however these are written; None without."""
+    known = {re.sub(r"[\W_]", "", str(key)).lower(): inner for key, inner in value.items()} if is_object(value) else {}
+    return next((known[name] for name in names if name in known), None)
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Yield every object and list in a text, one after the other: models write words and code fences around them."""
+    at = tried = 0
+    while tried < _MOST_TRIED and (found := _OPENING.search(text, at)) is not None:
+        tried += 1
+        try:
+            value, at = _DECODER.raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            at = found.end()
+        else:
+            yield value

@@ -1,0 +1,240 @@
+"""`SyntheticDataGenerator`: what both generators share, from the plan to the saved dataset."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Generic
+
+from rag_evaluation_framework._support.coroutines import Awaited
+from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.contracts.component import (
+    check_count,
+    check_truth,
+    component_name,
+)
+from rag_evaluation_framework.contracts.llm_client import LLMClient
+from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.ids import QueryIds, QueryText
+from rag_evaluation_framework.data.levels import Level, U
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.errors import ProviderError
+from rag_evaluation_framework.llms.language_model import LanguageModel
+from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.results.store import ROOT
+from rag_evaluation_framework.synthesis import answerability
+from rag_evaluation_framework.synthesis.asking import Asker
+from rag_evaluation_framework.synthesis.candidates import (
+    Candidate,
+    Rejection,
+    parsed_questions,
+    question_metadata,
+)
+from rag_evaluation_framework.synthesis.filtering import Filter, filtered, same_wording
+from rag_evaluation_framework.synthesis.funnel import Funnel
+from rag_evaluation_framework.synthesis.given import checked_strategies, language_model
+from rag_evaluation_framework.synthesis.prompt_files import load_prompt
+from rag_evaluation_framework.synthesis.saving import check_dataset_name, pushed, saved
+from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
+
+SECTION_SIZE = 6000
+"""Characters, about 1,500 tokens of English."""
+
+
+class SyntheticDataGenerator(ABC, Generic[U]):
+    """Base class of generators: questions with ground truth of one evaluation type, written by a language model.
+
+    The model asks, and says what answers; code verifies it in the documents. What cannot be verified is rejected, with
+    its reason. Whatever was answered is kept below `<root>/cache/answers`: a generation that was interrupted is simply
+    run again, and pays for nothing twice.
+
+    Args:
+        llm_client: `OpenAI()`, `AsyncOpenAI()`, `AnthropicClient()` or any client of the OpenAI SDK's shape; or a
+            `LanguageModel`, which also says how often is tried again, and what tokens cost.
+        corpus: The documents.
+        model: The name of the model; by default `gpt-5-mini`.
+        strategies: Which questions are asked; each asks for `queries_per_doc`.
+        section_size: The most characters of a document that are shown in one piece. Longer documents are shown in
+            several, to their end.
+        check_answers: Whether a second call judges if what was verified answers the question in full.
+        max_concurrency: How many requests are made side by side.
+        root: The folder of runs and datasets.
+
+    Attributes:
+        llm: The model.
+        corpus: The documents.
+        chunk_registry: What answers the questions, as position-aware chunks, or the chunks that were shown.
+        funnel: How many questions the last generation asked for, and where each of the others was lost.
+        rejections: What the last generation did not take, and why.
+        path: The file of the dataset that it saved; None if there was no question.
+        langsmith_url: Where its dataset is in LangSmith; None if it is not there.
+
+    Raises:
+        ConfigError: An argument cannot be used.
+        CorpusError: The corpus is not a `Corpus`, or is empty.
+    """
+
+    level: ClassVar[Level[Any]]
+    prompts: ClassVar[tuple[str, ...]]
+    """The names of the prompts with which it asks, besides those of strategies."""
+
+    def __init__(
+        self,
+        llm_client: LLMClient | LanguageModel,
+        corpus: Corpus,
+        *,
+        model: str | None = None,
+        strategies: Sequence[QuestionStrategy] = (SimpleQuestions(),),
+        section_size: int = SECTION_SIZE,
+        check_answers: bool = True,
+        max_concurrency: int = 4,
+        root: str | Path = ROOT,
+    ) -> None:
+        owner = type(self).__name__
+        check_count(owner, "section_size", section_size)
+        check_count(owner, "max_concurrency", max_concurrency)
+        check_truth(owner, "check_answers", check_answers)
+        self.corpus = checked_corpus(corpus)
+        self.llm = language_model(owner, llm_client, model, root)
+        self.strategies = checked_strategies(owner, strategies)
+        self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
+        self.root = root
+        self.chunk_registry = ChunkRegistry()
+        self.funnel = Funnel()
+        self.rejections: tuple[Rejection, ...] = ()
+        self.path: Path | None = None
+        self.langsmith_url: str | None = None
+
+    def generate(
+        self, queries_per_doc: int = 5, upload_to_langsmith: bool = True, dataset_name: str | None = None
+    ) -> Dataset[U]:
+        """Generate questions with ground truth, and return them as a dataset, which is saved.
+
+        It is saved as `<root>/datasets/<dataset_name>.json`, where evaluations find it by its name. A file of that name
+        with other questions stays, and the dataset gets another name, which is noted.
+
+        Args:
+            queries_per_doc: How many questions each strategy asks for each document.
+            upload_to_langsmith: Whether the dataset is pushed to LangSmith, too. Without its SDK or a key that is
+                noted, and nothing is connected to.
+            dataset_name: The name; by default `rag-eval-token-level-v1`, or that of the level.
+
+        Raises:
+            ConfigError: An argument cannot be used.
+            DatasetError: The dataset cannot be saved.
+            ProviderError: Every request for questions failed.
+        """
+        owner = type(self).__name__
+        check_count(owner, "queries_per_doc", queries_per_doc)
+        check_truth(owner, "upload_to_langsmith", upload_to_langsmith)
+        name = f"rag-eval-{self.level.evaluation_type}-v1" if dataset_name is None else dataset_name
+        check_dataset_name(name)
+        self.path = self.langsmith_url = None
+        dataset = self._dataset(name, self._generated(queries_per_doc), queries_per_doc)
+        if self.funnel.kept < self.funnel.asked or self.funnel.quotes:
+            note(self.funnel.told)
+        if len(dataset):
+            dataset, self.path = saved(dataset, self.root)
+            if upload_to_langsmith:
+                self.langsmith_url = pushed(dataset, self.path)
+        return dataset
+
+    async def agenerate(
+        self, queries_per_doc: int = 5, upload_to_langsmith: bool = True, dataset_name: str | None = None
+    ) -> Dataset[U]:
+        """Do what `generate` does in a thread, for code that runs in an event loop: notebooks and services.
+
+        If the task is cancelled, nothing else is asked; what was answered is kept.
+        """
+        awaited = Awaited()
+
+        def work() -> Dataset[U]:
+            with awaited.here():
+                return self.generate(queries_per_doc, upload_to_langsmith, dataset_name)
+
+        try:
+            return await asyncio.to_thread(work)
+        except asyncio.CancelledError:
+            awaited.cancel()
+            raise
+
+    def plan(self, queries_per_doc: int = 5) -> list[tuple[str, QuestionRequest]]:
+        """Return the requests for questions, each with the name of its strategy; nothing is asked."""
+        sections = self._sections()
+        return [
+            (component_name(strategy), request)
+            for strategy in self.strategies
+            for request in strategy.plan(sections, queries_per_doc)
+        ]
+
+    def filters(self) -> Sequence[Filter]:
+        """Return the filters that verified questions go through, in their order."""
+        return (same_wording,)
+
+    def _generated(self, queries_per_doc: int) -> list[Candidate[U]]:
+        planned, asker = self.plan(queries_per_doc), Asker(self.llm, self.max_concurrency)
+        rejections: list[Rejection] = []
+        answers = self._proposed([request for _, request in planned], asker)
+        parsed, extra = parsed_questions(planned, answers, rejections)
+        verified = self._verified(parsed, asker, rejections)
+        kept = filtered(verified, self.filters(), rejections)
+        if self.check_answers:
+            kept = answerability.answerable(kept, asker, rejections)
+        self.rejections = tuple(rejections)
+        self.funnel = Funnel.of(sum(request.questions for _, request in planned), rejections, extra)
+        return kept
+
+    @abstractmethod
+    def _sections(self) -> list[Section]:
+        """Return all sections of all documents."""
+
+    @abstractmethod
+    def _proposed(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[Candidate[U]] | ProviderError]:
+        """Return the questions of each request, or why there are none."""
+
+    @abstractmethod
+    def _verified(
+        self, candidates: Sequence[Candidate[U]], asker: Asker, rejections: list[Rejection]
+    ) -> list[Candidate[U]]:
+        """Return the questions whose answers are in the documents; put the others among the rejections."""
+
+    @abstractmethod
+    def _truth(self, query: Query, candidate: Candidate[U]) -> GroundTruth[U]:
+        """Return the ground truth of a question."""
+
+    def _dataset(self, name: str, kept: Sequence[Candidate[U]], queries_per_doc: int) -> Dataset[U]:
+        versions = [load_prompt(prompt).version for prompt in self._prompts]
+        ids = QueryIds()
+        entries: list[GroundTruth[U]] = []
+        for each in kept:
+            told = question_metadata(each, self.llm.model, versions)
+            entries.append(self._truth(Query(ids.of(each.question), QueryText(each.question), told), each))
+        generation = {
+            "model": self.llm.model,
+            "queries_per_doc": queries_per_doc,
+            "strategies": [describe(strategy) for strategy in self.strategies],
+            "section_size": self.section_size,
+            "check_answers": self.check_answers,
+            "prompt_versions": versions,
+            "funnel": self.funnel.record(),
+        }
+        return Dataset(
+            entries,
+            self.level,
+            name=name,
+            corpus=self.corpus,
+            chunking=self._chunking,
+            metadata={"generation": generation},
+        )
+
+    @property
+    def _chunking(self) -> str | None:
+        return None
+
+    @property
+    def _prompts(self) -> list[str]:
+        return [*self.prompts, *([answerability.PROMPT] if self.check_answers else [])]

@@ -1,0 +1,48 @@
+"""What generators are given, checked: the model and the strategies."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.contracts.component import check_components
+from rag_evaluation_framework.contracts.question_strategy import QuestionStrategy
+from rag_evaluation_framework.data.plain import gives_items
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.llms.anthropic import AnthropicClient
+from rag_evaluation_framework.llms.kept_answers import KeptAnswers
+from rag_evaluation_framework.llms.language_model import LanguageModel
+
+DEFAULT_MODEL = "gpt-5-mini"
+
+
+def language_model(owner: str, given: Any, model: str | None, root: str | Path) -> LanguageModel:
+    """Return the model that is asked, which keeps its answers.
+
+    Raises:
+        ConfigError: The client is none, or the name of the model is missing or given twice.
+    """
+    name: Any = model
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise ConfigError(f"{owner}: model={shown(name)}; expected the name of a model, such as {DEFAULT_MODEL!r}")
+    if isinstance(given, LanguageModel):
+        if name is not None and name != given.model:
+            raise ConfigError(f"{owner}: model={shown(name)}, and the language model is {given.model!r}; give one")
+        return given if given.kept is not None else replace(given, kept=KeptAnswers(root))
+    if name is None and isinstance(given, AnthropicClient):
+        raise ConfigError(f"{owner}: model=None; expected the name of one of Anthropic's models")
+    return LanguageModel(given, name or DEFAULT_MODEL, kept=KeptAnswers(root))
+
+
+def checked_strategies(owner: str, given: Any) -> tuple[QuestionStrategy, ...]:
+    """Return the strategies of a generator.
+
+    Raises:
+        ConfigError: There is none, or something else among them.
+    """
+    strategies: tuple[Any, ...] = tuple(given) if gives_items(given, str) else ()
+    if not strategies:
+        raise ConfigError(f"{owner}: strategies={shown(given)}; expected a list, such as [SimpleQuestions()]")
+    for strategy in strategies:
+        check_components(owner, strategies=(strategy, QuestionStrategy))
+    return strategies

@@ -1,0 +1,57 @@
+"""Sections: parts of documents that are shown to a model, so that long documents are covered to their end."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
+from rag_evaluation_framework.contracts.question_strategy import Section
+from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.data.documents import Corpus
+
+
+def sections_of(corpus: Corpus, size: int) -> list[Section]:
+    """Return all documents in parts of whole paragraphs; where one is too long, of whole sentences.
+
+    Args:
+        corpus: The documents.
+        size: The most characters of a section.
+    """
+    chunker = RecursiveCharacterChunker(chunk_size=size)
+    return [Section(document.id, (chunk,)) for document in corpus for chunk in chunker.chunk_with_positions(document)]
+
+
+def sections_of_chunks(chunks: Iterable[AnyChunk], size: int) -> list[Section]:
+    """Return chunks put together to sections, in their order.
+
+    Args:
+        chunks: The chunks, those of a document one after the other.
+        size: The most characters of a section that has more than one chunk.
+    """
+    found: list[Section] = []
+    for doc_id, own in groupby(chunks, key=lambda chunk: chunk.doc_id):
+        together: list[AnyChunk] = []
+        for chunk in own:
+            if together and sum(len(other.content) for other in together) + len(chunk.content) > size:
+                found.append(Section(doc_id, tuple(together)))
+                together = []
+            together.append(chunk)
+        found.append(Section(doc_id, tuple(together)))
+    return found
+
+
+def by_document(sections: Iterable[Section]) -> Iterator[list[Section]]:
+    """Yield the sections of each document."""
+    for _, own in groupby(sections, key=lambda section: section.doc_id):
+        yield list(own)
+
+
+def shared_out(sections: Sequence[Section], questions: int) -> Iterator[tuple[Section, int]]:
+    """Yield sections of a document, and how many questions each gets: spread evenly from its begin to its end.
+
+    Sections that get none, of a document with more sections than questions, are left out.
+    """
+    count = len(sections)
+    shares = Counter((2 * number + 1) * count // (2 * questions) for number in range(questions))
+    for number in sorted(shares):
+        yield sections[number], shares[number]

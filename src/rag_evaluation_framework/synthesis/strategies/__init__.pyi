@@ -1,0 +1,1 @@
+from .simple import SimpleQuestions as SimpleQuestions
