@@ -22,6 +22,7 @@ from rag_evaluation_framework.cli.dataset_push import pull, push
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.explain import explain
+from rag_evaluation_framework.cli.generate import generate
 from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.label import label
 from rag_evaluation_framework.cli.publish import publish
@@ -71,7 +72,7 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     return run_and_report
 
 
-for command in (demo, init, label, run, baseline, compare, explain, score, publish, components, cache):
+for command in (demo, init, label, generate, run, baseline, compare, explain, score, publish, components, cache):
     app.command()(_reporting(command))
 
 datasets = typer.Typer(

@@ -1,0 +1,162 @@
+"""`rag-eval generate`: a language model writes a dataset about a folder of documents."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import llms, providers, registry, reports, synthesis
+from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.cli import run_options as options
+from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.endings import Found
+from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text
+from rag_evaluation_framework.errors import ConfigError, Interrupted
+from rag_evaluation_framework.providers.sdks import openai_client
+from rag_evaluation_framework.results import store
+
+_SECONDS = 300.0  # until a request has failed: models that think take their time
+
+
+def generate(
+    corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")],
+    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    model: Annotated[str | None, typer.Option(help="The name of the model; by default gpt-5-mini.")] = None,
+    provider: Annotated[
+        Literal["openai", "anthropic"], typer.Option(help="Whose protocol: openai is that of most local servers, too.")
+    ] = "openai",
+    base_url: Annotated[
+        str | None,
+        typer.Option(help="The address of the server; by default that of the environment, or the provider's."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The name of the dataset; by default rag-eval-token-level-v1, or of its level.")
+    ] = None,
+    queries_per_doc: Annotated[int, typer.Option(min=1, help="How many questions are asked for each document.")] = 5,
+    level: Annotated[
+        Literal["token-level", "chunk-level"], typer.Option(help="Whether spans are labelled, or chunks of --chunker.")
+    ] = "token-level",
+    chunker: Annotated[
+        str | None, typer.Option(help="At chunk level: for example recursive-character:chunk_size=200.")
+    ] = None,
+    section_size: Annotated[int, typer.Option(min=1, help="The most characters that are shown in one piece.")] = 6000,
+    no_check_answers: Annotated[
+        bool, typer.Option("--no-check-answers", help="Do not judge each answer by a call of its own.")
+    ] = False,
+    max_concurrency: Annotated[int, typer.Option(min=1, help="How many requests are made side by side.")] = 4,
+    max_retries: Annotated[int, typer.Option(min=0, help="How often a request that fails is made again.")] = 5,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="The most tokens of an answer.")] = None,
+    structure: Annotated[
+        Literal["json_schema", "json_object", "none"],
+        typer.Option(help="How answers are asked for, where a server knows no schemas: json_object or none."),
+    ] = "json_schema",
+    price_in: Annotated[float | None, typer.Option(min=0, help="What a million tokens cost that are read.")] = None,
+    price_out: Annotated[float | None, typer.Option(min=0, help="What a million tokens cost that are written.")] = None,
+    langsmith: Annotated[bool, typer.Option("--langsmith", help="Push the dataset to LangSmith, too.")] = False,
+    root: options.Root = None,
+    no_import: options.NoImport = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all rejections.")] = False,
+) -> None:
+    """Let a language model write questions about documents; code finds what it quotes, or rejects it.
+
+    Needs OPENAI_API_KEY or ANTHROPIC_API_KEY. Answers are kept: an interrupted command goes on when it is run again.
+    Exit codes: 0 done, 1 no question was kept, 2 the dataset could not be made.
+    """
+    documents = rag.Corpus.from_folder(corpus, glob)
+    limits: dict[str, Any] = {"max_retries": max_retries, "max_tokens": max_tokens, "structure": structure}
+    language_model = _language_model(
+        provider, base_url, model, {**limits, "price_in": price_in, "price_out": price_out}
+    )
+    given: dict[str, Any] = {
+        "section_size": section_size,
+        "check_answers": not no_check_answers,
+        "max_concurrency": max_concurrency,
+        "root": root or store.ROOT,
+    }
+    with components_print_to_stderr(), collected() as notes, providers.track_usage() as usage:
+        generator = _generator(language_model, documents, level, _chunker(level, chunker, no_import), given)
+        _run(lambda: generator.generate(queries_per_doc, langsmith, name), generator)
+    for text in notes:
+        if text != generator.funnel.told:
+            note(text)
+    with arriving(f"the dataset is in {generator.path}"):
+        if as_json:
+            print_json(_record(generator, usage))
+        else:
+            _show(generator, usage)
+    if generator.path is None:
+        raise Found
+
+
+def _language_model(
+    provider: str, base_url: str | None, model: str | None, given: dict[str, Any]
+) -> llms.LanguageModel:
+    """Return the model, after checking that there is a key.
+
+    Raises:
+        ConfigError: There is no key, or no name of one of Anthropic's models.
+        MissingDependency: The SDK is not installed.
+    """
+    if provider == "openai":
+        client = openai_client(None, None, base_url, _SECONDS, "rag-eval generate")
+        return llms.LanguageModel(client, model or synthesis.DEFAULT_MODEL, **given)
+    if model is None:
+        raise ConfigError("--provider anthropic needs --model: the name of one of Anthropic's models")
+    return llms.LanguageModel(llms.AnthropicClient(base_url, timeout=_SECONDS), model, **given)
+
+
+def _chunker(level: str, chunker: str | None, no_import: bool) -> Any:
+    if (level == "chunk-level") != (chunker is not None):
+        raise ConfigError("--level chunk-level and --chunker go together: its labels are the chunks of one chunker")
+    return None if chunker is None else registry.build("chunker", chunker, imports=not no_import)
+
+
+def _generator(
+    model: llms.LanguageModel, documents: rag.Corpus, level: str, chunker: Any, given: dict[str, Any]
+) -> synthesis.SyntheticDataGenerator[Any]:
+    if level == "chunk-level":
+        return rag.ChunkLevelDataGenerator(model, documents, chunker, **given)
+    return rag.TokenLevelDataGenerator(model, documents, **given)
+
+
+def _run(work: Callable[[], object], generator: synthesis.SyntheticDataGenerator[Any]) -> None:
+    """Generate; of an interrupt, say what is kept.
+
+    Raises:
+        Interrupted: It was interrupted.
+    """
+    try:
+        work()
+    except KeyboardInterrupt as error:
+        kept = generator.llm.kept
+        where = f"what was answered is in {kept.folder}: " if kept is not None else ""
+        raise Interrupted(f"{where}the same command goes on from there") from error
+
+
+def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage) -> dict[str, Any]:
+    return {
+        "dataset": None if generator.path is None else str(generator.path),
+        "langsmith_url": generator.langsmith_url,
+        "funnel": generator.funnel.record(),
+        "rejections": [asdict(rejection) for rejection in generator.rejections],
+        "usage": [asdict(each) for each in usage.models],
+        "answers_kept_before": 0 if generator.llm.kept is None else generator.llm.kept.used,
+    }
+
+
+def _show(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage) -> None:
+    reports.show_funnel(stdout(), generator.funnel)
+    for each in usage.models:
+        print_text(each.told)
+    if generator.llm.kept is not None and (used := generator.llm.kept.used):
+        print_text(f"{used:,} answer{'s' * (used != 1)} kept before, not asked for again")
+    print_text("no question was kept" if generator.path is None else f"Saved to {generator.path}")
+    if generator.langsmith_url:
+        print_text(f"In LangSmith: {generator.langsmith_url}")

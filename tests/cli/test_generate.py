@@ -1,0 +1,147 @@
+"""`rag-eval generate`: a scripted model behind the real SDKs writes a dataset about a folder."""
+
+import json
+import signal
+import threading
+
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework.testing import LoopbackProviders
+from support.scripted_llm import ScriptedModel
+
+CHAT = "POST /v1/chat/completions"
+FILE = ".rag-eval/datasets/mine.json"
+GENERATE = ("generate", "--corpus", "docs", "--name", "mine", "--queries-per-doc", "2")
+
+
+def paraphrasing(sentence, request):
+    return {"quotes": [sentence.replace("first day", "1st day")]}
+
+
+@pytest.fixture
+def served(folder):
+    with LoopbackProviders(ScriptedModel(paraphrasing)) as providers:
+        yield providers
+
+
+def test_the_funnel_and_the_place_of_the_dataset_are_printed(rag_eval, served):
+    outcome = rag_eval(*GENERATE)
+    assert (outcome.code, outcome.err) == (0, "")
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert ["asked", "for", "4"] in rows
+    assert ["parsed", "4"] in rows
+    assert ["quote", "not", "in", "the", "documents", "-1"] in rows
+    assert ["verified", "3"] in rows
+    assert ["same", "question", "again", "-1"] in rows
+    assert ["kept", "2"] in rows
+    assert outcome.out.splitlines()[-1] == f"Saved to {FILE}"
+    assert "OpenAI gpt-5-mini: 8 requests" in outcome.out
+    dataset = rag.load_dataset(FILE, corpus=rag.Corpus.from_folder("docs"))
+    assert len(dataset) == 2
+    assert dataset.name == "mine"
+
+
+def test_a_second_command_asks_for_nothing(rag_eval, served):
+    rag_eval(*GENERATE)
+    asked = len(served.exchanges)
+    outcome = rag_eval(*GENERATE)
+    assert (outcome.code, len(served.exchanges)) == (0, asked)
+    assert "8 answers kept before, not asked for again" in outcome.out
+
+
+def test_as_json_it_is_one_object(rag_eval, served):
+    outcome = rag_eval(*GENERATE, "--json", "--price-in", "1", "--price-out", "2")
+    record = json.loads(outcome.out)
+    assert record.keys() == {"dataset", "langsmith_url", "funnel", "rejections", "usage", "answers_kept_before"}
+    assert record["dataset"] == FILE
+    assert record["funnel"]["kept"] == 2
+    rejection = record["rejections"][0]
+    assert rejection["reason"] == "quote not in the documents"
+    assert "nearest passage" in rejection["detail"]
+    assert record["usage"][0]["cost"] > 0
+
+
+def test_datasets_are_evaluated_by_the_other_commands(rag_eval, served):
+    rag_eval(*GENERATE)
+    outcome = rag_eval("run", "--corpus", "docs", "--dataset", FILE)
+    assert outcome.code == 0
+    assert "2 of 2" in outcome.out
+
+
+def test_chunks_are_labelled_at_chunk_level(rag_eval, served):
+    outcome = rag_eval(*GENERATE, "--level", "chunk-level", "--chunker", "recursive-character:chunk_size=60")
+    assert outcome.code == 0, outcome.err
+    assert rag.load_dataset(FILE, rag.CHUNK).level is rag.CHUNK
+
+
+@pytest.mark.parametrize("options", [("--level", "chunk-level"), ("--chunker", "sentence")])
+def test_a_chunker_and_the_level_of_chunks_go_together(rag_eval, served, options):
+    outcome = rag_eval(*GENERATE, *options)
+    assert outcome.code == 2
+    assert "go together" in outcome.err
+    assert served.exchanges == []
+
+
+def test_anthropics_models_write_as_well(rag_eval, served):
+    outcome = rag_eval(*GENERATE, "--provider", "anthropic", "--model", "claude-sonnet-5")
+    assert outcome.code == 0, outcome.err
+    assert {exchange.route for exchange in served.exchanges} == {"POST /v1/messages"}
+    missing = rag_eval(*GENERATE, "--provider", "anthropic")
+    assert (missing.code, "needs --model" in missing.err) == (2, True)
+
+
+def test_a_server_of_ones_own_needs_no_key(rag_eval, served, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    outcome = rag_eval(*GENERATE, "--base-url", f"{served.url}/v1", "--structure", "none", "--no-check-answers")
+    assert outcome.code == 0, outcome.err
+    assert "response_format" not in served.exchanges[0].request.json
+    assert len(served.exchanges) == 2 + 4
+
+
+def test_without_a_key_it_says_which(rag_eval, folder, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    outcome = rag_eval(*GENERATE)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "OPENAI_API_KEY" in outcome.err
+
+
+def test_if_no_question_is_kept_that_is_found(rag_eval, folder):
+    with LoopbackProviders(ScriptedModel(verdict=lambda question: {"answer": "no"})):
+        outcome = rag_eval(*GENERATE)
+    assert outcome.code == 1
+    assert outcome.out.splitlines()[-1] == "no question was kept"
+
+
+def test_the_dataset_is_pushed_where_it_is_asked_for(rag_eval, served):
+    outcome = rag_eval(*GENERATE)
+    assert served.langsmith.datasets == {}
+    outcome = rag_eval(*GENERATE, "--langsmith")
+    assert list(served.langsmith.datasets) == ["mine"]
+    assert "In LangSmith: http" in outcome.out
+
+
+def test_that_langsmith_is_not_configured_is_a_warning(rag_eval, served, monkeypatch):
+    monkeypatch.delenv("LANGSMITH_API_KEY")
+    outcome = rag_eval(*GENERATE, "--langsmith")
+    assert outcome.code == 0
+    assert outcome.err.startswith("warning: the dataset is in .rag-eval/datasets/mine.json, and not in LangSmith")
+
+
+def test_an_interrupted_command_says_what_is_kept_and_goes_on(rag_eval, served):
+    served.fault(CHAT, delay=0.2, times=None)
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    outcome = rag_eval(*GENERATE, "--max-concurrency", "1")
+    timer.join()
+    assert outcome.code == 130
+    assert outcome.err.startswith(
+        "interrupted: what was answered is in .rag-eval/cache/answers: the same command goes on"
+    )
+    asked = len(served.exchanges)
+    assert 0 < asked < 8
+    served.clear_faults()
+    assert rag_eval(*GENERATE).code == 0
+    assert len(served.exchanges) <= 8 + 1  # what was under way may be asked again
