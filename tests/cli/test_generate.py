@@ -100,6 +100,19 @@ def test_a_server_of_ones_own_needs_no_key(rag_eval, served, monkeypatch):
     assert len(served.exchanges) == 2 + 4
 
 
+def test_strategies_are_chosen_by_name_and_by_files(rag_eval, served, folder):
+    (folder / "dimensions.yaml").write_text("difficulty: [easy, hard]\n")
+    (folder / "log.txt").write_text("when do invoices come\n")
+    options = ("--strategy", "multi-passage", "--dimensions", "dimensions.yaml", "--real-questions", "log.txt")
+    outcome = rag_eval(*GENERATE, *options, "--json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["funnel"]["asked"] == 3 * 2 * 2
+    generation = json.loads((folder / FILE).read_text())["metadata"]["generation"]
+    kinds = [strategy["type"].rpartition(":")[2] for strategy in generation["strategies"]]
+    assert kinds == ["MultiPassageQuestions", "DimensionQuestions", "RealQuestions"]
+    assert rag_eval(*GENERATE, "--strategy", "hard").code == 2
+
+
 def test_without_a_key_it_says_which(rag_eval, folder, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)

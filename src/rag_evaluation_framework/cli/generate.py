@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -22,7 +23,18 @@ from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.providers.sdks import openai_client
 from rag_evaluation_framework.results import store
 
+if TYPE_CHECKING:
+    from rag_evaluation_framework.contracts import QuestionStrategy
+
 _SECONDS = 300.0  # until a request has failed: models that think take their time
+
+
+class Strategy(StrEnum):
+    """The strategies that need no file."""
+
+    simple = "simple"
+    multi_passage = "multi-passage"
+    cross_document = "cross-document"
 
 
 def generate(
@@ -45,6 +57,16 @@ def generate(
     ] = "token-level",
     chunker: Annotated[
         str | None, typer.Option(help="At chunk level: for example recursive-character:chunk_size=200.")
+    ] = None,
+    strategy: Annotated[
+        list[Strategy] | None,
+        typer.Option(help="Which questions are asked; repeatable. By default simple, if no file says others."),
+    ] = None,
+    dimensions: Annotated[
+        Path | None, typer.Option(parser=paths.path, help="A YAML file of personas, difficulty, query_types, styles.")
+    ] = None,
+    real_questions: Annotated[
+        Path | None, typer.Option(parser=paths.path, help="A text file with a question of a user on each line.")
     ] = None,
     section_size: Annotated[int, typer.Option(min=1, help="The most characters that are shown in one piece.")] = 6000,
     no_check_answers: Annotated[
@@ -75,6 +97,7 @@ def generate(
         provider, base_url, model, {**limits, "price_in": price_in, "price_out": price_out}
     )
     given: dict[str, Any] = {
+        "strategies": _strategies(strategy or [], dimensions, real_questions),
         "section_size": section_size,
         "check_answers": not no_check_answers,
         "max_concurrency": max_concurrency,
@@ -110,6 +133,21 @@ def _language_model(
     if model is None:
         raise ConfigError("--provider anthropic needs --model: the name of one of Anthropic's models")
     return llms.LanguageModel(llms.AnthropicClient(base_url, timeout=_SECONDS), model, **given)
+
+
+def _strategies(named: list[Strategy], dimensions: Path | None, real_questions: Path | None) -> list[QuestionStrategy]:
+    """Return the strategies that are named, and those of files."""
+    kinds = {
+        Strategy.simple: synthesis.SimpleQuestions,
+        Strategy.multi_passage: synthesis.MultiPassageQuestions,
+        Strategy.cross_document: synthesis.CrossDocumentQuestions,
+    }
+    found: list[QuestionStrategy] = [kinds[each]() for each in dict.fromkeys(named)]
+    if dimensions is not None:
+        found.append(synthesis.DimensionQuestions.from_file(dimensions))
+    if real_questions is not None:
+        found.append(synthesis.RealQuestions.from_file(real_questions))
+    return found or [synthesis.SimpleQuestions()]
 
 
 def _chunker(level: str, chunker: str | None, no_import: bool) -> Any:

@@ -42,9 +42,11 @@ class QuestionRequest:
         metadata: What is kept with each question, such as `{"persona": "a new user", "difficulty": "hard"}`; a copy
             that cannot be changed.
         prompt_version: By what the wording of the wish is known again, such as `simple@1-0123456789ab`.
+        least_answers: How many quotes or chunks a question has to have that are verified; with fewer it is rejected.
+        least_documents: In how many documents these have to be.
 
     Raises:
-        ConfigError: There is no section, or `questions` is below 1.
+        ConfigError: There is no section, or a number is below 1.
         DatasetError: The metadata is none.
     """
 
@@ -53,9 +55,12 @@ class QuestionRequest:
     questions: int
     metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
     prompt_version: str = ""
+    least_answers: int = 1
+    least_documents: int = 1
 
     def __post_init__(self) -> None:
-        check_count("QuestionRequest", "questions", self.questions)
+        for name in ("questions", "least_answers", "least_documents"):
+            check_count("QuestionRequest", name, getattr(self, name))
         object.__setattr__(self, "sections", tuple(self.sections))
         if not self.sections:
             raise ConfigError("QuestionRequest: sections=(); expected at least one section to ask about")

@@ -3,5 +3,9 @@ from .chunk_level import ChunkLevelDataGenerator as ChunkLevelDataGenerator
 from .funnel import Funnel as Funnel
 from .generator import SyntheticDataGenerator as SyntheticDataGenerator
 from .given import DEFAULT_MODEL as DEFAULT_MODEL
+from .strategies import CrossDocumentQuestions as CrossDocumentQuestions
+from .strategies import DimensionQuestions as DimensionQuestions
+from .strategies import MultiPassageQuestions as MultiPassageQuestions
+from .strategies import RealQuestions as RealQuestions
 from .strategies import SimpleQuestions as SimpleQuestions
 from .token_level import TokenLevelDataGenerator as TokenLevelDataGenerator

@@ -16,6 +16,8 @@ Stage: TypeAlias = Literal["parsed", "verified", "kept"]
 
 FAILED = "request failed"
 TOO_FEW = "fewer written than asked for"
+TOO_FEW_PLACES = "answered in fewer places than asked for"
+TOO_FEW_DOCUMENTS = "answered in fewer documents than asked for"
 
 
 @dataclass(frozen=True)
@@ -111,3 +113,17 @@ def question_metadata(candidate: Candidate[Any], model: str, versions: Sequence[
         "strategy": candidate.strategy,
         "prompt_versions": [*([own] if own else []), *versions],
     }
+
+
+def answered_as_asked(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
+    """Return verified candidates that have as many answers, in as many documents, as was asked for."""
+    kept: list[Candidate[U]] = []
+    for candidate in candidates:
+        request, told = candidate.request, " | ".join(candidate.excerpts)
+        if len(candidate.answers) < request.least_answers:
+            rejections.append(rejected(candidate, "verified", TOO_FEW_PLACES, told))
+        elif len(candidate.source_docs) < request.least_documents:
+            rejections.append(rejected(candidate, "verified", TOO_FEW_DOCUMENTS, told))
+        else:
+            kept.append(candidate)
+    return kept

@@ -31,6 +31,7 @@ from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import (
     Candidate,
     Rejection,
+    answered_as_asked,
     parsed_questions,
     question_metadata,
 )
@@ -180,7 +181,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         rejections: list[Rejection] = []
         answers = self._proposed([request for _, request in planned], asker)
         parsed, extra = parsed_questions(planned, answers, rejections)
-        verified = self._verified(parsed, asker, rejections)
+        verified = answered_as_asked(self._verified(parsed, asker, rejections), rejections)
         kept = filtered(verified, self.filters(), rejections)
         if self.check_answers:
             kept = answerability.answerable(kept, asker, rejections)

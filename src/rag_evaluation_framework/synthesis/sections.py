@@ -3,11 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TypeVar
 
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.question_strategy import Section
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
+
+T = TypeVar("T")
 
 
 def sections_of(corpus: Corpus, size: int) -> list[Section]:
@@ -46,7 +49,7 @@ def by_document(sections: Iterable[Section]) -> Iterator[list[Section]]:
         yield list(own)
 
 
-def shared_out(sections: Sequence[Section], questions: int) -> Iterator[tuple[Section, int]]:
+def shared_out(sections: Sequence[T], questions: int) -> Iterator[tuple[T, int]]:
     """Yield sections of a document, and how many questions each gets: spread evenly from its begin to its end.
 
     Sections that get none, of a document with more sections than questions, are left out.

@@ -1,0 +1,264 @@
+"""Strategies: which questions are asked for, and that what they promise is checked."""
+
+from collections import Counter
+
+import pytest
+
+from rag_evaluation_framework import (
+    ChunkLevelDataGenerator,
+    Corpus,
+    Document,
+    DocumentId,
+    RecursiveCharacterChunker,
+    TokenLevelDataGenerator,
+)
+from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.synthesis import (
+    CrossDocumentQuestions,
+    DimensionQuestions,
+    MultiPassageQuestions,
+    RealQuestions,
+    SimpleQuestions,
+)
+from rag_evaluation_framework.synthesis.sections import sections_of
+from rag_evaluation_framework.synthesis.word_overlap import WordOverlap
+from support.scripted_llm import ScriptedModel, sentences
+
+YAML = """\
+personas:
+  a new user: has never seen the product
+  an administrator: ""
+difficulty: [easy, hard]
+query_types: [fact, procedure, comparison]
+"""
+LONG = Document(
+    DocumentId("long.md"), "\n\n".join(f"Setting {number} is for {number * 7} cases." for number in range(400))
+)
+
+
+def generated(client, corpus, strategy, queries_per_doc=2, **options):
+    generator = TokenLevelDataGenerator(client, corpus, strategies=[strategy], **options)
+    with collected():
+        return generator, generator.generate(queries_per_doc, upload_to_langsmith=False)
+
+
+# --- dimensions -------------------------------------------------------------------------------------------------------
+
+
+def test_dimensions_are_read_from_a_file(tmp_path):
+    (tmp_path / "dimensions.yaml").write_text(YAML)
+    strategy = DimensionQuestions.from_file(tmp_path / "dimensions.yaml")
+    assert strategy == DimensionQuestions(
+        {
+            "persona": {"a new user": "has never seen the product", "an administrator": ""},
+            "difficulty": ["easy", "hard"],
+            "query_type": ["fact", "procedure", "comparison"],
+        }
+    )
+    assert [*strategy.dimensions] == ["persona", "difficulty", "query_type"]
+
+
+def test_all_combinations_are_asked_for_equally_often(tmp_path):
+    (tmp_path / "dimensions.yaml").write_text(YAML)
+    strategy = DimensionQuestions.from_file(tmp_path / "dimensions.yaml")
+    sections = sections_of(Corpus([LONG]), 1000)
+    plan = strategy.plan(sections, 24)
+    counts = Counter()
+    for request in plan:
+        counts[tuple(request.metadata.values())] += request.questions
+    assert set(counts.values()) == {2}
+    assert len(counts) == 12
+    assert plan == strategy.plan(sections, 24)
+    assert "- persona: a new user (has never seen the product)\n- difficulty: " in "".join(each.wish for each in plan)
+
+
+@pytest.mark.parametrize("questions", [2, 4])
+def test_few_questions_have_different_values_of_each_dimension(questions):
+    strategy = DimensionQuestions({"difficulty": ["easy", "hard"], "style": ["keywords", "a sentence"]})
+    plan = strategy.plan(sections_of(Corpus([LONG]), 1000), questions)
+    assert {each.metadata["difficulty"] for each in plan} == {"easy", "hard"}
+    assert {each.metadata["style"] for each in plan} == {"keywords", "a sentence"}
+
+
+def test_questions_have_the_values_in_their_metadata(served, pages):
+    _, client = served()
+    strategy = DimensionQuestions({"personas": ["a new user"], "difficulty": ["easy", "hard"]})
+    _, dataset = generated(client, pages, strategy, 1)
+    told = [query.metadata for query in dataset.queries]
+    assert [each["difficulty"] for each in told] == ["easy", "hard", "easy"]
+    assert {each["persona"] for each in told} == {"a new user"}
+    assert told[0]["prompt_versions"][0].startswith("dimensions@")
+    assert dataset.metadata["generation"]["strategies"][0]["dimensions"]["persona"] == {"a new user": ""}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "expected the values of each"),
+        (["persona"], "expected the values of each"),
+        ({"persona": []}, "expected a list of texts"),
+        ({"persona": "new"}, "expected a list of texts"),
+        ({"persona": [1]}, "expected a list of texts"),
+        ({"persona": {"new": 1}}, "expected a list of texts"),
+        ({"persona": [" "]}, "expected a list of texts"),
+        ({"source_docs": ["a"]}, "expected a name such as persona"),
+        ({"a b": ["a"]}, "expected a name such as persona"),
+        ({name: [*"abcdefghij"] for name in "abcde"}, "100,000 combinations"),
+    ],
+)
+def test_what_are_no_dimensions_is_refused(given, message):
+    with pytest.raises(ConfigError, match=message):
+        DimensionQuestions(given)
+
+
+@pytest.mark.parametrize("text", ["- a\n", "persona: [\n", "persona: 3\n", ""])
+def test_a_file_without_dimensions_is_refused_by_its_name(tmp_path, text):
+    (tmp_path / "bad.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"bad\.yaml"):
+        DimensionQuestions.from_file(tmp_path / "bad.yaml")
+    with pytest.raises(ConfigError, match=r"none\.yaml"):
+        DimensionQuestions.from_file(tmp_path / "none.yaml")
+
+
+# --- questions of users -----------------------------------------------------------------------------------------------
+
+
+def test_the_questions_nearest_to_what_is_shown_are_examples(served, pages, tmp_path):
+    (tmp_path / "log.txt").write_text("how to export my data\n\n  when do refunds come \nrestart server??\nexport\n")
+    providers, client = served()
+    strategy = RealQuestions.from_file(tmp_path / "log.txt", examples=1)
+    assert strategy.questions == ("how to export my data", "when do refunds come", "restart server??", "export")
+    _, dataset = generated(client, pages, strategy, 1)
+    asked = [
+        exchange.request.json["messages"]
+        for exchange in providers.exchanges
+        if "have asked" in str(exchange.request.json)
+    ]
+    shown = {
+        messages[1]["content"].split('"')[1]: messages[0]["content"].split("asked:\n- ")[1].split("\n")[0]
+        for messages in asked
+    }
+    assert shown == {
+        "billing.md": "when do refunds come",
+        "guides/start.md": "restart server??",
+        "guides/stop.md": "how to export my data",
+    }
+    assert len(dataset) == 3
+    assert "refunds come" not in repr(strategy)
+
+
+def test_what_are_no_questions_is_refused(tmp_path):
+    (tmp_path / "empty.txt").write_text("\n \n")
+    for given in ((), "how", [1], [" "]):
+        with pytest.raises(ConfigError, match="expected a list of questions"):
+            RealQuestions(given)
+    with pytest.raises(ConfigError, match=r"empty\.txt: is empty"):
+        RealQuestions.from_file(tmp_path / "empty.txt")
+    with pytest.raises(ConfigError, match="examples=0"):
+        RealQuestions(("how",), 0)
+
+
+# --- several passages, several documents ------------------------------------------------------------------------------
+
+
+def both_ends(sentence, request):
+    shown = sentences(request.messages[-1][1])
+    return {"quotes": [shown[0], shown[-1]]}
+
+
+def test_questions_about_several_passages_have_several_places(served):
+    _, client = served(ScriptedModel(both_ends))
+    generator, dataset = generated(client, Corpus([LONG]), MultiPassageQuestions(), 3, section_size=3000)
+    assert len(dataset) == 3
+    for entry in dataset:
+        first, last = entry.relevant
+        assert last.start - first.end > 3000
+        assert entry.query.metadata["query_type"] == "multi-passage"
+    assert generator.plan(3)[0][1].doc_ids == ("long.md",)
+
+
+def test_of_a_short_document_its_one_section_is_shown(served, pages):
+    _, client = served(ScriptedModel(both_ends))
+    _, dataset = generated(client, pages, MultiPassageQuestions(), 1)
+    assert [len(entry.answers) for entry in dataset] == [2, 2, 2]
+
+
+def test_a_question_that_one_place_answers_is_rejected(served, pages):
+    _, client = served()
+    generator, dataset = generated(client, pages, MultiPassageQuestions(), 1)
+    assert len(dataset) == 0
+    assert generator.funnel.rejected["verified"] == {"answered in fewer places than asked for": 3}
+
+
+def test_questions_about_two_documents_have_answers_in_both(served, pages):
+    _, client = served(ScriptedModel(both_ends))
+    generator, dataset = generated(client, pages, CrossDocumentQuestions(), 1)
+    pairs = [request.doc_ids for _, request in generator.plan(1)]
+    assert len(set(map(frozenset, pairs))) == len(pairs) >= 2
+    assert all(len(pair) == 2 for pair in pairs)
+    assert any({"guides/start.md", "guides/stop.md"} == set(pair) for pair in pairs)
+    for entry in dataset:
+        assert len(entry.query.metadata["source_docs"]) == 2
+        assert len({span.doc_id for span in entry.relevant}) == 2
+
+
+def test_a_question_that_one_document_answers_is_rejected(served, pages):
+    def one_side(sentence, request):
+        return {"quotes": sentences(request.messages[-1][1])[:2]}
+
+    _, client = served(ScriptedModel(one_side))
+    generator, dataset = generated(client, pages, CrossDocumentQuestions(), 1)
+    assert len(dataset) == 0
+    assert set(generator.funnel.rejected["verified"]) == {"answered in fewer documents than asked for"}
+
+
+def test_documents_with_nothing_in_common_are_not_asked_about(served):
+    corpus = Corpus([Document(DocumentId("a"), "Apples grow here."), Document(DocumentId("b"), "Boats sail there.")])
+    _, client = served()
+    generator, dataset = generated(client, corpus, CrossDocumentQuestions(), 1)
+    assert (len(dataset), generator.funnel.asked, generator.path) == (0, 0, None)
+
+
+def test_chunks_of_two_documents_are_cited(served, pages):
+    def cite(answer, request):
+        ids = [each["chunk_ids"][0] for each in answer["questions"]]
+        return {"questions": [{**answer["questions"][0], "chunk_ids": [ids[0], ids[-1]]}]}
+
+    model = ScriptedModel(questions=lambda answer, request: cite(model._asked(request.messages[-1][1], 99), request))
+    _, client = served(model)
+    generator = ChunkLevelDataGenerator(
+        client, pages, RecursiveCharacterChunker(chunk_size=60), strategies=[CrossDocumentQuestions(pairs=1)]
+    )
+    with collected():
+        dataset = generator.generate(1, upload_to_langsmith=False)
+    assert len(dataset) > 0
+    assert all(len(entry.query.metadata["source_docs"]) == 2 for entry in dataset)
+
+
+def test_several_strategies_ask_one_after_the_other(served, pages):
+    _, client = served(ScriptedModel(both_ends))
+    generator = TokenLevelDataGenerator(client, pages, strategies=(SimpleQuestions(), MultiPassageQuestions()))
+    with collected():
+        dataset = generator.generate(1, upload_to_langsmith=False)
+    assert generator.funnel.asked == 6
+    assert generator.funnel.rejected["kept"] == {"same question again": 3}
+    assert {query.metadata["strategy"] for query in dataset.queries} == {"SimpleQuestions"}
+
+
+# --- shared words -----------------------------------------------------------------------------------------------------
+
+
+def test_texts_are_near_by_the_rare_words_that_they_share():
+    texts = ["the cat and the dog", "the cat and the cow", "the tractor", "a b c"]
+    overlap = WordOverlap(texts)
+    found = overlap.nearest(texts[0])
+    assert [number for number, _ in found] == [0, 1, 2]
+    assert found[0][1] == pytest.approx(1.0)
+    assert overlap.nearest("zebra") == overlap.nearest("") == []
+
+
+def test_words_that_many_texts_have_are_left_out():
+    texts = [f"common word{number}" for number in range(50)]
+    assert WordOverlap(texts).nearest("common") == []
+    assert [number for number, _ in WordOverlap(texts).nearest("common word7")] == [7]
