@@ -113,6 +113,21 @@ def test_strategies_are_chosen_by_name_and_by_files(rag_eval, served, folder):
     assert rag_eval(*GENERATE, "--strategy", "hard").code == 2
 
 
+def test_a_dry_run_asks_for_nothing_and_needs_no_key(rag_eval, served, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    outcome = rag_eval(*GENERATE, "--dry-run", "--price-in", "1", "--price-out", "2")
+    assert (outcome.code, outcome.err) == (0, "")
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert ["4", "questions", "at", "least", "usually", "at", "most"] in rows
+    assert ["calls", "2", "10", "10"] in rows
+    assert any(row[:1] == ["cost"] for row in rows)
+    record = json.loads(rag_eval(*GENERATE, "--dry-run", "--json").out)
+    assert record["calls"] == {"least": 2, "usual": 10, "most": 10}
+    assert record["cost"] is None
+    assert served.exchanges == []
+
+
 def test_without_a_key_it_says_which(rag_eval, folder, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)

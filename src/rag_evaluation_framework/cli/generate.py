@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -84,6 +85,9 @@ def generate(
     langsmith: Annotated[bool, typer.Option("--langsmith", help="Push the dataset to LangSmith, too.")] = False,
     root: options.Root = None,
     no_import: options.NoImport = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Ask for nothing: print how many calls and tokens it would take.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all rejections.")] = False,
 ) -> None:
     """Let a language model write questions about documents; code finds what it quotes, or rejects it.
@@ -92,10 +96,13 @@ def generate(
     Exit codes: 0 done, 1 no question was kept, 2 the dataset could not be made.
     """
     documents = rag.Corpus.from_folder(corpus, glob)
-    limits: dict[str, Any] = {"max_retries": max_retries, "max_tokens": max_tokens, "structure": structure}
-    language_model = _language_model(
-        provider, base_url, model, {**limits, "price_in": price_in, "price_out": price_out}
-    )
+    settings: dict[str, Any] = {
+        "max_retries": max_retries,
+        "max_tokens": max_tokens,
+        "structure": structure,
+        "price_in": price_in,
+        "price_out": price_out,
+    }
     given: dict[str, Any] = {
         "strategies": _strategies(strategy or [], dimensions, real_questions),
         "section_size": section_size,
@@ -103,12 +110,16 @@ def generate(
         "max_concurrency": max_concurrency,
         "root": root or store.ROOT,
     }
-    with components_print_to_stderr(), collected() as notes, providers.track_usage() as usage:
+    with components_print_to_stderr(), collected() as notes:
+        language_model = _language_model("none" if dry_run else provider, base_url, model, settings)
         generator = _generator(language_model, documents, level, _chunker(level, chunker, no_import), given)
-        _run(lambda: generator.generate(queries_per_doc, langsmith, name), generator)
+        usage = None if dry_run else _run(lambda: generator.generate(queries_per_doc, langsmith, name), generator)
     for text in notes:
         if text != generator.funnel.told:
             note(text)
+    if usage is None:
+        _show_estimate(generator.estimate(queries_per_doc), as_json=as_json)
+        return
     with arriving(f"the dataset is in {generator.path}"):
         if as_json:
             print_json(_record(generator, usage))
@@ -118,15 +129,25 @@ def generate(
         raise Found
 
 
+def _show_estimate(estimate: synthesis.Estimate, *, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(estimate))
+    else:
+        reports.show_estimate(stdout(), estimate)
+
+
 def _language_model(
     provider: str, base_url: str | None, model: str | None, given: dict[str, Any]
 ) -> llms.LanguageModel:
-    """Return the model, after checking that there is a key.
+    """Return the model of a provider, after checking that there is a key; of none, one that cannot be asked.
 
     Raises:
         ConfigError: There is no key, or no name of one of Anthropic's models.
         MissingDependency: The SDK is not installed.
     """
+    if provider == "none":
+        unasked: Any = SimpleNamespace(chat=None)
+        return llms.LanguageModel(unasked, model or synthesis.DEFAULT_MODEL, **given)
     if provider == "openai":
         client = openai_client(None, None, base_url, _SECONDS, "rag-eval generate")
         return llms.LanguageModel(client, model or synthesis.DEFAULT_MODEL, **given)
@@ -164,18 +185,20 @@ def _generator(
     return rag.TokenLevelDataGenerator(model, documents, **given)
 
 
-def _run(work: Callable[[], object], generator: synthesis.SyntheticDataGenerator[Any]) -> None:
-    """Generate; of an interrupt, say what is kept.
+def _run(work: Callable[[], object], generator: synthesis.SyntheticDataGenerator[Any]) -> providers.Usage:
+    """Generate, and return what was asked of the model; of an interrupt, say what is kept.
 
     Raises:
         Interrupted: It was interrupted.
     """
     try:
-        work()
+        with providers.track_usage() as usage:
+            work()
     except KeyboardInterrupt as error:
         kept = generator.llm.kept
         where = f"what was answered is in {kept.folder}: " if kept is not None else ""
         raise Interrupted(f"{where}the same command goes on from there") from error
+    return usage
 
 
 def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage) -> dict[str, Any]:

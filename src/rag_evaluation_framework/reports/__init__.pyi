@@ -5,10 +5,11 @@ from .datasets import show_fixes as show_fixes
 from .datasets import show_lint as show_lint
 from .explanations import show_attribution as show_attribution
 from .explanations import show_explanation as show_explanation
-from .funnels import show_funnel as show_funnel
 from .gated_difference import gated_difference as gated_difference
 from .gates import gates_as_junit as gates_as_junit
 from .gates import show_gates as show_gates
+from .generations import show_estimate as show_estimate
+from .generations import show_funnel as show_funnel
 from .passages import fitting as fitting
 from .passages import named_place as named_place
 from .passages import show_copies as show_copies

@@ -1,5 +1,6 @@
 from .candidates import Rejection as Rejection
 from .chunk_level import ChunkLevelDataGenerator as ChunkLevelDataGenerator
+from .estimate import Estimate as Estimate
 from .funnel import Funnel as Funnel
 from .generator import SyntheticDataGenerator as SyntheticDataGenerator
 from .given import DEFAULT_MODEL as DEFAULT_MODEL

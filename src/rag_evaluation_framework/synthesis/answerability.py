@@ -22,8 +22,7 @@ def answerable(candidates: Sequence[Candidate[U]], asker: Asker, rejections: lis
         asker: Asks the model.
         rejections: Where rejections are put.
     """
-    prompt = load_prompt(PROMPT)
-    asked = [prompt.messages(question=each.question, excerpts=_shown(each.excerpts)) for each in candidates]
+    asked = [checking(each.question, each.excerpts) for each in candidates]
     kept: list[Candidate[U]] = []
     for candidate, verdict in zip(candidates, asker.ask(Form(Verdict, read_verdict), asked, "Checking"), strict=True):
         if isinstance(verdict, ProviderError):
@@ -35,5 +34,7 @@ def answerable(candidates: Sequence[Candidate[U]], asker: Asker, rejections: lis
     return kept
 
 
-def _shown(excerpts: Sequence[str]) -> str:
-    return "\n\n".join(f"<excerpt>\n{text}\n</excerpt>" for text in excerpts)
+def checking(question: str, excerpts: Sequence[str]) -> list[dict[str, str]]:
+    """Return the messages of the call about a question."""
+    shown = "\n\n".join(f"<excerpt>\n{text}\n</excerpt>" for text in excerpts)
+    return load_prompt(PROMPT).messages(question=question, excerpts=shown)

@@ -21,6 +21,7 @@ from rag_evaluation_framework.results.store import ROOT
 from rag_evaluation_framework.retrievers.indexing import chunk_corpus
 from rag_evaluation_framework.synthesis.asking import Asker, Form
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
+from rag_evaluation_framework.synthesis.estimate import Messages
 from rag_evaluation_framework.synthesis.forms import CitedQuestions, read_cited_questions
 from rag_evaluation_framework.synthesis.generator import SECTION_SIZE, SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
@@ -83,11 +84,7 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
         return sections_of_chunks(self._chunks, self.section_size)
 
     def _proposed(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[_Candidate] | ProviderError]:
-        prompt = load_prompt("chunk_questions")
-        asked = [
-            prompt.messages(wish=request.wish, chunks=_shown(request.sections), count=request.questions)
-            for request in requests
-        ]
+        asked = [self._asking(request) for request in requests]
         answers = asker.ask(Form(CitedQuestions, read_cited_questions), asked, "Asking for questions")
         return [
             answer
@@ -126,6 +123,10 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
             excerpts=tuple(chunk.content for chunk in chunks),
             source_docs=tuple(dict.fromkeys(chunk.doc_id for chunk in chunks)),
         )
+
+    def _asking(self, request: QuestionRequest) -> Messages:
+        shown = _shown(request.sections)
+        return load_prompt("chunk_questions").messages(wish=request.wish, chunks=shown, count=request.questions)
 
     def _truth(self, query: Query, candidate: _Candidate) -> ChunkLevelGroundTruth:
         return ChunkLevelGroundTruth(query, candidate.answers)

@@ -24,6 +24,7 @@ from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
+from rag_evaluation_framework.providers.calls import Prices
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT
 from rag_evaluation_framework.synthesis import answerability
@@ -35,9 +36,10 @@ from rag_evaluation_framework.synthesis.candidates import (
     parsed_questions,
     question_metadata,
 )
+from rag_evaluation_framework.synthesis.estimate import Estimate, Messages, estimated
 from rag_evaluation_framework.synthesis.filtering import Filter, filtered, same_wording
 from rag_evaluation_framework.synthesis.funnel import Funnel
-from rag_evaluation_framework.synthesis.given import checked_strategies, language_model
+from rag_evaluation_framework.synthesis.given import checked_requests, checked_strategies, language_model
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.saving import check_dataset_name, pushed, saved
 from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
@@ -165,12 +167,19 @@ class SyntheticDataGenerator(ABC, Generic[U]):
 
     def plan(self, queries_per_doc: int = 5) -> list[tuple[str, QuestionRequest]]:
         """Return the requests for questions, each with the name of its strategy; nothing is asked."""
+        check_count(type(self).__name__, "queries_per_doc", queries_per_doc)
         sections = self._sections()
         return [
             (component_name(strategy), request)
             for strategy in self.strategies
-            for request in strategy.plan(sections, queries_per_doc)
+            for request in checked_requests(strategy, strategy.plan(sections, queries_per_doc))
         ]
+
+    def estimate(self, queries_per_doc: int = 5) -> Estimate:
+        """Return how many calls and tokens a generation needs, and what it costs; nothing is asked."""
+        requests = [request for _, request in self.plan(queries_per_doc)]
+        prices = Prices(self.llm.price_in, self.llm.price_out)
+        return estimated(requests, self._asking, self._followed_by, self.llm.max_tokens, prices)
 
     def filters(self) -> Sequence[Filter]:
         """Return the filters that verified questions go through, in their order."""
@@ -192,6 +201,15 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     @abstractmethod
     def _sections(self) -> list[Section]:
         """Return all sections of all documents."""
+
+    @abstractmethod
+    def _asking(self, request: QuestionRequest) -> Messages:
+        """Return the messages of a request for questions."""
+
+    def _followed_by(self, request: QuestionRequest) -> list[tuple[str, Messages]]:
+        """Return what is asked for each of its questions, by its kind, without what is not known yet."""
+        del request
+        return [("check", answerability.checking("", ()))] if self.check_answers else []
 
     @abstractmethod
     def _proposed(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[Candidate[U]] | ProviderError]:

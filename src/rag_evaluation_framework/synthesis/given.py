@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.contracts.component import check_components
-from rag_evaluation_framework.contracts.question_strategy import QuestionStrategy
+from rag_evaluation_framework.contracts.component import check_components, component_name
+from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.data.plain import gives_items
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.llms.anthropic import AnthropicClient
@@ -46,3 +46,17 @@ def checked_strategies(owner: str, given: Any) -> tuple[QuestionStrategy, ...]:
     for strategy in strategies:
         check_components(owner, strategies=(strategy, QuestionStrategy))
     return strategies
+
+
+def checked_requests(strategy: QuestionStrategy, given: Any) -> tuple[QuestionRequest, ...]:
+    """Return the requests that a strategy plans.
+
+    Raises:
+        ConfigError: They are something else.
+    """
+    requests: tuple[Any, ...] = tuple(given) if gives_items(given, str) else (given,)
+    for request in requests:
+        if not isinstance(request, QuestionRequest):
+            name = component_name(strategy)
+            raise ConfigError(f"{name}: its plan has {shown(request)}; expected a list of QuestionRequest")
+    return requests

@@ -14,6 +14,7 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.synthesis.asking import Asker, Form
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
+from rag_evaluation_framework.synthesis.estimate import Messages
 from rag_evaluation_framework.synthesis.forms import AskedQuestions, Quotes, read_questions, read_quotes
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
@@ -42,11 +43,7 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
         return sections_of(self.corpus, self.section_size)
 
     def _proposed(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[_Candidate] | ProviderError]:
-        prompt = load_prompt("questions")
-        asked = [
-            prompt.messages(wish=request.wish, passages=passages(request.sections), count=request.questions)
-            for request in requests
-        ]
+        asked = [self._asking(request) for request in requests]
         answers = asker.ask(Form(AskedQuestions, read_questions), asked, "Asking for questions")
         return [
             answer
@@ -58,10 +55,8 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
     def _verified(
         self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]
     ) -> list[_Candidate]:
-        prompt, verifier = load_prompt("quotes"), QuoteVerifier(self.corpus)
-        asked = [
-            prompt.messages(question=each.question, passages=passages(each.request.sections)) for each in candidates
-        ]
+        verifier = QuoteVerifier(self.corpus)
+        asked = [_quoting(each.question, each.request) for each in candidates]
         answers = asker.ask(Form(Quotes, read_quotes), asked, "Asking for quotes")
         found: list[_Candidate] = []
         for candidate, answer in zip(candidates, answers, strict=True):
@@ -71,11 +66,22 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
                 found.append(verified)
         return found
 
+    def _asking(self, request: QuestionRequest) -> Messages:
+        shown = passages(request.sections)
+        return load_prompt("questions").messages(wish=request.wish, passages=shown, count=request.questions)
+
+    def _followed_by(self, request: QuestionRequest) -> list[tuple[str, Messages]]:
+        return [("quotes", _quoting("", request)), *super()._followed_by(request)]
+
     def _truth(self, query: Query, candidate: _Candidate) -> TokenLevelGroundTruth:
         truth = TokenLevelGroundTruth(query, candidate.answers)
         for span in truth.labels:
             self.chunk_registry.register_pa_chunk(PositionAwareChunk.of(self.corpus[span.doc_id], span.start, span.end))
         return truth
+
+
+def _quoting(question: str, request: QuestionRequest) -> Messages:
+    return load_prompt("quotes").messages(question=question, passages=passages(request.sections))
 
 
 def _with_answers(
