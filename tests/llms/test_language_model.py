@@ -49,7 +49,7 @@ RIGHT = {"question": "When?", "quotes": [{"text": "at night", "words": 2}], "har
 def waits(monkeypatch):
     """How many seconds each retry waits; nobody does."""
     found = []
-    monkeypatch.setattr(calls, "_sleep", found.append)
+    monkeypatch.setattr(calls, "pause", found.append)
     return found
 
 

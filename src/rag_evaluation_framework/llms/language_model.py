@@ -16,7 +16,8 @@ from rag_evaluation_framework.data.plain import encodable
 from rag_evaluation_framework.errors import ConfigError, InputError, ProviderRefused
 from rag_evaluation_framework.llms.anthropic import AnthropicClient
 from rag_evaluation_framework.llms.json_answers import json_in, strict_schema
-from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
+from rag_evaluation_framework.providers.calls import ProviderCalls, SameAgain
+from rag_evaluation_framework.providers.prices import Consumed, Prices, check_prices
 from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
 from rag_evaluation_framework.providers.sdks import address_of, given_client
 
@@ -81,6 +82,7 @@ class LanguageModel(Component):
             )
         check_choice("LanguageModel", "structure", self.structure, get_args(Structure))
         check_count("LanguageModel", "max_retries", self.max_retries, 0)
+        check_prices("LanguageModel", {"price_in": self.price_in, "price_out": self.price_out})
         if self.max_tokens is not None:
             check_count("LanguageModel", "max_tokens", self.max_tokens)
 
@@ -164,7 +166,8 @@ def _answered(answer: Any, calls: ProviderCalls) -> str:
     """Return the text of an answer.
 
     Raises:
-        ValueError: There is none, or it is cut off.
+        ValueError: There is none.
+        SameAgain: It is cut off.
         ProviderRefused: The model refused to answer.
     """
     choices: Any = getattr(answer, "choices", None)
@@ -176,7 +179,7 @@ def _answered(answer: Any, calls: ProviderCalls) -> str:
         why = f": {shown(refusal)}" if refusal else ""
         raise ProviderRefused(f"{calls.model} of {calls.provider.name} refused to answer{why}", calls.provider.name)
     if ended == "length":
-        raise ValueError("an answer that is cut off at the most tokens it may have; give it more (max_tokens)")
+        raise SameAgain("an answer that is cut off at the most tokens it may have; give it more (max_tokens)")
     text = message.content
     if not isinstance(text, str) or not text.strip():
         raise ValueError("an empty answer")
