@@ -252,7 +252,7 @@ FAULTS = {
     ),
     "refused by a filter": ({"change": said("no", ended="content_filter")}, ProviderRefused, "a-model of .* refused"),
 }
-FINAL = {"401", "400", "404", "refused by a filter", "429 too long"}  # asked once: asking again would not help
+FINAL = {"401", "400", "404", "refused by a filter", "429 too long", "cut off"}  # asked once: asking again would not help
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_every_failure_is_one_error_after_the_attempts_that_may_help(
     assert (caught.value.provider, len(waits)) == (name_of(client), requests - 1)
     assert KEY not in str(caught.value)
     if name == "429":
-        assert waits == [7.0, 7.0]
+        assert all(6.9 < wait <= 7.7 for wait in waits)
 
 
 @pytest.mark.parametrize("client", KINDS)
