@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
@@ -15,7 +15,7 @@ from rag_evaluation_framework.contracts.llm_client import LLMClient
 from rag_evaluation_framework.data.plain import encodable
 from rag_evaluation_framework.errors import ConfigError, InputError, ProviderRefused
 from rag_evaluation_framework.llms.anthropic import AnthropicClient
-from rag_evaluation_framework.llms.json_answers import json_in, strict_schema
+from rag_evaluation_framework.llms.json_answers import form_in, strict_schema
 from rag_evaluation_framework.providers.calls import ProviderCalls, SameAgain
 from rag_evaluation_framework.providers.prices import Consumed, Prices, check_prices
 from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
@@ -25,6 +25,8 @@ F = TypeVar("F", bound=BaseModel)
 T = TypeVar("T")
 
 Structure = Literal["json_schema", "json_object", "none"]
+_COMPLETE = ("stop", "eos", "eos_token", None)  # the others are said by servers that are not OpenAI's
+
 Messages: TypeAlias = str | Sequence[Mapping[str, str]]
 """What a model is asked: one question, or `{"role": "system" | "user" | "assistant", "content": …}` each."""
 
@@ -63,7 +65,7 @@ class LanguageModel(Component):
         price_out: What a million tokens cost that are written.
 
     Raises:
-        ConfigError: A parameter is out of range, or the client has no `chat`.
+        ConfigError: A parameter is out of range, the client has no `chat`, or its API does not have the structure.
     """
 
     client: LLMClient = field(repr=False, compare=False)
@@ -75,12 +77,20 @@ class LanguageModel(Component):
     price_out: float | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not hasattr(self.client, "chat"):
+        if isinstance(self.client, type) or not hasattr(self.client, "chat"):
             raise ConfigError(
                 f"LanguageModel: client={shown(self.client)}; expected a client with chat.completions.create, such as "
                 "OpenAI() or AnthropicClient()"
             )
+        name: Any = self.model
+        if not isinstance(name, str) or not name.strip():
+            raise ConfigError(f"LanguageModel: model={shown(name)}; expected the name of a model")
         check_choice("LanguageModel", "structure", self.structure, get_args(Structure))
+        if self.structure == "json_object" and isinstance(self.client, AnthropicClient):
+            raise ConfigError(
+                "LanguageModel: structure='json_object'; expected 'json_schema' or 'none' with AnthropicClient, whose "
+                "API has no other way to ask for JSON"
+            )
         check_count("LanguageModel", "max_retries", self.max_retries, 0)
         check_prices("LanguageModel", {"price_in": self.price_in, "price_out": self.price_out})
         if self.max_tokens is not None:
@@ -116,7 +126,7 @@ class LanguageModel(Component):
             wanted = {"response_format": {"type": "json_schema", "json_schema": described}}
         elif self.structure == "json_object":
             wanted = {"response_format": {"type": "json_object"}}
-        return self._asked(messages, wanted, partial(_filled, form))
+        return self._asked(messages, wanted, partial(form_in, form=form))
 
     def _asked(self, messages: Messages, wanted: Mapping[str, Any], read: Callable[[str], T]) -> Completion[T]:
         limit = {} if self.max_tokens is None else {"max_completion_tokens": self.max_tokens}
@@ -179,17 +189,13 @@ def _answered(answer: Any, calls: ProviderCalls) -> str:
         why = f": {shown(refusal)}" if refusal else ""
         raise ProviderRefused(f"{calls.model} of {calls.provider.name} refused to answer{why}", calls.provider.name)
     if ended == "length":
-        raise SameAgain("an answer that is cut off at the most tokens it may have; give it more (max_tokens)")
+        raise SameAgain(
+            "an answer that is cut off at the most tokens it may have, or where no more fit beside what was asked; "
+            "give it more (max_tokens), or ask for less"
+        )
+    if ended not in _COMPLETE:
+        raise ValueError(f"an answer that is not complete: it ended with {shown(ended)}; expected 'stop'")
     text = message.content
     if not isinstance(text, str) or not text.strip():
         raise ValueError("an empty answer")
     return text
-
-
-def _filled(form: type[F], text: str) -> F:
-    try:
-        return form.model_validate(json_in(text))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the answer"
-        raise ValueError(f"{where}: {first['msg']}, in {shown(text)}; expected a {form.__name__}") from error
