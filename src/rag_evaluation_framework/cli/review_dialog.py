@@ -6,6 +6,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from rag_evaluation_framework import annotation, reports
+from rag_evaluation_framework._outside import harmless
 from rag_evaluation_framework.cli.output import print_text
 from rag_evaluation_framework.cli.typed import Stop, typed_line
 from rag_evaluation_framework.errors import InputError
@@ -154,10 +155,11 @@ class ReviewDialog:
     def _edit(self, number: int, typed: str) -> None:
         """Give a question another wording: what was typed, or is typed then."""
         before = " ".join(self._session.wording(number).split())
+        given = harmless(before)
         if not typed:
             self._tell(_EDIT)
-            typed = typed_line("Question: ", given=before)
-        if typed in ("", before):
+            typed = typed_line("Question: ", given)
+        if typed in ("", before, given):
             self._tell("The wording stays as it is.")
         elif len(typed) < _SHORTEST:
             self._tell("That is no question; the wording stays as it is.")

@@ -47,8 +47,9 @@ def show_excerpt(console: Console, before: str, text: str, after: str, size: Exc
     below = [line for line in lines[last + 1 :] if line.plain.strip()][: size.lines]
     for mark, shown in ((" " * _INDENT, above), (_MARK, lines[first : last + 1]), (" " * _INDENT, below)):
         for line in shown:
-            line.rstrip()
-            console.print(Text.assemble((mark, "green"), line))
+            marked = Text.assemble((mark, "green"), line)
+            marked.rstrip()
+            console.print(marked)
 
 
 def _behind(after: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from rag_evaluation_framework.reports.quotes import folder_of
 from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
 
 _FIRST = ("strategy", "persona", "difficulty", "query_type", "style", "source_docs", "generation_model")
+_MOST_WORDING = 1_000  # characters
 _MOST_KNOWN = 500  # characters of metadata
 _MOST_VALUE = 80
 _MOST_PLACES = 3
@@ -35,10 +36,10 @@ def show_reviewed(console: Console, query: Query, review: Review, findings: Iter
         review: Its review.
         findings: The errors and warnings about it.
     """
-    print_wrapped(console, Text(one_line(review.wording or query.text), "bold"), 0)
+    print_wrapped(console, Text(one_line(review.wording or query.text, _MOST_WORDING), "bold"), 0)
     before = review.earlier_wording or (query.text if review.wording else "")
     if before:
-        print_wrapped(console, Text(f"reworded; it was: {one_line(before)}", "yellow"), _DETAIL, "  ")
+        print_wrapped(console, Text(f"reworded; it was: {one_line(before, _MOST_WORDING)}", "yellow"), _DETAIL, "  ")
     if review.verdict is not None:
         print_wrapped(console, Text(f"{review.verdict}; s keeps that", _VERDICTS[review.verdict]), _DETAIL, "  ")
     print_wrapped(console, Text(_known(query), "dim"), _DETAIL, "  ")
@@ -102,11 +103,19 @@ def _show_label(console: Console, label: Label, texts: LabelTexts, size: Excerpt
     elif corpus is not None and label.unit in corpus:
         show_excerpt(console, "", corpus[label.unit].content.lstrip()[:_BEGIN], "", size)
     else:
-        print_wrapped(console, Text(_unknown(label), "dim"), 4, "    ")
+        print_wrapped(console, Text(f"({_told(label, corpus)})", "dim"), 4, "    ")
 
 
-def _unknown(label: Label) -> str:
-    return "(the text is not at hand)" if label.problem is None else f"({label.problem[1]})"
+def _told(label: Label, corpus: Corpus | None) -> str:
+    """Return what can be told of a label whose text cannot be shown; of a prefix, the documents that have it."""
+    if label.problem is not None:
+        return label.problem[1]
+    prefix = label.unit.removesuffix("*") if isinstance(label.unit, str) else ""
+    found = [] if corpus is None else [document.id for document in corpus if document.id.startswith(prefix)]
+    if corpus is None or not label.unit.endswith("*") or not found:
+        return "the text is not at hand"
+    more = f" and {len(found) - _MOST_PLACES:,} more" if len(found) > _MOST_PLACES else ""
+    return f"any document whose id begins with it: {', '.join(map(name_line, found[:_MOST_PLACES]))}{more}"
 
 
 def _where(label: Label, texts: LabelTexts) -> str:
