@@ -216,3 +216,11 @@ def test_a_question_that_is_worded_as_another_is_told_until_one_of_them_is_dropp
     assert kinds(checks, 0) == kinds(checks, 2) == ["other truth"]
     session.drop(2)
     assert kinds(checks, 0) == []
+
+
+def test_a_decision_that_the_file_holds_already_is_no_conflict(path):
+    first, second = opened(path), opened(path)
+    first.drop(0)
+    second.drop(0)  # as an interrupt makes it be saved again
+    second.accept(1)
+    assert str(opened(path).counts()) == "1 accepted, 0 edited, 1 dropped, 1 open"

@@ -8,6 +8,7 @@ from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.inspection.findings import Finding
+from rag_evaluation_framework.inspection.labelled_text import LabelTexts
 from rag_evaluation_framework.inspection.lint import lint_dataset
 from rag_evaluation_framework.inspection.question_checks import wording_key
 
@@ -20,12 +21,16 @@ class ReviewChecks:
         dataset: The dataset.
         corpus: The documents, if they are at hand.
         registry: The chunks of the labelled chunking, if they are at hand.
+
+    Attributes:
+        texts: Reads the labels of the questions.
     """
 
     def __init__(
         self, session: ReviewSession, dataset: Dataset[Any], corpus: Corpus | None, registry: ChunkRegistry | None
     ) -> None:
         self._session, self._corpus, self._registry = session, corpus, registry
+        self.texts = LabelTexts(dataset, corpus, registry)
         self._alone = replace(dataset, skipped=(), metadata={})
 
     def findings(self, number: int) -> tuple[Finding, ...]:

@@ -20,7 +20,6 @@ from rag_evaluation_framework.cli.quote_suggestions import DEFAULT_GLOB, options
 from rag_evaluation_framework.cli.review_dialog import ReviewDialog
 from rag_evaluation_framework.cli.typed import NoMoreInput, Stop, accept_any_bytes, is_terminal
 from rag_evaluation_framework.errors import ConfigError, Interrupted
-from rag_evaluation_framework.inspection.labelled_text import LabelTexts
 
 
 def review(
@@ -83,7 +82,7 @@ def _hold(
 ) -> None:
     checks = annotation.ReviewChecks(session, dataset, documents, registry)
     try:
-        ReviewDialog(session, checks, LabelTexts(dataset, documents, registry), stdout(), everything).hold()
+        ReviewDialog(session, checks, stdout(), everything).hold()
     except (Stop, NoMoreInput):
         return
 

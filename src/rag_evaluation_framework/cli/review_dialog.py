@@ -10,7 +10,6 @@ from rag_evaluation_framework._outside import harmless
 from rag_evaluation_framework.cli.output import print_text
 from rag_evaluation_framework.cli.typed import Stop, typed_line
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.inspection.labelled_text import LabelTexts
 
 _KEYS = "a accept, e edit the question, d drop it, {answers}m more text, s later, u undo, b back, q stop, ? help"
 _ANSWERS = "d 2 drop answer 2, "
@@ -30,7 +29,7 @@ _EDIT = "Enter: this is the question. What is empty, or as it was, changes nothi
 _SHORTEST = 2
 _OVERHEAD = 14  # lines of a page that are no answers
 _LINES = (1, 8)  # before and behind an answer, at least and at most
-_WIDE = reports.ExcerptSize(20_000, 30)
+_MORE = (20_000, 30)  # characters of an answer, and lines around it
 
 
 class ReviewDialog:
@@ -39,7 +38,6 @@ class ReviewDialog:
     Args:
         session: The questions.
         checks: Says what a check finds about each.
-        texts: Reads their labels.
         console: Where to print.
         everything: Whether questions are asked about that were decided on.
     """
@@ -48,12 +46,10 @@ class ReviewDialog:
         self,
         session: annotation.ReviewSession,
         checks: annotation.ReviewChecks,
-        texts: LabelTexts,
         console: Console,
         everything: bool,
     ) -> None:
-        self._session, self._checks, self._texts, self._console = session, checks, texts, console
-        self._everything = everything
+        self._session, self._checks, self._console, self._everything = session, checks, console, everything
         self._done: set[int] = set()
 
     def hold(self) -> None:
@@ -104,7 +100,7 @@ class ReviewDialog:
                     self._tell("The question is open, and as the file has it.")
                     self._show(number)
                 case "m", "":
-                    self._show_answers(number, _WIDE)
+                    self._show_answers(number, reports.ExcerptSize(*_MORE))
                 case "s", "":
                     return self._leave(number, "Left for later.")
                 case "?", "":
@@ -132,7 +128,7 @@ class ReviewDialog:
 
     def _show_answers(self, number: int, size: reports.ExcerptSize) -> None:
         entry, dropped = self._session.questions[number], self._session.review(number).dropped_answers
-        reports.show_answers(self._console, entry, dropped, self._texts, size)
+        reports.show_answers(self._console, entry, dropped, self._checks.texts, size)
 
     def _fitting(self, answers: int) -> reports.ExcerptSize:
         """Return how much of each of so many answers fits on a page."""
