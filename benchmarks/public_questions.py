@@ -4,12 +4,12 @@
 
 - `--data`: a folder with `corpora/*.md` and `questions_df.csv`: Chroma's "Evaluating Chunking Strategies for Retrieval"
   (github.com/brandonstarxel/chunking_evaluation). GPT-4 wrote these questions, and embeddings of OpenAI filtered them.
-- `--covid-qa`: `data/question-answering/200423_covidQA.json` of github.com/deepset-ai/COVID-QA: questions of experts who
-  had the paper before them. An answer whose text stands there is taken where it stands nearest to its offset.
+- `--covid-qa`: `data/question-answering/200423_covidQA.json` of github.com/deepset-ai/COVID-QA: questions of
+  annotators who had the paper before them. An answer is taken where its text stands nearest to its offset.
 - `--similar`: `data/eval_question_similarity_en.csv` from there: pairs of questions, called alike or not by people.
 
 Rows of filters: the threshold for LSA, how many questions reach it with their worst excerpt, or are kept, beside the
-published figure. With `--json` the package's `inspection/public_questions.json` is printed, to be compared or renewed.
+published figure. With `--json` the package's `inspection/public_figures.json` is printed, to be compared or renewed.
 """
 
 import argparse
@@ -32,18 +32,31 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     load_dataset,
 )
+from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.embedders import LsaEmbedder
-from rag_evaluation_framework.inspection import dataset_quality
+from rag_evaluation_framework.inspection import dataset_quality, word_likeness
 from rag_evaluation_framework.synthesis import filters
 from rag_evaluation_framework.synthesis.filters import Threshold
 
 SHARES = (0.40, 0.50, 0.60, 0.70)
+TOLD = {
+    "chroma": {
+        "title": "by a model",
+        "authors": "GPT-4 wrote them about three documents (2024), embeddings filtered them; no person asked",
+        "source": "Chroma, Evaluating Chunking Strategies for Retrieval; github.com/brandonstarxel/chunking_evaluation",
+    },
+    "covid_qa": {
+        "title": "by people",
+        "authors": "annotators wrote them about 98 papers (2020), with the paper before them; no user asked",
+        "source": "COVID-QA of 23 April 2020; github.com/deepset-ai/COVID-QA",
+    },
+}
 
 
 def chroma(folder: Path) -> Dataset[CharacterSpan]:
     """Return the questions of Chroma's report, with their documents."""
     corpus = Corpus.from_folder(folder / "corpora")
-    return load_dataset(folder / "questions_df.csv", corpus=corpus).with_corpus(corpus)
+    return load_dataset(folder / "questions_df.csv", corpus=corpus)
 
 
 def covid(file: Path) -> Dataset[CharacterSpan]:
@@ -65,22 +78,22 @@ def _entries(paper: dict[str, Any]) -> Iterator[TokenLevelGroundTruth]:
                 start = min(starts, key=lambda at: abs(at - answer["answer_start"]))
                 spans.append(CharacterSpan(DocumentId(f"{paper['document_id']}"), start, start + len(quote), quote))
         if spans:
-            yield TokenLevelGroundTruth(Query(f"{asked['id']}", " ".join(asked["question"].split())), spans)
+            wording = QueryText(" ".join(asked["question"].split()))
+            yield TokenLevelGroundTruth(Query(QueryId(f"{asked['id']}"), wording), tuple(spans))
 
 
 def within(dataset: Dataset[CharacterSpan], doc_id: DocumentId) -> Dataset[CharacterSpan]:
     """Return the questions about one document, with it as the corpus."""
-    assert dataset.corpus is not None
+    documents = dataset.corpus or Corpus([])
     mine = [entry for entry in dataset if all(span.doc_id == doc_id for span in entry.labels)]
-    return Dataset(mine, TOKEN, name=doc_id, corpus=Corpus([dataset.corpus[doc_id]]))
+    return Dataset(mine, TOKEN, name=doc_id, corpus=Corpus([documents[doc_id]]))
 
 
 def measure_filters(name: str, dataset: Dataset[CharacterSpan]) -> None:
     """Print what each filter does to the questions of a dataset."""
-    assert dataset.corpus is not None
     questions = [entry.query.text for entry in dataset if entry.relevant]
     excerpts = [[span.text for span in entry.relevant] for entry in dataset if entry.relevant]
-    documents = [document.content for document in dataset.corpus]
+    documents = [document.content for document in dataset.corpus or ()]
     embedder = LsaEmbedder().fit(documents)
     print(f"\n{name}: {len(questions):,} questions")
     for least in (
@@ -108,16 +121,17 @@ def measure_filters(name: str, dataset: Dataset[CharacterSpan]) -> None:
 def measure_pairs(file: Path, documents: list[str]) -> None:
     """Print how often pairs of questions that people called alike, or not, are above thresholds."""
     with file.open(encoding="utf-8", newline="") as rows:
-        pairs = [(row["question_1"], row["question_2"], row["similar"] == "1") for row in csv.DictReader(rows)]
+        found = [*csv.DictReader(rows)]
+    asked, again = ([row[key] for row in found] for key in ("question_1", "question_2"))
+    alike = np.array([row["similar"] == "1" for row in found])
     embedder = LsaEmbedder().fit(documents)
-    first, second = (embedder.embed_queries([pair[side] for pair in pairs]) for side in (0, 1))
-    alike = np.array([pair[2] for pair in pairs])
-    found = {
-        "cosine of LSA": ((first * second).sum(axis=1), (0.70, 0.80, 0.90, 0.93)),
-        "shared words": (np.array([word_likeness(one, other) for one, other, _ in pairs]), (0.40, 0.50, 0.60, 0.70)),
-    }
+    cosines = (embedder.embed_queries(asked) * embedder.embed_queries(again)).sum(axis=1)
+    shared = np.array([word_likeness(one, other) for one, other in zip(asked, again, strict=True)])
     print(f"\n{alike.sum()} pairs called alike, {(~alike).sum()} called different")
-    for name, (figures, thresholds) in found.items():
+    for name, figures, thresholds in (
+        ("cosine of LSA", cosines, (0.70, 0.80, 0.90, 0.93)),
+        ("shared words", shared, (0.40, 0.50, 0.60, 0.70)),
+    ):
         for least in thresholds:
             right, wrong = (figures[alike] >= least).mean(), (figures[~alike] >= least).mean()
             print(f"  {name} from {least:.2f}: {right:.1%} of those alike, {wrong:.1%} of the others")
@@ -135,7 +149,8 @@ def main() -> None:
     if options.covid_qa:
         sets["covid_qa"] = covid(options.covid_qa)
     if options.json:
-        print(json.dumps({name: dataset_quality(dataset).record() for name, dataset in sets.items()}, indent=1))
+        found = [{**TOLD[name], "quality": dataset_quality(dataset).record()} for name, dataset in sets.items()]
+        print(json.dumps(found, indent=1, ensure_ascii=False))
         return
     for document in sets["chroma"].corpus or ():
         measure_filters(document.id, within(sets["chroma"], document.id))

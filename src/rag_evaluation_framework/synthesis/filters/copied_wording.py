@@ -22,11 +22,11 @@ def reject_copied_wording(
 
     Formula: words in the longest run that also stands in an excerpt / words of the question; all words count, stop
     words too, in lower case. A question is rejected if that is at least `share`, and the run has at least 5 words
-    and 20 letters and digits: shorter runs are names. Of a question without words, or without excerpts, there is nothing
-    to compare, and it passes.
+    and 20 letters and digits: shorter runs are names. A question without words, or without excerpts, passes: there
+    is nothing to compare.
 
-    At the default of 0.60, 3 of the 276 public questions that a model wrote would be rejected, and 2 of 1,376 that
-    people wrote; at 0.50 it would be 14 and 5, most of which repeat a name (`benchmarks/public_questions.py`).
+    At the default of 0.60, 3 of the 276 public questions that a model wrote would be rejected, and 2 of 1,380 that
+    people wrote; at 0.50 it would be 13 and 4, most of which repeat a name (`benchmarks/public_questions.py`).
 
     Args:
         questions: The questions.

@@ -39,8 +39,8 @@ def cosines(some: Directions, others: Directions) -> Directions:
     """
     if not (len(some) and len(others)):
         return np.zeros((len(some), len(others)))
-    rounded: Directions = np.round(np.clip(some @ others.T, -1, 1), _DECIMALS)
-    return rounded
+    products: Directions = some @ others.T
+    return products.clip(-1, 1).round(_DECIMALS)
 
 
 def check_same_number(questions: Sequence[str], excerpts: Sequence[Sequence[str]]) -> None:

@@ -28,9 +28,9 @@ def dedup_threshold(questions: Sequence[str], excerpts: Sequence[Sequence[str]],
 
     Cosines of `LsaEmbedder` tell the topic of a question rather than what it asks. Of the 276 public questions, which
     their authors had freed of near-duplicates by embeddings of OpenAI, 0.70 would reject 137 and the calibrated 0.93
-    rejects 8 (`benchmarks/public_questions.py`). The price is on the same page: of 244 pairs of questions that people
-    called alike, LSA has 46 % above 0.70 and 3 % above 0.93, so that it finds repetition, and paraphrases only with an
-    embedder that knows the language. That questions about other text differ is the assumption.
+    rejects 7. The price: of 244 pairs of questions that people called alike, LSA has 46 % above 0.70 and 3 % above 0.93
+    (`benchmarks/public_questions.py`). With LSA this finds repetition; for paraphrases take an embedder with a trained
+    model. That questions about other text ask for something else is the assumption.
 
     Without questions about other text nothing can be calibrated: 0.70, of origin `design`, says so.
 
@@ -47,8 +47,10 @@ def dedup_threshold(questions: Sequence[str], excerpts: Sequence[Sequence[str]],
     if has_figures_of_design(embedder):
         return design
     asked = directions(embedder, questions, "query")
-    wordings = [Wording(quotes) for quotes in excerpts]
-    nearest = [near for number in range(len(questions)) if (near := _nearest_other(number, asked, wordings)) is not None]
+    wordings = [Wording.of(quotes) for quotes in excerpts]
+    nearest = [
+        near for number in range(len(questions)) if (near := _nearest_other(number, asked, wordings)) is not None
+    ]
     if not nearest:
         return design
     first_too_many = sorted(nearest, reverse=True)[floor(_SHARE * len(nearest))]

@@ -31,18 +31,20 @@ def relevance_threshold(
     documents: Sequence[str],
     embedder: Embedder,
 ) -> Threshold:
-    """Return the least relevance that is expected with an embedder: the published 0.40 or, for others, a calibrated one.
+    """Return the least relevance to expect with an embedder: the published 0.40 or, for others, a calibrated figure.
 
     0.40 is of OpenAI's text-embedding-3 and stays as it is for these models. For any other embedder it is the least
     figure that at most one in ten unrelated pairs reaches, so it means: *of ten passages that have nothing to do with a
     question, at least nine would be rejected*. Unrelated pairs are each question with the passages of 100 words of
     these documents that share no wording with its excerpts (of at most 300 questions and 300 passages, evenly spaced).
 
-    What share of unrelated pairs reaches 0.40 with text-embedding-3 is not known here; one in ten is an assumption in
-    its place. With `LsaEmbedder` it gives 0.21 to 0.30 on three public corpora, and 0.20 on all three together, which
-    91 to 97 % of their questions reach with their worst excerpt (`benchmarks/public_questions.py`); 0.40 would reject
-    13 to 21 % of them. A strict figure costs more than questions: those that use other words than their answers go
-    first, and what is left is easier than it should be.
+    What share of unrelated pairs reaches 0.40 with text-embedding-3 cannot be measured here; one in ten is an
+    assumption in its place. With `LsaEmbedder` it gives 0.20 to 0.27 on three public corpora, which 93 to 97 % of their
+    questions reach with their worst excerpt, and 0.20 on all three together, which 99 % reach; 0.40 would reject 13 to
+    22 %. Where answers are phrases, as in COVID-QA (half of them below 72 characters), it rejects 35 % of what people
+    labelled: LSA compares words, and a phrase shares none with its question (`benchmarks/public_questions.py`). A
+    strict figure costs more than questions: those in other words than their answers go first, and what is left is
+    easier than it should be.
 
     With fewer than 100 unrelated pairs, or if none has a cosine above 0, nothing can be calibrated: 0.40, of origin
     `design`, says so.
@@ -64,9 +66,11 @@ def relevance_threshold(
     passages = _spaced([passage for document in documents for passage in _PASSAGE.findall(document)])
     asked = directions(embedder, [question for question, _ in some], "query")
     found = cosines(asked, directions(embedder, passages))
-    theirs, wordings = [Wording([passage]) for passage in passages], [Wording(quotes) for _, quotes in some]
+    theirs, wordings = [Wording.of([passage]) for passage in passages], [Wording.of(quotes) for _, quotes in some]
     is_other = [[not own.shares(passage) for passage in theirs] for own in wordings]
-    unrelated = [cosine for row, others in zip(found.tolist(), is_other, strict=True) for cosine in compress(row, others)]
+    unrelated = [
+        cosine for row, others in zip(found.tolist(), is_other, strict=True) for cosine in compress(row, others)
+    ]
     if len(unrelated) < _FEWEST or max(unrelated) <= 0:
         return design
     first_too_many = sorted(unrelated, reverse=True)[floor(_SHARE * len(unrelated))]

@@ -1,36 +1,34 @@
 """Whether texts share wording: a run of five words, or all words of a shorter text."""
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from dataclasses import dataclass
 
 from rag_evaluation_framework.text.terms import words
 
 _RUN = 5  # words in a row; fewer are common property
 
 
+@dataclass(frozen=True)
 class Wording:
     """The words of some texts, ready to be compared.
 
-    Args:
-        texts: The texts, such as the excerpts of a question.
+    Attributes:
+        texts: The words of each text.
+        runs: All runs of five words.
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = [found for text in texts if (found := words(text, None))]
+    texts: tuple[tuple[str, ...], ...]
+    runs: frozenset[tuple[str, ...]]
 
-    @cached_property
-    def _runs(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(run for text in self._texts for run in _runs(text, _RUN))
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "Wording":
+        """Return the wording of texts, such as the excerpts of a question."""
+        found = tuple(tuple(worded) for text in texts if (worded := words(text, None)))
+        return cls(found, frozenset(run for text in found for run in _runs(text, _RUN)))
 
     def shares(self, other: "Wording") -> bool:
         """Return whether a text here and one there share five words in a row, or one holds all of a shorter one."""
-        if not self._runs.isdisjoint(other._runs):
-            return True
-        return self._is_held_by(other) or other._is_held_by(self)
-
-    def _is_held_by(self, other: "Wording") -> bool:
-        short = [text for text in self._texts if len(text) < _RUN]
-        return any(tuple(text) in _runs(long, len(text)) for text in short for long in other._texts)
+        return not self.runs.isdisjoint(other.runs) or _holds(self, other) or _holds(other, self)
 
 
 def longest_shared_run(asked: Sequence[str], told: Sequence[str]) -> Sequence[str]:
@@ -46,6 +44,12 @@ def longest_shared_run(asked: Sequence[str], told: Sequence[str]) -> Sequence[st
                     best = asked[end - now[at] : end]
         before = now
     return best
+
+
+def _holds(one: Wording, other: Wording) -> bool:
+    """Return whether a text of one holds all words of a text of the other that is shorter than a run."""
+    short = [text for text in other.texts if len(text) < _RUN]
+    return any(text in _runs(long, len(text)) for text in short for long in one.texts)
 
 
 def _runs(text: Sequence[str], size: int) -> set[tuple[str, ...]]:
