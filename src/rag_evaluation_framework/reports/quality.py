@@ -32,12 +32,13 @@ def show_quality(console: Console, quality: DatasetQuality, public: Sequence[Pub
     show_table(console, [words], [_column(title, one) for title, one in columns])
     print_wrapped(console, "Answers in each tenth of their documents, first to last, in %:", 0)
     for title, one in columns:
-        print_wrapped(console, _tenths(one), 14, f"  {title}", "dim")
+        print_wrapped(console, _tenths(one), 15, f"  {title}", "dim")
     console.print()
     if quality.mismatched:
-        lost = f"{quality.mismatched:,} label{'s' * (quality.mismatched != 1)}"
-        told = f"! {lost} not matched by the documents: see dataset lint; not searched for: all of their questions"
-        print_wrapped(console, Text(told, "yellow"), 0)
+        many = quality.mismatched != 1
+        lost = f"! {quality.mismatched:,} label{'s do' if many else ' does'} not match the documents, and "
+        lost += "their questions are not searched for" if many else "its question is not searched for"
+        print_wrapped(console, Text(f"{lost}: see dataset lint", "yellow"), 0)
     for known in public:
         print_wrapped(console, Text(f"{known.title}: {known.authors}. {known.source}", "dim"), 0)
     print_wrapped(console, _NOT_TOLD, 0)

@@ -43,7 +43,7 @@ def test_of_a_question_without_words_or_excerpts_there_is_nothing_to_compare():
 def test_the_share_can_be_chosen_and_is_checked():
     question = "Is it so that refunds take five working days AFTER all?"
     assert found(question, EXCERPT, share=0.5).figure == pytest.approx(6 / 11, abs=1e-6)
-    with pytest.raises(ConfigError, match="share=1.5; expected a number from 0 to 1"):
+    with pytest.raises(ConfigError, match=r"share=1\.5; expected a number from 0 to 1"):
         found(question, EXCERPT, share=1.5)
     with pytest.raises(InputError, match="1 questions with 2 lists of excerpts"):
         reject_copied_wording(["a"], [["b"], ["c"]])
