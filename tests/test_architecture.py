@@ -21,7 +21,7 @@ FLOORS = (
     {"labelling", "levels", "rankings", "retrievers"},
     {"datasets", "engines", "inspection", "scoring"},
     {"annotation", "results"},
-    {"experiments"},
+    {"experiments", "synthesis"},
     {"analysis", "attribution"},
     {"gates"},
     {"integrations", "reports", "demo", "loopback"},

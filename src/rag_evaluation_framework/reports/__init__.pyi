@@ -16,6 +16,7 @@ from .passages import show_passages as show_passages
 from .passages import show_question as show_question
 from .passages import show_saved as show_saved
 from .passages import show_sentences as show_sentences
+from .quality import show_quality as show_quality
 from .quotes import show_quotes as show_quotes
 from .reviewing import show_answers as show_answers
 from .reviewing import show_reviewed as show_reviewed

@@ -1,0 +1,1 @@
+from .filters.rejection import Rejection as Rejection
