@@ -1,5 +1,7 @@
 """Doing the same for many things side by side: the order of what comes, errors, and closing."""
 
+import os
+import signal
 import threading
 import time
 from concurrent.futures import CancelledError
@@ -161,6 +163,31 @@ def test_closing_starts_nothing_else_cancels_what_waits_and_waits_for_what_runs(
     assert sorted(ended) == sorted(set(started) - {0})
     assert len(started) <= 5
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("rag-eval_")]
+
+
+def interrupted(work, *seconds):
+    """Return what comes until Ctrl-C, after so many seconds, ends it."""
+    came = []
+    for each in seconds:
+        threading.Timer(each, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        for number, _ in as_finished(work, range(9), 3):
+            came.append(number)
+    except KeyboardInterrupt:
+        return sorted(came)
+    return None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_after_ctrl_c_what_is_under_way_is_yielded_and_nothing_else_is_started():
+    assert interrupted(lambda _: time.sleep(0.8), 0.3) == [0, 1, 2]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_another_ctrl_c_ends_the_waiting():
+    release = threading.Event()
+    threading.Timer(0.8, release.set).start()
+    assert interrupted(lambda _: release.wait(5), 0.2, 0.4) == []
 
 
 def test_work_is_done_in_the_context_of_the_caller():

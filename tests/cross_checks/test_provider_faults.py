@@ -5,6 +5,7 @@ an undisturbed run has: nothing is mislabelled, and nothing that was finished is
 """
 
 import base64
+import json
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from rag_evaluation_framework import CachedEmbedder, CohereEmbedder, CohereReran
 from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.errors import InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
 from rag_evaluation_framework.loopback.vectors import share_of_words, vector
-from rag_evaluation_framework.providers import calls, track_usage
+from rag_evaluation_framework.providers import track_usage, waits
 from support.provider_clients import client_of
 
 TEXTS = [f"Text {number} is about refunds and {'invoices ' * number}." for number in range(6)]
@@ -158,7 +159,8 @@ RERANKER = ANYWHERE | {
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(calls, "_FIRST_WAIT", 0.002)
+    monkeypatch.setattr(waits, "_FIRST_WAIT", 0.002)
+    monkeypatch.setattr(waits, "_FIRST_BUSY_WAIT", 0.002)
 
 
 def patience(faults):
@@ -179,6 +181,9 @@ def check(providers, route, faults, expected, asked, right):
             assert type(failed.value) is error
             assert failed.value.attempts == requests
     assert providers.counts() == {route: requests}
+    # A request that is made again is the same; none of these providers knows a key by which it could be told.
+    assert len({json.dumps(exchange.request.json) for exchange in providers.exchanges}) == 1
+    assert all("idempotency" not in name.lower() for each in providers.exchanges for name in each.request.headers)
     assert (usage.total.requests, usage.total.retries) == (requests, requests - 1)
     providers.clear_faults()
     assert np.array_equal(asked(), right)

@@ -1,19 +1,24 @@
 """OpenAIEmbedder: what it sends, what it returns, and what it needs before it sends anything."""
 
 import logging
+import os
+import signal
+from threading import Timer
 
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder
+from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder, VectorRAGRetriever
+from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.embedders.cache_records import Embedding
 from rag_evaluation_framework.embedders.identity import embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError, ProviderRefused
 from rag_evaluation_framework.loopback.vectors import vector
+from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.testing import EmbedderConformance
+from rag_evaluation_framework.testing import EmbedderConformance, LoopbackProviders
 from support.provider_clients import client_of
 
 ROUTE = "POST /v1/embeddings"
@@ -131,6 +136,10 @@ def test_an_empty_text_is_refused_before_anything_is_sent(providers):
         ({"timeout": 0}, "timeout=0; expected a number of seconds above 0"),
         ({"timeout": float("inf")}, "timeout=inf; expected a number of seconds above 0"),
         ({"timeout": True}, "timeout=True; expected"),
+        ({"price_in": "cheap"}, "price_in='cheap'; expected a number of at least 0"),
+        ({"price_in": float("nan")}, "price_in=nan; expected"),
+        ({"price_in": -3}, "price_in=-3; expected"),
+        ({"price_in": True}, "price_in=True; expected"),
     ],
 )
 def test_parameters_out_of_range_are_refused(given, says):
@@ -197,3 +206,84 @@ def test_vectors_of_another_model_dimension_or_server_are_others(monkeypatch):
 def test_a_client_that_is_none_is_refused_at_once(client):
     with pytest.raises(ConfigError, match="has no 'embeddings'; expected a client of its SDK"):
         OpenAIEmbedder(client=client)
+
+
+@pytest.mark.parametrize("url", ["localhost:11434/v1", 5])
+def test_an_address_that_is_none_is_refused_at_once(url, monkeypatch):
+    with pytest.raises(ConfigError, match=r"^base_url=.*; expected an address such as http://127.0.0.1:8000$"):
+        OpenAIEmbedder(base_url=url)
+    monkeypatch.setenv("OPENAI_BASE_URL", str(url))
+    with pytest.raises(ConfigError, match=r"^the environment variable OPENAI_BASE_URL='.*'; expected an address"):
+        OpenAIEmbedder(api_key="x").embed(["a"])
+
+
+@pytest.mark.parametrize("given", [{"base_url": "http://127.0.0.1:9/v1"}, {"api_key": "a-key"}, {"timeout": 1.0}])
+def test_what_a_client_of_ones_own_would_not_heed_is_refused(given):
+    with (
+        client_of("OpenAI", "http://127.0.0.1:9") as client,
+        pytest.raises(ConfigError, match=f"^OpenAIEmbedder: {next(iter(given))}= is given beside client=, which has"),
+    ):
+        OpenAIEmbedder(client=client, **given)
+
+
+def test_a_client_that_takes_other_arguments_is_refused_at_the_first_call_and_nothing_is_counted():
+    class Client:
+        class embeddings:  # noqa: N801  as the SDK calls it
+            @staticmethod
+            def create(input, model): ...  # noqa: A002
+
+    with (
+        track_usage() as usage,
+        pytest.raises(ConfigError, match=r"its client cannot be asked: TypeError: .* unexpected keyword argument"),
+    ):
+        OpenAIEmbedder(client=Client()).embed(["a"])
+    assert usage.total.requests == 0
+
+
+def test_vectors_are_kept_for_the_server_that_made_them_also_if_the_environment_changes(monkeypatch, tmp_path):
+    with LoopbackProviders() as first:
+        embedder = OpenAIEmbedder()
+        embedder.embed(["a"])
+        with LoopbackProviders() as second:
+            CachedEmbedder(embedder, root=tmp_path).embed(["b"])
+            CachedEmbedder(OpenAIEmbedder(), root=tmp_path).embed(["b"])
+            assert (first.counts(), second.counts()) == ({"POST /v1/embeddings": 2}, {"POST /v1/embeddings": 1})
+        CachedEmbedder(OpenAIEmbedder(), root=tmp_path).embed(["b"])
+        assert first.counts() == {"POST /v1/embeddings": 2}
+
+
+def test_a_number_of_tokens_below_0_is_not_counted(providers):
+    def odd(answer):
+        return {**answer, "usage": {"prompt_tokens": -500_000, "total_tokens": 1}}
+
+    providers.fault("POST /v1/embeddings", change=odd)
+    with track_usage() as usage:
+        OpenAIEmbedder(price_in=1.0).embed(["a"])
+    assert (usage.total.requests, usage.total.input_tokens, usage.total.cost) == (1, 0, None)
+
+
+def test_questions_that_were_embedded_are_not_sent_again_where_others_fail(providers):
+    dataset = load_handbook()
+    questions = [query.text for query in dataset.queries]
+    retriever = VectorRAGRetriever(embedder=OpenAIEmbedder(batch_size=8, max_concurrency=2))
+    retriever.index(dataset.corpus)
+    indexed = len(providers.exchanges)
+    providers.fault(ROUTE, status=400, after=5)
+    with pytest.raises(ProviderRefused):
+        retriever.retrieve_many(questions, 3)
+    for question in questions:
+        retriever.retrieve(question, 3)
+    embedded = [text for content in sent(providers)[indexed:] for text in content["input"]]
+    assert len(embedded) == len(set(questions)) + 8
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_what_is_answered_after_ctrl_c_is_kept(providers, tmp_path):
+    providers.fault("POST /v1/embeddings", delay=1.0, times=None)
+    embedder = CachedEmbedder(OpenAIEmbedder(batch_size=1, max_concurrency=3), root=tmp_path)
+    Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        embedder.embed([f"text {number}" for number in range(9)])
+    assert providers.counts() == {"POST /v1/embeddings": 3}
+    (kept,) = EmbeddingCache(tmp_path).contents()
+    assert kept.vectors == 3

@@ -27,7 +27,7 @@ class Form(BaseModel):
 def waits(monkeypatch):
     """How many seconds each retry waits; nobody does."""
     found = []
-    monkeypatch.setattr(calls, "_sleep", found.append)
+    monkeypatch.setattr(calls, "pause", found.append)
     return found
 
 

@@ -6,9 +6,11 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from typing import get_args
 
 import openai
 import pytest
+from anthropic.types import StopReason
 from pydantic import BaseModel, Field
 
 from rag_evaluation_framework.errors import (
@@ -49,7 +51,7 @@ RIGHT = {"question": "When?", "quotes": [{"text": "at night", "words": 2}], "har
 def waits(monkeypatch):
     """How many seconds each retry waits; nobody does."""
     found = []
-    monkeypatch.setattr(calls, "_sleep", found.append)
+    monkeypatch.setattr(calls, "pause", found.append)
     return found
 
 
@@ -165,7 +167,6 @@ def is_strict(schema):
     question, quote = schema, schema["$defs"]["Quote"]
     for part, names in ((question, ["question", "quotes", "hard"]), (quote, ["text", "words"])):
         assert (part["additionalProperties"], part["required"], list(part["properties"])) == (False, names, names)
-    assert '"default"' not in json.dumps(schema)
 
 
 @pytest.mark.parametrize("kind", ["OpenAI", "Anthropic"])
@@ -176,14 +177,26 @@ def test_a_text_is_asked_for_without_a_form_and_without_a_limit_of_ours(model_of
     assert body.keys() == expected
 
 
-@pytest.mark.parametrize(("structure", "sent"), [("json_object", {"type": "json_object"}), ("none", None)])
-@pytest.mark.parametrize("kind", ["OpenAI", "Anthropic"])
-def test_a_server_that_knows_no_schemas_is_asked_in_another_way(model_of, providers, structure, sent, kind):
+@pytest.mark.parametrize(
+    ("kind", "structure", "sent"),
+    [("OpenAI", "json_object", {"type": "json_object"}), ("OpenAI", "none", None), ("Anthropic", "none", None)],
+)
+def test_a_server_that_knows_no_schemas_is_asked_in_another_way(model_of, providers, kind, structure, sent):
     providers.fault(route_of(kind), change=said(f"Of course: {json.dumps(RIGHT)}"))
     assert model_of(kind, structure=structure).form(MESSAGES, Question).value == Question(**RIGHT)
     (body,) = asked(providers, kind)
-    assert body.get("response_format") == (sent if kind == "OpenAI" else None)
+    assert body.get("response_format") == sent
     assert "output_config" not in body
+
+
+def test_a_structure_that_anthropic_does_not_have_is_refused_and_not_dropped(providers):
+    with pytest.raises(ConfigError, match=r"structure='json_object'; expected 'json_schema' or 'none' with Anthropic"):
+        LanguageModel(AnthropicClient(), "m", structure="json_object")
+    create = AnthropicClient().chat.completions.create
+    with pytest.raises(InputError, match="takes no response_format of 'json_object'; expected json_schema"):
+        create(model="m", messages=MESSAGES, response_format={"type": "json_object"})
+    assert not providers.exchanges
+    assert create(model="m", messages=MESSAGES, response_format={"type": "text"}).choices[0].message.content in TEXT
 
 
 @pytest.mark.parametrize("kind", ["OpenAI", "Anthropic"])
@@ -252,7 +265,14 @@ FAULTS = {
     ),
     "refused by a filter": ({"change": said("no", ended="content_filter")}, ProviderRefused, "a-model of .* refused"),
 }
-FINAL = {"401", "400", "404", "refused by a filter", "429 too long"}  # asked once: asking again would not help
+FINAL = {
+    "401",
+    "400",
+    "404",
+    "refused by a filter",
+    "429 too long",
+    "cut off",
+}  # asked once: asking again would not help
 
 
 @pytest.mark.parametrize(
@@ -271,7 +291,7 @@ def test_every_failure_is_one_error_after_the_attempts_that_may_help(
     assert (caught.value.provider, len(waits)) == (name_of(client), requests - 1)
     assert KEY not in str(caught.value)
     if name == "429":
-        assert waits == [7.0, 7.0]
+        assert all(6.9 < wait <= 7.7 for wait in waits)
 
 
 @pytest.mark.parametrize("client", KINDS)
@@ -305,6 +325,36 @@ def test_a_server_that_does_not_answer_in_time_is_not_available(providers, waits
     assert len(asked(providers, "Anthropic")) == 2
 
 
+COMPLETE = {"end_turn", "stop_sequence"}
+
+
+@pytest.mark.parametrize("reason", [*get_args(StopReason), "of_next_year", None])
+def test_only_an_answer_that_anthropic_ended_by_itself_is_complete(model_of, providers, waits, reason):
+    providers.fault(ROUTES["Anthropic"], change=lambda answer: {**answer, "stop_reason": reason}, times=None)
+    model = model_of("Anthropic", max_retries=0)
+    if reason in COMPLETE:
+        assert model.text(MESSAGES).value in TEXT
+        return
+    with pytest.raises(ProviderRefused if reason == "refusal" else InvalidAnswer) as caught:
+        model.text(MESSAGES)
+    told = {"max_tokens": "cut off", "model_context_window_exceeded": "cut off", "refusal": "refused to answer"}
+    ended = {"tool_use": "tool_calls"}.get(reason, reason)
+    assert told.get(reason, f"an answer that is not complete: it ended with '{ended}'") in str(caught.value)
+
+
+@pytest.mark.parametrize("reason", ["stop", "eos", None])
+def test_an_answer_behind_the_shape_of_openai_may_end_as_servers_say(model_of, providers, reason):
+    providers.fault(ROUTES["OpenAI"], change=said("All of it.", ended=reason))
+    assert model_of("OpenAI").text(MESSAGES).value == "All of it."
+
+
+@pytest.mark.parametrize("reason", ["tool_calls", "abort"])
+def test_an_answer_that_ended_in_another_way_is_not_complete(model_of, providers, waits, reason):
+    providers.fault(ROUTES["OpenAI"], change=said("A part", ended=reason))
+    with pytest.raises(InvalidAnswer, match=f"an answer that is not complete: it ended with '{reason}'"):
+        model_of("OpenAI", max_retries=0).text(MESSAGES)
+
+
 # --- JSON in what models say ------------------------------------------------------------------------------------------
 
 
@@ -318,6 +368,10 @@ def test_a_server_that_does_not_answer_in_time_is_not_available(providers, waits
         f"Here it is:\n\n{json.dumps(RIGHT)}\n\nDoes {{that}} help?",
         f"In [brackets] and {{braces}}: {json.dumps(RIGHT)}",
         f"\ufeff{json.dumps(RIGHT)}",
+        f"<think>{json.dumps({'question': 'Who?'})} or [2]?</think>{json.dumps(RIGHT)}",
+        f"As [1] and [2] say: {json.dumps(RIGHT)} (see [1], [3])",
+        f"Example: {{}} then {json.dumps(RIGHT)}. {{}}",
+        f"Scores in [0, 1) and (0, 1]: {json.dumps(RIGHT)}",
         json.dumps({**RIGHT, "more": 1}),
     ],
 )
@@ -325,6 +379,27 @@ def test_a_form_is_found_in_what_a_model_says(model_of, providers, text, waits):
     providers.fault(ROUTES["OpenAI"], change=said(text))
     assert model_of("OpenAI").form(MESSAGES, Question).value == Question(**RIGHT)
     assert waits == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"question": "Why?", "more": [{"question": "Who?"},]}',
+        '{"question": "Why?", "more": [{"question": "Who?"}], "hard": tr',
+        '[{"question": "Who?"}',
+        '["said: {", {"question": "Who?"}',
+    ],
+)
+def test_a_part_of_json_that_breaks_off_is_no_answer(model_of, providers, waits, text):
+    providers.fault(ROUTES["OpenAI"], change=said(text))
+    with pytest.raises(InvalidAnswer, match="no JSON in"):
+        model_of("OpenAI", max_retries=0).form(MESSAGES, Question)
+
+
+def test_of_several_that_are_not_valid_the_last_is_told(model_of, providers, waits):
+    providers.fault(ROUTES["OpenAI"], change=said('{"question": 1} {"question": "a", "hard": []}'))
+    with pytest.raises(InvalidAnswer, match=r"hard: Input should be a valid boolean"):
+        model_of("OpenAI", max_retries=0).form(MESSAGES, Question)
 
 
 # --- what it costs ----------------------------------------------------------------------------------------------------
@@ -400,6 +475,9 @@ def test_anthropic_takes_either_name_of_the_limit(providers, names):
     ("options", "message"),
     [
         ({"client": 7}, "client=7; expected a client with chat.completions.create, such as OpenAI"),
+        ({"client": AnthropicClient}, "client=<class .*AnthropicClient'>; expected a client with"),
+        ({"model": None}, "model=None; expected the name of a model"),
+        ({"model": " "}, "model=' '; expected the name of a model"),
         ({"structure": "xml"}, "structure='xml'"),
         ({"max_retries": -1}, "max_retries=-1"),
         ({"max_tokens": 0}, "max_tokens=0"),

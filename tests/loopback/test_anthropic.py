@@ -40,6 +40,11 @@ def test_a_function_is_told_the_provider_and_every_message_the_systems_first():
     assert list(seen[0].messages) == [("system", "Be brief."), ("user", "Refunds take five days.")]
 
 
+def test_an_answer_in_parts_is_refused(providers):
+    with pytest.raises(anthropic.BadRequestError, match="answers in one piece; expected stream=False"):
+        client().messages.create(stream=True, **ASKED)
+
+
 @pytest.mark.parametrize("name", ["temperature", "top_p", "top_k"])
 def test_parameters_that_the_api_no_longer_has_are_refused(providers, name):
     with pytest.raises(anthropic.BadRequestError, match=f"{name}: extra inputs are not permitted"):

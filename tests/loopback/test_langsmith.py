@@ -158,10 +158,22 @@ def test_deleted_examples_and_datasets_are_gone(client, providers):
     assert left.metadata["n"] == 2
     with pytest.raises(LangSmithNotFoundError):
         client.read_example(rows(1)[0]["id"])
+    client.delete_example(left.id)
+    assert list(client.list_examples(dataset_id=dataset.id)) == []
+    with pytest.raises(LangSmithNotFoundError, match="Example not found"):
+        client.delete_example(left.id)
     client.delete_dataset(dataset_id=dataset.id)
     assert providers.langsmith.datasets == {}
     with pytest.raises(LangSmithNotFoundError):
         client.read_dataset(dataset_id=dataset.id)
+
+
+def test_what_this_server_does_not_have_is_not_told_as_a_record_that_is_not_there(client):
+    dataset = client.create_dataset("refunds")
+    for ask in (client.list_dataset_splits, lambda **of: [*client.list_dataset_versions(**of)]):
+        with pytest.raises(LangSmithError, match=r"the loopback server has no route GET .*/datasets/") as caught:
+            ask(dataset_id=dataset.id)
+        assert not isinstance(caught.value, LangSmithNotFoundError)
 
 
 def test_what_is_read_from_the_server_cannot_change_what_it_holds(client, providers):
@@ -332,7 +344,7 @@ def test_faults_are_named_by_the_route_whatever_the_path_begins_with(client, pro
     client.create_examples(dataset_id=dataset.id, examples=rows(1))
     assert providers.counts()["POST /platform/datasets/{id}/examples"] == 2
     with pytest.raises(ConfigError, match="is not there; expected one of"):
-        providers.fault("POST /v1/platform/datasets/{id}/examples")
+        providers.fault("POST /v1/platform/datasets/{id}/examples", status=500)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from rag_evaluation_framework.loopback.openai import dimension_of
 from rag_evaluation_framework.loopback.vectors import vector
 from rag_evaluation_framework.testing import LoopbackProviders
+from support.provider_clients import client_of
 
 MESSAGES = [
     {"role": "system", "content": "Be brief."},
@@ -78,6 +79,36 @@ def test_chat_answers_from_a_script_and_at_its_end_it_refuses():
         assert chat.create(model="m", messages=MESSAGES).choices[0].message.content == "one"
         with pytest.raises(openai.BadRequestError, match="the script of answers is at its end"):
             chat.create(model="m", messages=MESSAGES)
+
+
+def test_any_json_object_is_an_object_that_quotes(providers):
+    answer = client().chat.completions.create(model="m", messages=MESSAGES, response_format={"type": "json_object"})
+    assert answer.choices[0].message.content == '{"quote": "Refunds take five working days."}'
+    as_text = client().chat.completions.create(model="m", messages=MESSAGES, response_format={"type": "text"})
+    assert as_text.choices[0].message.content == "Refunds take five working days."
+
+
+def test_a_script_is_told_that_any_object_is_wanted():
+    seen = []
+    with LoopbackProviders(answers=lambda request: seen.append(request.schema) or {}):
+        client().chat.completions.create(model="m", messages=MESSAGES, response_format={"type": "json_object"})
+        client().chat.completions.create(model="m", messages=MESSAGES)
+    assert seen == [{"type": "object"}, None]
+
+
+def test_an_answer_in_parts_is_refused(providers):
+    with pytest.raises(openai.BadRequestError, match="answers in one piece; expected stream=False"):
+        client().chat.completions.create(model="m", messages=MESSAGES, stream=True)
+    assert client().chat.completions.create(model="m", messages=MESSAGES, stream=False).choices
+    assert [exchange.status for exchange in providers.exchanges] == [400, 200]
+
+
+@pytest.mark.parametrize("kind", ["OpenAI", "Anthropic", "ClientV2"])
+def test_a_route_that_is_not_there_is_named_by_every_sdk(providers, kind):
+    told = pytest.raises(Exception, match="the loopback server has no route GET /v1/models")
+    with client_of(kind, providers.url) as made, told as failed:
+        made.models.list()
+    assert failed.value.status_code == 405
 
 
 def test_without_a_key_nothing_is_answered(providers):

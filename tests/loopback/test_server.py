@@ -86,7 +86,7 @@ def test_refusals_failures_and_unknown_paths_are_answered_as_their_provider_woul
     )
     assert ask(server, "POST", "/echo", b"{no json")[0] == 400
     status, _, found = ask(server, "DELETE", "/echo")
-    assert (status, found) == (404, {"detail": "DELETE /echo is not a route of this server"})
+    assert (status, found["detail"]) == (405, "the loopback server has no route DELETE /echo")
 
 
 def test_what_arrived_is_recorded_in_order_with_its_status_and_headers_hold_no_secret_when_shown(server):
@@ -95,7 +95,7 @@ def test_what_arrived_is_recorded_in_order_with_its_status_and_headers_hold_no_s
     ask(server, "GET", "/nowhere")
     first, second, third = server.exchanges
     assert [first.route, second.route, third.route] == [ECHO, "PUT /things/{id}", "GET /nowhere"]
-    assert [each.status for each in server.exchanges] == [200, 422, 404]
+    assert [each.status for each in server.exchanges] == [200, 422, 405]
     assert (first.request.json, first.request.key, second.request.key) == ({"n": 1}, "qz-9-odd", "qz-9-odd")
     assert "qz-9-odd" not in repr(server.exchanges)
     assert server.counts() == {ECHO: 1, "PUT /things/{id}": 1, "GET /nowhere": 1}
@@ -152,6 +152,25 @@ def test_an_answer_is_replaced_or_changed(server):
     assert (status, headers["Content-Type"], body) == (200, "text/html", b"<html>")
     assert ask(server, "POST", "/echo", 1)[::2] == (202, {"got": 2})
     assert ask(server, "POST", "/echo", 1)[2] == {"got": 1, "query": {}, "values": {}, "more": 1}
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (Fault(change=lambda answer: answer["none"]), "KeyError: 'none'"),
+        (Fault(change=lambda answer: {1, 2}), "TypeError: Object of type set is not JSON serializable"),
+        (Fault(body=b"{not json", change=lambda answer: answer), "JSONDecodeError: Expecting property name"),
+        (Fault(body={1, 2}), "TypeError: Object of type set is not JSON serializable"),
+    ],
+)
+def test_a_fault_that_raises_is_answered_and_recorded(server, capfd, fault, told):
+    server.fault(ECHO, fault)
+    status, headers, found = ask(server, "POST", "/echo", 1)
+    assert (status, found["status"], headers["Content-Type"]) == (500, 500, "application/json")
+    assert f"the fault of {ECHO} raised {told}" in found["said"]
+    assert [(each.route, each.status, each.request.json) for each in server.exchanges] == [(ECHO, 500, 1)]
+    assert ask(server, "POST", "/echo", 1)[0] == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_an_answer_that_is_delayed_comes_late_and_keeps_no_other_one_waiting(server):

@@ -9,5 +9,5 @@ from rag_evaluation_framework.providers import calls
 def waits(monkeypatch):
     """How many seconds each retry waits; nobody does."""
     found = []
-    monkeypatch.setattr(calls, "_sleep", found.append)
+    monkeypatch.setattr(calls, "pause", found.append)
     return found

@@ -25,7 +25,7 @@ def used(requests=1, model="m", **more):
 def test_counts_are_added_up_by_provider_and_model():
     usage = Usage()
     usage.add(used(2, retries=1, input_tokens=5, cost=0.5))
-    usage.add(used(1, input_tokens=2))
+    usage.add(used(1, input_tokens=2, cost=0.0))
     usage.add(used(1, "a", output_tokens=3, searches=4, cost=0.25))
     usage.add(ModelUsage("O", "z", 1))
     assert usage.models == [
@@ -43,6 +43,14 @@ def test_a_cost_that_nobody_knows_is_none_and_not_0():
     assert usage.total.cost is None
     usage.add(used(cost=0.0))
     assert usage.total.cost == 0.0
+
+
+def test_a_cost_of_which_a_part_is_not_known_is_none():
+    usage = Usage()
+    usage.add(used(1, input_tokens=2, cost=0.5))
+    usage.add(used(1, "a", searches=1))
+    assert [each.cost for each in usage.models] == [None, 0.5]
+    assert usage.total.cost is None
 
 
 def test_blocks_count_what_is_inside_of_them_also_those_around():

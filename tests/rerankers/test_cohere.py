@@ -1,6 +1,7 @@
 """CohereReranker: what it sends, and that each text gets its own score."""
 
 import logging
+import time
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from rag_evaluation_framework.errors import ConfigError, ProviderRefused
 from rag_evaluation_framework.loopback.vectors import share_of_words
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.testing import RerankerConformance
+from rag_evaluation_framework.testing import HashingEmbedder, RerankerConformance
 from support.provider_clients import client_of
 
 ROUTE = "POST /v2/rerank"
@@ -134,3 +135,20 @@ def test_a_missing_key_is_told_before_the_first_question(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ConfigError, match=r"^CohereReranker needs a key of Cohere: set .* CO_API_KEY, or in Py"):
         CohereReranker().prepare()
+
+
+def test_what_was_reranked_is_not_asked_for_again_where_one_question_fails(providers):
+    dataset = load_handbook()
+    providers.fault(ROUTE, status=400, after=len(dataset.queries) - 8)  # the first are asked alone, and timed
+    result = evaluate(RerankedRetriever(VectorRAGRetriever(embedder=HashingEmbedder()), CohereReranker()), dataset)
+    assert "failed" not in [query.status for query in result.queries]
+    assert len(sent(providers)) == len(dataset.queries) + 1
+
+
+def test_questions_that_are_asked_together_are_reranked_side_by_side(providers):
+    providers.fault(ROUTE, delay=0.3, times=None)
+    begin = time.monotonic()
+    retriever = RerankedRetriever(BM25Retriever(), CohereReranker(max_concurrency=8))
+    retriever.index(load_handbook().corpus)
+    assert len(retriever.retrieve_many(["refund", "help", "invoice", "cancel"] * 2, 3)) == 8
+    assert time.monotonic() - begin < 8 * 0.3

@@ -21,7 +21,7 @@ PAGES = {
 def in_a_folder_of_its_own(tmp_path, monkeypatch):
     """Generators keep answers and datasets below the working folder; LangSmith is configured where a test says so."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(calls, "_sleep", lambda seconds: None)
+    monkeypatch.setattr(calls, "pause", lambda seconds: None)
 
 
 @pytest.fixture

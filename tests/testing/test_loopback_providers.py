@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 
+import cohere
 import pytest
 from openai import APIConnectionError, OpenAI
 from pydantic import BaseModel
@@ -65,6 +66,68 @@ def test_the_environment_is_as_before_also_after_an_exception():
     with pytest.raises(ZeroDivisionError), LoopbackProviders():
         _ = 1 / 0
     assert dict(os.environ) == before
+
+
+COHERE = "https://api.cohere.com"
+LOADED_AT = """
+import asyncio, json, sys
+from rag_evaluation_framework.testing import LoopbackProviders
+
+def made():
+    import cohere
+    return [getattr(cohere, name)(api_key="k") for name in ("ClientV2", "AsyncClientV2", "Client", "AsyncClient")]
+
+def at(**names):
+    urls = {url: name for name, url in names.items()}
+    return [urls.get(address, address) for address in (each._client_wrapper.get_base_url() for each in made())]
+
+when, found = sys.argv[1], []
+if when == "before":
+    made()
+with LoopbackProviders() as outer:
+    if when == "inside":
+        made()
+    try:
+        with LoopbackProviders() as inner:
+            if when == "further inside":
+                made()
+            if when != "after":
+                found.append(at(inner=inner.url))
+                made()[0].rerank(model="m", query="a", documents=["a"])
+                asyncio.run(made()[1].rerank(model="m", query="a", documents=["a"]))
+                found.append(inner.counts()["POST /v2/rerank"])
+                raise ZeroDivisionError
+    except ZeroDivisionError:
+        found.append(at(outer=outer.url))
+found.append(at())
+with LoopbackProviders() as again:
+    found.append(at(again=again.url))
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize("usual", [None, "http://127.0.0.1:9"])
+@pytest.mark.parametrize("when", ["before", "inside", "further inside", "after"])
+def test_clients_of_cohere_find_it_whenever_their_sdk_was_loaded_and_let_go_of_it(when, usual):
+    environment = {**os.environ, **({"CO_API_URL": usual} if usual else {})}
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED_AT, when], env=environment, capture_output=True, text=True, check=True
+    )
+    opened = [] if when == "after" else [["inner"] * 4, 2, ["outer"] * 4]
+    assert json.loads(done.stdout) == [*opened, [usual or COHERE] * 4, ["again"] * 4]
+
+
+def test_cohere_keeps_the_address_that_it_read_and_those_that_are_given(monkeypatch):
+    def address(**given):
+        return cohere.ClientV2(api_key="k", **given)._client_wrapper.get_base_url()
+
+    monkeypatch.setitem(cohere.ClientV2.__init__.__kwdefaults__, "base_url", "http://read.before")
+    made = cohere.ClientV2(api_key="k")
+    with LoopbackProviders() as providers:
+        assert address() == providers.url
+        assert address(base_url="http://given") == "http://given"
+        assert made._client_wrapper.get_base_url() == "http://read.before"
+    assert address() == "http://read.before"
 
 
 def test_one_inside_of_another_is_found_while_it_is_open():
@@ -132,6 +195,12 @@ def test_without_answers_what_is_asked_about_is_quoted_in_the_form_that_is_asked
 def test_a_fault_that_is_none_is_refused():
     with LoopbackProviders() as providers, pytest.raises(ConfigError, match="nothing would go wrong"):
         providers.fault("POST /v1/embeddings", times=2)
+
+
+@pytest.mark.parametrize("options", [{"times": 0}, {"after": -1}, {"delay": -1}])
+def test_a_fault_that_would_not_come_as_it_is_said_is_refused(options):
+    with LoopbackProviders() as providers, pytest.raises(ConfigError, match="expected a"):
+        providers.fault("POST /v1/embeddings", status=500, **options)
 
 
 def test_what_was_asked_is_told_and_a_fault_comes_once():

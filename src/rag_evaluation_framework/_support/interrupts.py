@@ -97,11 +97,11 @@ def finished(work: Callable[[], T]) -> tuple[T, KeyboardInterrupt | None]:
     raised.
     """
     if _Memory.first is not None:
-        _say_that_it_goes_on()
+        say_that_it_goes_on()
     try:
         done = work()
     except KeyboardInterrupt as interrupt:
-        _say_that_it_goes_on()
+        say_that_it_goes_on()
         return work(), interrupt
     return done, None if _Memory.first is None else Interruption()
 
@@ -132,7 +132,7 @@ def _answer(number: int, _frame: object) -> None:
         raise Interruption
 
 
-def _say_that_it_goes_on() -> None:
+def say_that_it_goes_on() -> None:
     """Say of an interrupt, once, that work is finished first."""
     came = INTERRUPTED if _Memory.first is None else _Memory.first
     if not _Memory.said and sys.stderr is not None:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TypeVar
 
 from rag_evaluation_framework._support.coroutines import Awaited
+from rag_evaluation_framework._support.interrupts import say_that_it_goes_on
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -28,7 +29,7 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Ge
     if at_once == 1:
         yield from map(work, items)
         return
-    with _threads(work, at_once) as start:
+    with _threads(work, at_once) as (start, _):
         for future in [start(item) for item in items]:
             yield future.result()
 
@@ -37,20 +38,31 @@ def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Gen
     """Yield the number of each item and what `work` returns for it, as they are finished.
 
     No more than `at_once` are under way, or finished and not yet taken: what is kept as it comes loses no more in a
-    crash. Where `work` raises, nothing else is started; what is under way is waited for and yielded, as it may have
-    been paid for, and then the first error is raised. Otherwise as `side_by_side`.
+    crash. Where `work` raises, and on Ctrl-C, nothing else is started; what is under way is waited for and yielded, as
+    it may have been paid for, and then the first error is raised; Ctrl-C cancels what can be cancelled, and another one
+    ends the waiting. Otherwise as `side_by_side`.
     """
     if at_once == 1:
         yield from enumerate(map(work, items))
         return
-    left, numbers, first = enumerate(items), dict[Future[R], int](), None
-    with _threads(work, at_once) as start:
+    left, numbers = enumerate(items), dict[Future[R], int]()
+    first: BaseException | None = None
+    with _threads(work, at_once) as (start, cancel):
         while True:
             for number, item in islice(left, at_once - len(numbers) if first is None else 0):
                 numbers[start(item)] = number
             if not numbers:
                 break
-            for future in wait(numbers, return_when=FIRST_COMPLETED).done:
+            try:
+                done = wait(numbers, return_when=FIRST_COMPLETED).done
+            except KeyboardInterrupt as interrupt:
+                if isinstance(first, KeyboardInterrupt):
+                    raise
+                first = interrupt
+                cancel()
+                say_that_it_goes_on()
+                continue
+            for future in done:
                 number, error = numbers.pop(future), future.exception()
                 if error is None:
                     yield number, future.result()
@@ -61,7 +73,8 @@ def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Gen
 
 
 @contextmanager
-def _threads(work: Callable[[T], R], at_once: int) -> Generator[Callable[[T], "Future[R]"]]:
+def _threads(work: Callable[[T], R], at_once: int) -> Generator[tuple[Callable[[T], "Future[R]"], Callable[[], None]]]:
+    """Yield what starts the work of one item, and what cancels whatever can be cancelled."""
     awaited = Awaited()
 
     def held(item: T) -> R:
@@ -70,7 +83,7 @@ def _threads(work: Callable[[T], R], at_once: int) -> Generator[Callable[[T], "F
 
     threads = ThreadPoolExecutor(at_once, thread_name_prefix="rag-eval")
     try:
-        yield lambda item: threads.submit(copy_context().run, held, item)
+        yield lambda item: threads.submit(copy_context().run, held, item), awaited.cancel
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
         awaited.cancel()

@@ -6,6 +6,10 @@ from .copies import merged as merged
 from .pool import Found as Found
 from .pool import Pool as Pool
 from .questions import read_questions as read_questions
+from .review_checks import ReviewChecks as ReviewChecks
+from .review_session import ReviewCounts as ReviewCounts
+from .review_session import ReviewSession as ReviewSession
+from .saved_file import SavedFile as SavedFile
 from .session import Question as Question
 from .session import Session as Session
 from .trimming import sentences_of as sentences_of

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._support.interrupts import finished
 from rag_evaluation_framework.annotation.copies import Places
+from rag_evaluation_framework.annotation.saved_file import SavedFile
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
@@ -19,7 +19,6 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import NOT_LABELLED, Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.load import load_unfinished
-from rag_evaluation_framework.datasets.replacing import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.labelling.label_change import LOST
@@ -69,9 +68,9 @@ class Session:
             raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
         self.path, self.corpus = path, corpus
         self._locator = TextLocator.of(corpus)  # kept, so that saving does not index the documents each time
-        self._state = file_state(path)
+        self._file = SavedFile(path)
         empty = Dataset[CharacterSpan]((), TOKEN, name=name, corpus=corpus)
-        given = load_unfinished(path) if self._state else empty
+        given = load_unfinished(path) if self._file.is_there else empty
         dataset, self.changed = _in_documents(given, corpus, path)
         self._name, self._recorded = dataset.name, dataset.recorded or LabelContexts()
         self._metadata: dict[str, Any] = {**dataset.metadata}
@@ -160,12 +159,7 @@ class Session:
             skipped=[label for question in self.questions if question.truth is None for label in question.skipped],
             recorded=self._recorded,
         )
-        _, interrupt = finished(lambda: self._replace(dataset))
-        if interrupt is not None:
-            raise interrupt
-
-    def _replace(self, dataset: Dataset[CharacterSpan]) -> None:
-        self._state = replace_dataset(dataset, self.path, self._state)
+        self._file.save(dataset)
 
 
 def _in_documents(dataset: Dataset[CharacterSpan], corpus: Corpus, path: Path) -> tuple[Dataset[CharacterSpan], str]:

@@ -19,6 +19,8 @@ from rag_evaluation_framework.cli.dataset import update
 from rag_evaluation_framework.cli.dataset_info import info
 from rag_evaluation_framework.cli.dataset_lint import lint
 from rag_evaluation_framework.cli.dataset_push import pull, push
+from rag_evaluation_framework.cli.dataset_quality import quality
+from rag_evaluation_framework.cli.dataset_review import review
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.explain import explain
@@ -77,10 +79,12 @@ for command in (demo, init, label, generate, run, baseline, compare, explain, sc
 
 datasets = typer.Typer(
     no_args_is_help=True,
-    help="Describe a dataset, check it, keep its labels as documents change, share it in LangSmith.",
+    help="Describe a dataset, check, judge and review it, keep its labels as documents change, share it in LangSmith.",
 )
 datasets.command()(_reporting(info))
 datasets.command()(_reporting(lint))
+datasets.command()(_reporting(quality))
+datasets.command()(_reporting(review))
 datasets.command()(_reporting(update))
 datasets.command()(_reporting(push))
 datasets.command()(_reporting(pull))

@@ -14,11 +14,10 @@ from rag_evaluation_framework import annotation, registry
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.label_answers import Stop
 from rag_evaluation_framework.cli.label_dialog import Dialog
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_text
 from rag_evaluation_framework.cli.quote_suggestions import DEFAULT_GLOB, left_out, options_of
-from rag_evaluation_framework.cli.typed import NoMoreInput, accept_any_bytes
+from rag_evaluation_framework.cli.typed import NoMoreInput, Stop, accept_any_bytes
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 
 _DATASETS = Path(".rag-eval", "datasets")

@@ -13,7 +13,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import annotation, reports
 from rag_evaluation_framework.cli.label_page import Passages
 from rag_evaluation_framework.cli.output import print_text
-from rag_evaluation_framework.cli.typed import typed_line
+from rag_evaluation_framework.cli.typed import Stop, typed_line
 from rag_evaluation_framework.errors import InputError
 
 T = TypeVar("T")
@@ -39,10 +39,6 @@ _JOIN_HELP = f"""\
 Enter    all of these places are the answer, and to find any of them is enough
 x        only the place that was chosen is
 {_KEYS_HELP}"""
-
-
-class Stop(Exception):
-    """Somebody wants to stop, or standard input has ended."""
 
 
 class ChooseAgain(Exception):

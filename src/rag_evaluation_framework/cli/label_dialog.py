@@ -6,10 +6,10 @@ from __future__ import annotations
 from rich.console import Console
 
 from rag_evaluation_framework import annotation, reports
-from rag_evaluation_framework.cli.label_answers import Answers, ChooseAgain, Later, Stop
+from rag_evaluation_framework.cli.label_answers import Answers, ChooseAgain, Later
 from rag_evaluation_framework.cli.label_page import Passages
 from rag_evaluation_framework.cli.output import print_text
-from rag_evaluation_framework.cli.typed import typed_line
+from rag_evaluation_framework.cli.typed import Stop, typed_line
 from rag_evaluation_framework.errors import InputError
 
 _KEYS = (

@@ -8,7 +8,13 @@ from rag_evaluation_framework.data.chunks import AnyChunk
 
 
 class Reranker(Component, ABC):
-    """Orders the candidates of a first retrieval by a closer look."""
+    """Orders the candidates of a first retrieval by a closer look.
+
+    Attributes:
+        max_concurrency: For how many questions it may be asked side by side, in threads, where many are asked together.
+    """
+
+    max_concurrency: int = 1
 
     def prepare(self) -> None:
         """Load what is costly; called before the first question, so that no question waits for it. By default nothing.

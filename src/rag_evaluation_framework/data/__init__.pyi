@@ -42,6 +42,9 @@ from .projected_truth import ProjectedTruth as ProjectedTruth
 from .queries import Query as Query
 from .rankings import QueryRanking as QueryRanking
 from .rankings import Rankings as Rankings
+from .reviews import REVIEW as REVIEW
+from .reviews import Review as Review
+from .reviews import Verdict as Verdict
 from .score_table import ScoreTable as ScoreTable
 from .skipped import NOT_LABELLED as NOT_LABELLED
 from .skipped import Skipped as Skipped

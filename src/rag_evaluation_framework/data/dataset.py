@@ -17,6 +17,7 @@ from rag_evaluation_framework.data.labelled_units import span_problem
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.reviews import note_of_reviews
 from rag_evaluation_framework.data.scopes import SCOPE_PREFIX
 from rag_evaluation_framework.data.skipped import Skipped, checked_skipped, count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -304,7 +305,8 @@ class Dataset(Generic[U]):
             notes.append("rerankTopK of questions is not applied: a run has one number of candidates")
         if any(kept.get("thresholds") for kept in (self.metadata, *(query.metadata for query in self.queries))):
             notes.append("thresholds beside the defaults of the dataset are not applied: expected in its defaults")
-        return tuple(notes)
+        reviewed = note_of_reviews(self)
+        return (*notes, reviewed) if reviewed else tuple(notes)
 
     def __len__(self) -> int:
         return len(self.ground_truth)

@@ -46,14 +46,14 @@ def replace_dataset(dataset: Dataset[Any], path: Path, state: str) -> str:
     try:
         with unfinished(file.parent) as folder:
             part = save_dataset(dataset, folder / path.name)
-            if file_state(file) != state:
+            written = file_state(part)
+            if file_state(file) not in (state, written):  # the second after an interrupt, which comes at any moment
                 raise DatasetError(
                     f"{path}: was written by somebody else meanwhile, so it is left as it is; start again to go on "
                     "with what it holds now"
                 )
             with suppress(FileNotFoundError):
                 shutil.copymode(file, part)
-            written = file_state(part)
             part.replace(file)
     except OSError as error:
         raise DatasetError(f"{path}: cannot be written ({error.strerror}); give another file") from error

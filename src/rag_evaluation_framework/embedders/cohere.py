@@ -10,7 +10,7 @@ from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.embedder import Role
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.calls import Consumed
+from rag_evaluation_framework.providers.prices import Consumed
 from rag_evaluation_framework.providers.provider import COHERE, Provider
 from rag_evaluation_framework.providers.sdks import NO_RETRIES, cohere_client
 
@@ -61,7 +61,7 @@ class CohereEmbedder(RemoteEmbedder):
         check_choice("CohereEmbedder", "truncate", self.truncate, get_args(Truncate))
 
     def _connect(self) -> Any:
-        return cohere_client(self.client, self.api_key, self.base_url, self.timeout, "CohereEmbedder")
+        return cohere_client(self.client, self.api_key, self.address, self.timeout, "CohereEmbedder")
 
     def _send(self, sdk: Any, texts: list[str], role: Role) -> Any:
         asked: dict[str, Any] = {} if self.dimensions is None else {"output_dimension": self.dimensions}

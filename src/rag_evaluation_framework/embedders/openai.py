@@ -11,7 +11,7 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.contracts.embedder import Role
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
-from rag_evaluation_framework.providers.calls import Consumed
+from rag_evaluation_framework.providers.prices import Consumed
 from rag_evaluation_framework.providers.provider import OPENAI, Provider
 from rag_evaluation_framework.providers.sdks import openai_client
 
@@ -50,7 +50,7 @@ class OpenAIEmbedder(RemoteEmbedder):
     batch_size: int = field(default=256, repr=False, compare=False)
 
     def _connect(self) -> Any:
-        return openai_client(self.client, self.api_key, self.base_url, self.timeout, "OpenAIEmbedder")
+        return openai_client(self.client, self.api_key, self.address, self.timeout, "OpenAIEmbedder")
 
     def _send(self, sdk: Any, texts: list[str], role: Role) -> Any:
         del role

@@ -16,11 +16,16 @@ from rag_evaluation_framework.contracts.component import check_count, check_seco
 from rag_evaluation_framework.contracts.embedder import EmbeddedPart, Embedder, Role, joined
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.providers.batches import BatchLimits, embed_in_batches
-from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
+from rag_evaluation_framework.providers.calls import ProviderCalls
+from rag_evaluation_framework.providers.prices import Consumed, Prices, check_prices
 from rag_evaluation_framework.providers.provider import Provider
 from rag_evaluation_framework.providers.sdks import address_of, check_client
 
 _PROBE = "dimension"  # embedded where the length of vectors is asked before anything was embedded
+
+
+def _asked_server(embedder: "RemoteEmbedder") -> str | None:
+    return embedder.provider.another(embedder.address)
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,7 @@ class RemoteEmbedder(Embedder, ABC):
 
     model: str
     dimensions: int | None = None
-    base_url: str | None = field(
-        default=None, metadata={"stands_for": lambda embedder: embedder.provider.another(embedder.address)}
-    )
+    base_url: str | None = field(default=None, metadata={"stands_for": _asked_server})
     api_key: str | None = field(default=None, repr=False, compare=False)
     client: Any = field(default=None, repr=False, compare=False)
     batch_size: int = field(default=96, repr=False, compare=False)
@@ -73,7 +76,11 @@ class RemoteEmbedder(Embedder, ABC):
         check_count(owner, "max_concurrency", self.max_concurrency)
         check_count(owner, "max_retries", self.max_retries, 0)
         check_seconds(owner, "timeout", self.timeout)
-        check_client(owner, self.client, self.needs)
+        check_prices(owner, {"price_in": self.price_in})
+        own_time = None if self.timeout == type(self).timeout else self.timeout
+        check_client(owner, self.client, self.needs, base_url=self.base_url, api_key=self.api_key, timeout=own_time)
+        if self.base_url is not None:
+            self.provider.base_url(self.base_url)
 
     @property
     def dimension(self) -> int:
@@ -84,9 +91,12 @@ class RemoteEmbedder(Embedder, ABC):
             self.embed([_PROBE])
         return self._known["dimension"]
 
-    @property
+    @cached_property
     def address(self) -> str:
-        """The address of the server: of the client, as given, of the environment, or the provider's own."""
+        """The address of the server: of the client, as given, of the environment, or the provider's own.
+
+        It stays as it was when it was needed first, as the vectors that are kept are of one server.
+        """
         return address_of(self.client) or self.provider.base_url(self.base_url)
 
     @property

@@ -7,6 +7,12 @@ from .findings import Finding as Finding
 from .fixing import Fix as Fix
 from .fixing import FixedDataset as FixedDataset
 from .fixing import fix_dataset as fix_dataset
+from .lexical_search import LexicalSearch as LexicalSearch
 from .lint import lint_dataset as lint_dataset
 from .lint_report import LintReport as LintReport
 from .meanings import MEANINGS as MEANINGS
+from .public_figures import PublicQuestions as PublicQuestions
+from .public_figures import public_questions as public_questions
+from .quality import DatasetQuality as DatasetQuality
+from .quality import dataset_quality as dataset_quality
+from .question_likeness import word_likeness as word_likeness

@@ -6,6 +6,7 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.contracts.component import Component, check_seconds
@@ -14,7 +15,14 @@ from rag_evaluation_framework.providers.provider import ANTHROPIC
 from rag_evaluation_framework.providers.sdks import address_of, anthropic_client
 
 _MOST_TOKENS = 4096  # of an answer, where no other number is asked for: Anthropic insists on one
-_ENDED = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "refusal": "content_filter"}
+_ENDED = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "content_filter",
+    "tool_use": "tool_calls",
+}
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,7 @@ class AnthropicClient(Component):
     """A client with `chat.completions.create(model=, messages=, ...)`, as the OpenAI SDK has it.
 
     `messages`, `max_tokens` or `max_completion_tokens`, and a `response_format` of `json_schema` are passed on. The API
-    has no `temperature`, `top_p` or `seed`: these are refused, as they would not be heeded.
+    has no `temperature`, `top_p` or `seed`, and no `json_object`: these are refused, as they would not be heeded.
 
     Attributes:
         base_url: The address of the server; None for the environment variable `ANTHROPIC_BASE_URL`, or else Anthropic.
@@ -74,9 +82,12 @@ class AnthropicClient(Component):
         }
         if system:
             asked["system"] = system
-        if response_format is not None and response_format.get("type") == "json_schema":
-            schema = response_format["json_schema"]["schema"]
+        form = response_format or {"type": "text"}
+        if form["type"] == "json_schema":
+            schema = form["json_schema"]["schema"]
             asked["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+        elif form["type"] != "text":
+            raise InputError(f"AnthropicClient takes no response_format of {shown(form['type'])}; expected json_schema")
         return _as_openai(resolved(self._sdk.messages.create(**asked)))
 
     @cached_property
@@ -97,11 +108,11 @@ def _as_openai(answer: Any) -> Any:
     text = "".join(str(block.text) for block in blocks if getattr(block, "type", None) == "text")
     usage = getattr(answer, "usage", None)
     message = SimpleNamespace(role="assistant", content=text, refusal=None)
-    ended = _ENDED.get(getattr(answer, "stop_reason", None) or "", "stop")
+    reason = str(getattr(answer, "stop_reason", None))  # what OpenAI has no word for stays as it is, and is no "stop"
     return SimpleNamespace(
         id=getattr(answer, "id", None),
         model=getattr(answer, "model", None),
-        choices=[SimpleNamespace(index=0, message=message, finish_reason=ended)],
+        choices=[SimpleNamespace(index=0, message=message, finish_reason=_ENDED.get(reason, reason))],
         usage=SimpleNamespace(
             prompt_tokens=getattr(usage, "input_tokens", 0), completion_tokens=getattr(usage, "output_tokens", 0)
         ),

@@ -1,45 +1,92 @@
 """JSON in what a language model answers, and the schema by which it is asked for."""
 
 import json
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
 
+F = TypeVar("F", bound=BaseModel)
+
 _DECODER = json.JSONDecoder()
+_OPENING = re.compile(r"[{\[]")
 
 
-def json_in(text: str) -> Any:
-    """Return the first object or list in a text: models put it in code fences, and words around it.
+def form_in(text: str, form: type[F]) -> F:
+    """Return the last object or list in a text that is valid as a form.
+
+    Models put it in code fences and words around it, and think aloud before: `[1]`, an example, what they take back.
 
     Raises:
         ValueError: There is none.
     """
-    for start, character in enumerate(text):
-        if character in "{[":
-            try:
-                return _DECODER.raw_decode(text, start)[0]
-            except ValueError:
-                continue
-            except RecursionError:
-                break
-    raise ValueError(f"no JSON in {shown(text)}")
+    invalid: ValidationError | None = None
+    for value in reversed([*_values(text)]):
+        try:
+            return form.model_validate(value)
+        except ValidationError as error:
+            invalid = invalid or error
+    if invalid is None:
+        raise ValueError(f"no JSON in {shown(text)}")
+    first = invalid.errors()[0]
+    where = ".".join(map(str, first["loc"])) or "the answer"
+    raise ValueError(f"{where}: {first['msg']}, in {shown(text)}; expected a {form.__name__}") from invalid
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Yield the objects and lists of a text, in order, without those inside of others.
+
+    Where one breaks off the search goes on behind what was read of it: its parts are no answers.
+    """
+    at = 0
+    while opening := _OPENING.search(text, at):
+        try:
+            value, at = _DECODER.raw_decode(text, opening.start())
+        except json.JSONDecodeError as error:
+            at = max(error.pos, opening.end())
+        except RecursionError:
+            return
+        else:
+            yield value
 
 
 def strict_schema(form: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of a model as structured output wants it: all fields required, and no others allowed."""
-    schema: dict[str, Any] = _closed(form.model_json_schema())
-    return schema
+    """Return the JSON schema of a model as structured output wants it, and as OpenAI's SDK sends it.
+
+    All fields are required, no others are allowed, and what has a `$ref` has nothing else.
+    """
+    schema = form.model_json_schema()
+    return _strict(schema, schema, frozenset())
 
 
-def _closed(part: Any) -> Any:
-    if is_list(part):
-        return [_closed(item) for item in part]
-    if not is_object(part):
-        return part
-    closed = {key: _closed(value) for key, value in part.items() if key != "default"}
-    if closed.get("type") == "object" and is_object(properties := closed.get("properties")):
-        closed |= {"additionalProperties": False, "required": [*properties]}
-    return closed
+def _strict(part: Mapping[str, Any], root: Mapping[str, Any], inside: frozenset[str]) -> dict[str, Any]:
+    """Return a part of a schema.
+
+    Args:
+        part: The part.
+        root: The whole schema.
+        inside: The references in whose place the part stands.
+    """
+    strict = {key: value for key, value in part.items() if (key, value) != ("default", None)}
+    reference: Any = strict.get("$ref")
+    if reference in inside:  # a part of itself, without an end
+        return {"$ref": reference}
+    if reference is not None and len(strict) > 1:
+        del strict["$ref"]
+        return _strict({**root["$defs"][reference.rpartition("/")[2]], **strict}, root, inside | {reference})
+    if "$defs" in strict:
+        strict["$defs"] = {name: _strict(each, root, frozenset()) for name, each in strict["$defs"].items()}
+    if strict.get("type") == "object":
+        strict.setdefault("additionalProperties", False)
+    if is_object(properties := strict.get("properties")):
+        strict["required"] = [*properties]
+        strict["properties"] = {name: _strict(each, root, inside) for name, each in properties.items()}
+    if is_object(items := strict.get("items")):
+        strict["items"] = _strict(items, root, inside)
+    if is_list(choices := strict.get("anyOf")):
+        strict["anyOf"] = [_strict(each, root, inside) for each in choices]
+    return strict

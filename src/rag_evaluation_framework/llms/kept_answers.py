@@ -24,14 +24,14 @@ class KeptAnswer:
 
     Attributes:
         text: The text; None if there was none.
-        ended: Why it ended: `stop`, `length`, `content_filter`.
+        ended: Why it ended: `stop`, `length`, `content_filter`; None if that is not told.
         refusal: Why the model refused to answer; "" if it did not.
         input_tokens: What the provider counted as read.
         output_tokens: What it counted as written.
     """
 
     text: str | None
-    ended: str = "stop"
+    ended: str | None = "stop"
     refusal: str = ""
     input_tokens: int = 0
     output_tokens: int = 0

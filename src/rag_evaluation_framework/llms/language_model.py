@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from itertools import count
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from rag_evaluation_framework._outside import said, shown
 from rag_evaluation_framework._support.coroutines import resolved
@@ -16,9 +16,10 @@ from rag_evaluation_framework.contracts.llm_client import LLMClient
 from rag_evaluation_framework.data.plain import encodable
 from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnswer, ProviderRefused
 from rag_evaluation_framework.llms.anthropic import AnthropicClient
-from rag_evaluation_framework.llms.json_answers import json_in, strict_schema
+from rag_evaluation_framework.llms.json_answers import form_in, strict_schema
 from rag_evaluation_framework.llms.kept_answers import KeptAnswer, KeptAnswers, answer_key
-from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
+from rag_evaluation_framework.providers.calls import ProviderCalls, SameAgain
+from rag_evaluation_framework.providers.prices import Consumed, Prices, check_prices
 from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
 from rag_evaluation_framework.providers.sdks import address_of, given_client
 
@@ -26,6 +27,8 @@ F = TypeVar("F", bound=BaseModel)
 T = TypeVar("T")
 
 Structure = Literal["json_schema", "json_object", "none"]
+_COMPLETE = ("stop", "eos", "eos_token", None)  # the others are said by servers that are not OpenAI's
+
 Messages: TypeAlias = str | Sequence[Mapping[str, str]]
 """What a model is asked: one question, or `{"role": "system" | "user" | "assistant", "content": …}` each."""
 
@@ -66,7 +69,7 @@ class LanguageModel(Component):
             used are kept, too, and are among the attempts that `max_retries` allows: they are not paid for twice.
 
     Raises:
-        ConfigError: A parameter is out of range, or the client has no `chat`.
+        ConfigError: A parameter is out of range, the client has no `chat`, or its API does not have the structure.
     """
 
     client: LLMClient = field(repr=False, compare=False)
@@ -79,13 +82,22 @@ class LanguageModel(Component):
     kept: KeptAnswers | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not hasattr(self.client, "chat"):
+        if isinstance(self.client, type) or not hasattr(self.client, "chat"):
             raise ConfigError(
                 f"LanguageModel: client={shown(self.client)}; expected a client with chat.completions.create, such as "
                 "OpenAI() or AnthropicClient()"
             )
+        name: Any = self.model
+        if not isinstance(name, str) or not name.strip():
+            raise ConfigError(f"LanguageModel: model={shown(name)}; expected the name of a model")
         check_choice("LanguageModel", "structure", self.structure, get_args(Structure))
+        if self.structure == "json_object" and isinstance(self.client, AnthropicClient):
+            raise ConfigError(
+                "LanguageModel: structure='json_object'; expected 'json_schema' or 'none' with AnthropicClient, whose "
+                "API has no other way to ask for JSON"
+            )
         check_count("LanguageModel", "max_retries", self.max_retries, 0)
+        check_prices("LanguageModel", {"price_in": self.price_in, "price_out": self.price_out})
         if self.max_tokens is not None:
             check_count("LanguageModel", "max_tokens", self.max_tokens)
 
@@ -121,7 +133,7 @@ class LanguageModel(Component):
             wanted = {"response_format": {"type": "json_schema", "json_schema": described}}
         elif self.structure == "json_object":
             wanted = {"response_format": {"type": "json_object"}}
-        return self._asked(messages, wanted, read or partial(_filled, form))
+        return self._asked(messages, wanted, read or partial(form_in, form=form))
 
     def _asked(self, messages: Messages, wanted: Mapping[str, Any], read: Callable[[str], T]) -> Completion[T]:
         limit = {} if self.max_tokens is None else {"max_completion_tokens": self.max_tokens}
@@ -149,10 +161,10 @@ class LanguageModel(Component):
             try:
                 return self._read(answer, read)
             except ValueError as error:
-                if answered > self.max_retries:
+                if answered > self.max_retries or isinstance(error, SameAgain):
                     raise InvalidAnswer(
                         f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(error)}; it was "
-                        f"asked {answered} times, and its answers are kept in {kept.folder}",
+                        f"asked {answered} time{'s' * (answered != 1)}, and its answers are kept in {kept.folder}",
                         calls.provider.name,
                         None,
                         answered,
@@ -221,7 +233,7 @@ def _told(answer: Any) -> KeptAnswer:
         used = Consumed()
     return KeptAnswer(
         text if isinstance(text, str) else None,
-        ended if isinstance(ended, str) else "stop",
+        ended if isinstance(ended, str) else None,
         str(refusal) if refusal else "",
         used.input_tokens,
         used.output_tokens,
@@ -232,23 +244,20 @@ def _answered(answer: KeptAnswer, calls: ProviderCalls) -> str:
     """Return the text of an answer.
 
     Raises:
-        ValueError: There is none, or it is cut off.
+        ValueError: There is none.
+        SameAgain: It is cut off.
         ProviderRefused: The model refused to answer.
     """
     if answer.refusal or answer.ended == "content_filter":
         why = f": {shown(answer.refusal)}" if answer.refusal else ""
         raise ProviderRefused(f"{calls.model} of {calls.provider.name} refused to answer{why}", calls.provider.name)
     if answer.ended == "length":
-        raise ValueError("an answer that is cut off at the most tokens it may have; give it more (max_tokens)")
+        raise SameAgain(
+            "an answer that is cut off at the most tokens it may have, or where no more fit beside what was asked; "
+            "give it more (max_tokens), or ask for less"
+        )
+    if answer.ended not in _COMPLETE:
+        raise ValueError(f"an answer that is not complete: it ended with {shown(answer.ended)}; expected 'stop'")
     if answer.text is None or not answer.text.strip():
         raise ValueError("an empty answer")
     return answer.text
-
-
-def _filled(form: type[F], text: str) -> F:
-    try:
-        return form.model_validate(json_in(text))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the answer"
-        raise ValueError(f"{where}: {first['msg']}, in {shown(text)}; expected a {form.__name__}") from error

@@ -6,7 +6,7 @@ from typing import Any
 
 from rag_evaluation_framework.loopback.chat import ChatRequest, ChatScript
 from rag_evaluation_framework.loopback.messages import Answer, Refused, Request
-from rag_evaluation_framework.loopback.requests import check_key, field_of, numbered, text_of
+from rag_evaluation_framework.loopback.requests import check_key, field_of, numbered, refuse_streams, text_of
 from rag_evaluation_framework.loopback.server import Route
 from rag_evaluation_framework.loopback.vectors import count_tokens
 
@@ -38,6 +38,7 @@ class AnthropicRoutes:
     def _message(self, request: Request, identity: str) -> Answer:
         check_key(request)
         content: Any = request.json
+        refuse_streams(content)
         model = field_of(content, "model", str)
         field_of(content, "max_tokens", int)
         if unknown := [name for name in _UNKNOWN if name in content]:

@@ -11,6 +11,9 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework.errors import ConfigError
 
+ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
+"""The schema of JSON that may be any object."""
+
 _SENTENCE = re.compile(r"[^.!?\n]{12,}[.!?]")
 
 
@@ -89,6 +92,8 @@ def _quoted(request: ChatRequest) -> Reply:
     sentences = [sentence.strip() for sentence in found] or [longest.strip() or "Nothing was asked."]
     if request.schema is None:
         return sentences[0]
+    if request.schema == ANY_OBJECT:
+        return {"quote": sentences[0]}
     supply = iter(sentences * 50)
     return cast("Reply", _made(request.schema, request.schema, supply))
 

@@ -52,6 +52,7 @@ class DatasetRoutes:
                 the_only(self.store.examples, request.values["id"], "Example")
             ),
             "DELETE /examples": self._delete_examples,
+            "DELETE /examples/{id}": self._delete_example,
         }
 
     def _dataset(self, request: Request) -> Row:
@@ -159,6 +160,10 @@ class DatasetRoutes:
         for identity in ids:
             del self.store.examples[identity]
         return Answer({"message": f"{len(ids)} examples deleted"})
+
+    def _delete_example(self, request: Request) -> Answer:
+        del self.store.examples[the_only(self.store.examples, request.values["id"], "Example")["id"]]
+        return Answer({"message": "Example deleted"})
 
 
 def _examples_of(request: Request) -> dict[str, Row]:

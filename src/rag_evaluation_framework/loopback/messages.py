@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rag_evaluation_framework.contracts.component import check_count, check_number
+
 
 @dataclass(frozen=True)
 class Request:
@@ -80,6 +82,9 @@ class Fault:
         lost: Whether the work is done all the same, before the status or the closed connection hides its answer.
         times: How many requests it befalls; None for all that follow.
         after: How many requests go well before.
+
+    Raises:
+        ConfigError: `times` is less than 1, `after` or `delay` less than 0.
     """
 
     status: int | None = None
@@ -91,6 +96,12 @@ class Fault:
     lost: bool = False
     times: int | None = 1
     after: int = 0
+
+    def __post_init__(self) -> None:
+        if self.times is not None:
+            check_count("Fault", "times", self.times)
+        check_count("Fault", "after", self.after, 0)
+        check_number("Fault", "delay", self.delay)
 
     @property
     def hides(self) -> bool:

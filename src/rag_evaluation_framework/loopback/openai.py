@@ -2,15 +2,15 @@
 
 import base64
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.loopback.chat import ChatRequest, ChatScript
+from rag_evaluation_framework.loopback.chat import ANY_OBJECT, ChatRequest, ChatScript
 from rag_evaluation_framework.loopback.messages import Answer, Refused, Request
-from rag_evaluation_framework.loopback.requests import check_key, field_of, numbered, text_of
+from rag_evaluation_framework.loopback.requests import check_key, field_of, numbered, refuse_streams, text_of
 from rag_evaluation_framework.loopback.server import Route
 from rag_evaluation_framework.loopback.vectors import count_tokens, vector
 
@@ -56,11 +56,10 @@ class OpenAIRoutes:
     def _completion(self, request: Request, identity: str) -> Answer:
         check_key(request)
         content: Any = request.json
+        refuse_streams(content)
         model = field_of(content, "model", str)
         messages = [(field_of(each, "role", str), text_of(each.get("content"))) for each in content["messages"]]
-        wanted: Any = content.get("response_format") or {}
-        schema = wanted.get("json_schema", {}).get("schema") if wanted.get("type") == "json_schema" else None
-        text = self.chat.reply(ChatRequest("openai", model, messages, schema))
+        text = self.chat.reply(ChatRequest("openai", model, messages, _schema(content.get("response_format") or {})))
         asked, answered = sum(count_tokens(message) for _, message in messages), count_tokens(text)
         choice = {
             "index": 0,
@@ -78,6 +77,12 @@ class OpenAIRoutes:
                 "usage": {"prompt_tokens": asked, "completion_tokens": answered, "total_tokens": asked + answered},
             }
         )
+
+
+def _schema(wanted: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if wanted.get("type") == "json_object":
+        return ANY_OBJECT
+    return wanted["json_schema"].get("schema") if wanted.get("type") == "json_schema" else None
 
 
 def _embeddings(request: Request) -> Answer:

@@ -44,6 +44,16 @@ def field_of(content: Mapping[str, Any], name: str, kind: type | tuple[type, ...
     return value
 
 
+def refuse_streams(content: Mapping[str, Any]) -> None:
+    """Refuse a request whose answer should come in parts.
+
+    Raises:
+        Refused: It is one.
+    """
+    if content.get("stream"):
+        raise Refused(400, "stream: this server answers in one piece; expected stream=False")
+
+
 def text_of(content: Any) -> str:
     """Return the text of a message, which may be given in parts; empty if there is none."""
     if not is_list(content):

@@ -9,6 +9,7 @@ from threading import Lock, Thread
 from typing import Any
 from urllib.parse import unquote
 
+from rag_evaluation_framework._outside import raised
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.loopback.http import HttpServer
 from rag_evaluation_framework.loopback.messages import Answer, Fault, Refused, Request
@@ -154,9 +155,8 @@ class LoopbackServer:
         for route in self.routes:
             if route.method == request.method and (values := route.values(request.path)) is not None:
                 return route, replace(request, values=values)
-        return Route(
-            f"{request.method} {request.path}", _nothing_there, lambda _, message: {"detail": message}
-        ), request
+        name = f"{request.method} {request.path}"
+        return Route(name, _nothing_there, _error_for_all), request
 
     def _next_fault(self, route: str) -> Fault:
         with self._lock:
@@ -175,9 +175,13 @@ class LoopbackServer:
 
     def _worked(self, route: Route, request: Request, fault: Fault) -> Answer:
         answer = self._hidden(route, request, fault) if fault.hides else self._done(route, request)
-        if fault.change is not None:
-            answer = replace(answer, content=fault.change(json.loads(answer.body)))
-        return replace(answer, headers={**answer.headers, **fault.headers})
+        try:
+            if fault.change is not None:
+                answer = replace(answer, content=fault.change(json.loads(answer.body)))
+            content, status = answer.body, answer.status
+        except Exception as error:  # noqa: BLE001  it is anybody's code
+            content, status = Answer(route.error(500, f"the fault of {route.name} raised {raised(error)}")).body, 500
+        return Answer(content, status, {**answer.headers, **fault.headers})
 
     def _hidden(self, route: Route, request: Request, fault: Fault) -> Answer:
         if fault.lost:
@@ -195,5 +199,10 @@ class LoopbackServer:
             return Answer(route.error(400, f"{type(error).__name__}: {error}"), 400)
 
 
+def _error_for_all(_: int, message: str) -> Any:
+    return {"detail": message, "error": {"message": message}}  # each SDK shows another part
+
+
 def _nothing_there(request: Request) -> Answer:
-    raise Refused(404, f"{request.method} {request.path} is not a route of this server")
+    # Not 404, of which SDKs say that the record is not there.
+    raise Refused(405, f"the loopback server has no route {request.method} {request.path}")

@@ -1,36 +1,31 @@
 """Calls of a provider: tried again where that may help, checked, counted, and with one family of errors."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from random import uniform
+from types import TracebackType
 from typing import Any, TypeVar
 
 from rag_evaluation_framework._outside import fit_to_show, one_line, raised, said, without_secrets
-from rag_evaluation_framework._support.coroutines import resolved, stop_if_cancelled
+from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.files import is_object
-from rag_evaluation_framework._support.interrupts import stop_if_interrupted
 from rag_evaluation_framework.errors import (
+    ConfigError,
     InvalidAnswer,
     ProviderError,
     ProviderRefused,
     ProviderUnavailable,
     RagEvalError,
 )
+from rag_evaluation_framework.providers.prices import Consumed, Prices
 from rag_evaluation_framework.providers.provider import Provider
 from rag_evaluation_framework.providers.usage import ModelUsage, count_usage
+from rag_evaluation_framework.providers.waits import LONGEST_WAIT, asked_to_wait, pause, wait_before
 
 T = TypeVar("T")
 
-LONGEST_WAIT = 120.0
-"""Seconds that a provider may ask to wait; if it asks for more, the call fails at once."""
-
-_FIRST_WAIT = 0.5  # seconds, doubled with each attempt
-_LONGEST_OWN_WAIT = 30.0
-_STEP = 0.1  # seconds of sleep after which is seen whether there is still something to wait for
+_PACKAGE = __name__.partition(".")[0]
 _MAY_PASS = (408, 409, 429)  # and everything from 500 on
 _SERVER_ERROR = 500
 _REFUSED_KEYS = (401, 403)
@@ -39,45 +34,8 @@ _BUSY = 429
 _OK = range(200, 300)
 
 
-@dataclass(frozen=True)
-class Consumed:
-    """What a provider says that an answer consumed, and charges.
-
-    Attributes:
-        input_tokens: Tokens that were read; 0 where it tells nothing.
-        output_tokens: Tokens that were written.
-        searches: Search units.
-    """
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    searches: int = 0
-
-
-@dataclass(frozen=True)
-class Prices:
-    """What a provider is paid, in any one currency.
-
-    Attributes:
-        price_in: For a million tokens that are read; None if it is not known.
-        price_out: For a million tokens that are written.
-        price_search: For a thousand search units.
-    """
-
-    price_in: float | None = None
-    price_out: float | None = None
-    price_search: float | None = None
-
-    def cost(self, consumed: Consumed) -> float | None:
-        """Return what an answer costs, None if a price that matters is not known."""
-        parts = [
-            (self.price_in, consumed.input_tokens / 1e6),
-            (self.price_out, consumed.output_tokens / 1e6),
-            (self.price_search, consumed.searches / 1e3),
-        ]
-        if all(price is None for price, _ in parts) or any(price is None and amount for price, amount in parts):
-            return None
-        return sum(price * amount for price, amount in parts if price is not None)
+class SameAgain(ValueError):
+    """Says that an answer cannot be used, and that the next one would be no better."""
 
 
 @dataclass
@@ -85,9 +43,9 @@ class ProviderCalls:
     """Calls of one model of a provider.
 
     A call that fails is made again where that may help: after a status of 408, 409, 429 or from 500 on, a timeout, a
-    lost connection, or an answer that cannot be used. It waits as long as `Retry-After` asks, else a random time below
-    a bound that doubles with each attempt ("full jitter": Brooker, Exponential Backoff and Jitter, AWS 2015). A
-    provider that was not available, time after time, is asked once per call until it answers again.
+    lost connection, or an answer that cannot be used; `wait_before` says when. A provider that says that it is busy is
+    asked by no other call before that, either. One that was not available, time after time, is asked once per call
+    until it answers again.
 
     Attributes:
         provider: The provider.
@@ -102,7 +60,8 @@ class ProviderCalls:
     address: str
     max_retries: int
     prices: Prices = field(default_factory=Prices)
-    _unavailable: bool = field(default=False, init=False)
+    _is_down: bool = field(default=False, init=False)
+    _free_at: float = field(default=0.0, init=False)
 
     def call(self, send: Callable[[], Any], read: Callable[[Any], T], consumed: Callable[[Any], Consumed]) -> T:
         """Return what was read of the answer.
@@ -116,22 +75,28 @@ class ProviderCalls:
             ProviderRefused: The provider refused the request.
             ProviderUnavailable: It was not available, in each attempt.
             InvalidAnswer: It answered what cannot be used, in each attempt.
+            ConfigError: The client cannot be called so.
         """
-        retries = 0 if self._unavailable else self.max_retries
+        retries = 0 if self._is_down else self.max_retries
         attempt = 1
         while True:
+            if (left := self._free_at - time.monotonic()) > 0:
+                pause(left)
             try:
                 value = self._attempt(send, read, consumed, attempt)
             except _Failed as failed:
                 if attempt > retries or not failed.may_pass or failed.wait > LONGEST_WAIT:
-                    tried = self._unavailable or failed.wait <= LONGEST_WAIT
-                    self._unavailable = tried and isinstance(failed.error, ProviderUnavailable)
+                    tried = self._is_down or failed.wait <= LONGEST_WAIT
+                    self._is_down = tried and failed.is_down
                     raise failed.error from failed.__cause__
-                longest = min(_LONGEST_OWN_WAIT, _FIRST_WAIT * 2**attempt)
-                _sleep(failed.wait or uniform(0, longest))  # noqa: S311  nobody has to be kept from guessing it
+                wait = wait_before(attempt, failed.wait, is_busy=failed.is_busy)
+                if failed.is_busy:
+                    self._free_at = max(self._free_at, time.monotonic() + wait)
+                else:
+                    pause(wait)
                 attempt += 1
             else:
-                self._unavailable = False
+                self._is_down = False
                 return value
 
     def _attempt(
@@ -145,16 +110,19 @@ class ProviderCalls:
         except RagEvalError:  # nothing was sent
             raise
         except Exception as error:
+            if isinstance(error, TypeError | AttributeError) and _is_ours(error.__traceback__):
+                raise ConfigError(f"{self._who}: its client cannot be asked: {raised(error)}") from error
             self._count(used, attempt)
             raise self._failed(error, attempt) from error
         self._count(used, attempt)
         try:
             return read(answer)
         except ProviderRefused as error:  # by the model
-            raise _Failed(error) from error
+            raise _Failed(error, may_pass=False) from error
         except Exception as error:
             message = f"{self._who} answered what cannot be used: {said(error)}"
-            raise _Failed(InvalidAnswer(message, self.provider.name, None, attempt)) from error
+            invalid = InvalidAnswer(message, self.provider.name, None, attempt)
+            raise _Failed(invalid, may_pass=not isinstance(error, SameAgain)) from error
 
     def _count(self, used: Consumed, attempt: int) -> None:
         count_usage(
@@ -189,32 +157,44 @@ class ProviderCalls:
             return _Failed(InvalidAnswer(message, self.provider.name, status, attempt))
         message = f"{self._who} answered with status {status}: {_said_by_provider(error)}{self._hint(status)}"
         if status in _MAY_PASS or status >= _SERVER_ERROR:
-            wait = _asked_to_wait(_headers(error))
+            wait = asked_to_wait(error)
             if wait > LONGEST_WAIT:
                 message += f"; it asks to wait {wait:.0f} seconds"
             unavailable = ProviderUnavailable(message, self.provider.name, status, attempt)
             return _Failed(unavailable, wait)
-        return _Failed(ProviderRefused(message, self.provider.name, status, attempt))
+        return _Failed(ProviderRefused(message, self.provider.name, status, attempt), may_pass=False)
 
     def _hint(self, status: int) -> str:
         if status in _REFUSED_KEYS:
             return f"; check the key in {self.provider.keys[0]}"
         if status == _NOT_FOUND:
             return f"; check the name of the model and the address ({self.provider.address})"
-        return "; ask for less at once (max_concurrency)" if status == _BUSY else ""
+        return "; ask for less at once" if status == _BUSY else ""
 
 
 class _Failed(Exception):
-    """An attempt that failed: with which error, and how many seconds to wait before the next one, 0 for any."""
+    """An attempt that failed: with which error, how long it asks to wait, and whether another one may help."""
 
-    def __init__(self, error: ProviderError, wait: float = 0.0) -> None:
+    def __init__(self, error: ProviderError, wait: float = 0.0, *, may_pass: bool = True) -> None:
         super().__init__(error)
         self.error = error
         self.wait = wait
+        self.may_pass = may_pass
 
     @property
-    def may_pass(self) -> bool:
-        return not isinstance(self.error, ProviderRefused)
+    def is_busy(self) -> bool:
+        return self.error.status == _BUSY
+
+    @property
+    def is_down(self) -> bool:
+        return isinstance(self.error, ProviderUnavailable) and self.error.status not in _MAY_PASS
+
+
+def _is_ours(trace: TracebackType | None) -> bool:
+    """Return whether our own code raised it: the call of a client that has no such method or parameter."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE
 
 
 def _said_by_provider(error: Exception) -> str:
@@ -223,30 +203,3 @@ def _said_by_provider(error: Exception) -> str:
     inner: Any = body.get("error", body) if is_object(body) else body
     message: Any = inner.get("message") if is_object(inner) else inner
     return one_line(fit_to_show(message)) if isinstance(message, str) and message.strip() else said(error)
-
-
-def _headers(error: Exception) -> Mapping[str, str]:
-    """Return the headers of the answer that an SDK's error is about, by their names in lower case."""
-    given: Any = getattr(error, "headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
-    return {str(name).lower(): str(value) for name, value in given.items()}
-
-
-def _asked_to_wait(headers: Mapping[str, str]) -> float:
-    """Return how many seconds a provider asks to wait, at least a moment if it does; 0 if it does not."""
-    for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        try:
-            return max(_STEP / 100, float(headers[name]) * scale)
-        except (KeyError, ValueError):
-            continue
-    try:
-        return max(_STEP / 100, (parsedate_to_datetime(headers["retry-after"]) - datetime.now(UTC)).total_seconds())
-    except (KeyError, ValueError, TypeError):
-        return 0.0
-
-
-def _sleep(seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        stop_if_cancelled()
-        stop_if_interrupted()
-        time.sleep(min(_STEP, left))

@@ -3,8 +3,9 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from rag_evaluation_framework._outside import hide
+from rag_evaluation_framework._outside import hide, shown
 from rag_evaluation_framework.errors import ConfigError
 
 _NO_KEY = "none-needed"  # SDKs insist on one; a server of one's own reads none
@@ -27,8 +28,16 @@ class Provider:
     url: str
 
     def base_url(self, given: str | None) -> str:
-        """Return the address: the one that is given, else that of the environment, else the provider's own."""
-        return (given or os.environ.get(self.address) or self.url).rstrip("/")
+        """Return the address: the one that is given, else that of the environment, else the provider's own.
+
+        Raises:
+            ConfigError: It is none.
+        """
+        found: Any = given or os.environ.get(self.address) or self.url
+        if not isinstance(found, str) or not found.startswith(("http://", "https://")):
+            source = "base_url" if given else f"the environment variable {self.address}"
+            raise ConfigError(f"{source}={shown(found)}; expected an address such as http://127.0.0.1:8000")
+        return found.rstrip("/")
 
     def another(self, base_url: str) -> str | None:
         """Return an address if it is another than the provider's own, else None."""

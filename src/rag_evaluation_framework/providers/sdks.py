@@ -68,19 +68,24 @@ def address_of(client: Any) -> str | None:
     return str(address).rstrip("/") if address else None
 
 
-def check_client(owner: str, client: Any, needs: str) -> None:
+def check_client(owner: str, client: Any, needs: str, **instead: object) -> None:
     """Check that a client that was given is one.
 
     Args:
         owner: The component, for messages.
         client: The client; None if none was given.
         needs: An attribute that it has to have.
+        instead: What a client of one's own has itself, by name; None where nothing was given.
 
     Raises:
-        ConfigError: It has not.
+        ConfigError: It has not, or something was given that it would not heed.
     """
-    if client is not None and not hasattr(client, needs):
+    if client is None:
+        return
+    if not hasattr(client, needs):
         raise ConfigError(f"{owner}: client={class_name(client)} has no {needs!r}; expected a client of its SDK")
+    if twice := [name for name, value in instead.items() if value is not None]:
+        raise ConfigError(f"{owner}: {twice[0]}= is given beside client=, which has its own; expected one of them")
 
 
 def given_client(client: Any) -> Any:

@@ -24,7 +24,7 @@ class ModelUsage:
         input_tokens: What the provider counted as read; 0 where it tells nothing.
         output_tokens: What the provider counted as written.
         searches: Search units, by which rerankers are paid.
-        cost: In the currency of the prices that were given; None if none were.
+        cost: In the currency of the prices that were given; None if that of something that was consumed is not known.
     """
 
     provider: str
@@ -53,7 +53,8 @@ class ModelUsage:
 
     def plus(self, other: "ModelUsage") -> "ModelUsage":
         """Return both together, under the name of the first."""
-        costs = [each for each in (self.cost, other.cost) if each is not None]
+        costs = [each.cost for each in (self, other) if each.cost is not None]
+        is_known = bool(costs) and not any(map(_has_no_price, (self, other)))
         return ModelUsage(
             self.provider,
             self.model,
@@ -62,8 +63,12 @@ class ModelUsage:
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.searches + other.searches,
-            sum(costs) if costs else None,
+            sum(costs) if is_known else None,
         )
+
+
+def _has_no_price(used: ModelUsage) -> bool:
+    return used.cost is None and (used.input_tokens, used.output_tokens, used.searches) != (0, 0, 0)
 
 
 @dataclass

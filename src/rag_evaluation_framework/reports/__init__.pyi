@@ -3,6 +3,7 @@ from .changes import show_questions as show_questions
 from .datasets import show_dataset as show_dataset
 from .datasets import show_fixes as show_fixes
 from .datasets import show_lint as show_lint
+from .excerpts import ExcerptSize as ExcerptSize
 from .explanations import show_attribution as show_attribution
 from .explanations import show_explanation as show_explanation
 from .gated_difference import gated_difference as gated_difference
@@ -17,7 +18,10 @@ from .passages import show_passages as show_passages
 from .passages import show_question as show_question
 from .passages import show_saved as show_saved
 from .passages import show_sentences as show_sentences
+from .quality import show_quality as show_quality
 from .quotes import show_quotes as show_quotes
+from .reviewing import show_answers as show_answers
+from .reviewing import show_reviewed as show_reviewed
 from .summaries import difference as difference
 from .summaries import show_difference as show_difference
 from .summaries import show_differences as show_differences

@@ -14,12 +14,17 @@ from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.contracts.component import check_count, check_seconds
 from rag_evaluation_framework.data.plain import encodable
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
+from rag_evaluation_framework.providers.calls import ProviderCalls
+from rag_evaluation_framework.providers.prices import Consumed, Prices, check_prices
 from rag_evaluation_framework.providers.provider import COHERE
 from rag_evaluation_framework.providers.sdks import NO_RETRIES, address_of, check_client, cohere_client
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
 _AT_ONCE = 1000  # texts of a request, as Cohere recommends
+
+
+def _asked_server(reranker: "CohereReranker") -> str | None:
+    return COHERE.another(reranker.address)
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class CohereReranker(ScoringReranker):
         base_url: The address of the server; None for the environment variable `CO_API_URL`, or else Cohere.
         api_key: The key; None for the environment variable `CO_API_KEY`. It is never shown.
         client: A `cohere.ClientV2` or `cohere.AsyncClientV2` of your own, instead of one with `api_key` and `base_url`.
+        max_concurrency: How many questions are reranked side by side, where many are asked together.
         max_retries: How many more requests are made where one fails.
         timeout: Seconds until a request has failed.
         price_search: What a thousand searches cost, in any currency; for an estimate of the costs.
@@ -47,11 +53,10 @@ class CohereReranker(ScoringReranker):
 
     model: str = "rerank-v3.5"
     max_tokens_per_doc: int = 4096
-    base_url: str | None = field(
-        default=None, metadata={"stands_for": lambda reranker: COHERE.another(reranker.address)}
-    )
+    base_url: str | None = field(default=None, metadata={"stands_for": _asked_server})
     api_key: str | None = field(default=None, repr=False, compare=False)
     client: Any = field(default=None, repr=False, compare=False)
+    max_concurrency: int = field(default=4, repr=False, compare=False)
     max_retries: int = field(default=5, repr=False, compare=False)
     timeout: float = field(default=60.0, repr=False, compare=False)
     price_search: float | None = field(default=None, repr=False, compare=False)
@@ -63,16 +68,22 @@ class CohereReranker(ScoringReranker):
         check_count("CohereReranker", "max_tokens_per_doc", self.max_tokens_per_doc)
         check_count("CohereReranker", "max_retries", self.max_retries, 0)
         check_seconds("CohereReranker", "timeout", self.timeout)
-        check_client("CohereReranker", self.client, "rerank")
+        check_count("CohereReranker", "max_concurrency", self.max_concurrency)
+        check_prices("CohereReranker", {"price_search": self.price_search})
+        own_time = None if self.timeout == type(self).timeout else self.timeout
+        given = {"base_url": self.base_url, "api_key": self.api_key, "timeout": own_time}
+        check_client("CohereReranker", self.client, "rerank", **given)
+        if self.base_url is not None:
+            COHERE.base_url(self.base_url)
 
-    @property
+    @cached_property
     def address(self) -> str:
         """The address of the server: of the client, as given, of the environment, or Cohere's own."""
         return address_of(self.client) or COHERE.base_url(self.base_url)
 
     def prepare(self) -> None:
         """Make the client, so that a missing key or package is known before the first question."""
-        _ = self._sdk
+        _ = self._sdk, self._calls
 
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return the relevance of each text, higher is better, shape (len(texts),).
@@ -99,7 +110,7 @@ class CohereReranker(ScoringReranker):
 
     @cached_property
     def _sdk(self) -> Any:
-        return cohere_client(self.client, self.api_key, self.base_url, self.timeout, "CohereReranker")
+        return cohere_client(self.client, self.api_key, self.address, self.timeout, "CohereReranker")
 
     @cached_property
     def _calls(self) -> ProviderCalls:

@@ -2,11 +2,13 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import closing
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.side_by_side import as_finished
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.reranker import Reranker
@@ -32,11 +34,17 @@ from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_nam
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
 
+
+class _Index(NamedTuple):
+    locator: HitLocator
+    paid: dict[str, tuple[Ranking, Ranking]]  # candidates and their order, of questions asked with one that failed
+
+
 _Place = tuple[DocumentId | None, int | None, int | None, str | None]
 
 
 @dataclass(frozen=True)
-class RerankedRetriever(IndexedRetriever[HitLocator]):
+class RerankedRetriever(IndexedRetriever[_Index]):
     """Retrieves candidates and lets a reranker put them into another order.
 
     The number of candidates is one number for the whole run, whatever `k` is. So the ranking at `k` is the beginning of
@@ -80,7 +88,7 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
         self._keep(None)
         self.retriever.index(corpus)
         self.reranker.prepare()
-        self._keep(HitLocator(corpus))
+        self._keep(_Index(HitLocator(corpus), {}))
 
     def prepare(self, queries: Sequence[str]) -> None:
         """Let the retriever prepare for the questions."""
@@ -101,25 +109,47 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
         return self._answer(question, question.text, k)
 
     def _answer(self, question: str | Query, query: str, k: int) -> Retrieval:
-        found = ask(self.retriever, question, self.candidates, self._indexed)
+        found = ask(self.retriever, question, self.candidates, self._indexed.locator)
         start = perf_counter()
-        hits = self._reranked(query, found.hits, k)
+        candidates, hits = self._indexed.paid.pop(query, ((), ()))
+        is_known = bool(hits) and candidates == found.hits
+        hits = hits[: max(k, 0)] if is_known else self._reranked(query, found.hits, k)
         name = unique_name(RERANK, [stage.name for stage in found.stages])
-        stages = (*found.stages, Stage(name, perf_counter() - start))
+        stages = (*found.stages, Stage(name, None if is_known else perf_counter() - start))
         return Retrieval(hits, stages, self._limit(found), complete=k >= len(found.hits))
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
-        """Return the reranked candidates of every question; the retriever is asked for all questions together."""
-        found = ask_many(self.retriever, queries, self.candidates, self._indexed)
+        """Return the reranked candidates of every question; the retriever is asked for all questions together.
+
+        What was reranked before a question failed may have been paid for: it is kept until its question is asked alone.
+        """
+        found = ask_many(self.retriever, queries, self.candidates, self._indexed.locator)
+        orders = self._orders(queries, [each.hits for each in found])
         return [
             Retrieval(
-                self._reranked(query, each.hits, k),
+                order[: max(k, 0)],
                 (Stage(CANDIDATES, None, each.hits), Stage(RERANK, None)),
                 self._limit(each),
                 complete=k >= len(each.hits),
             )
-            for query, each in zip(queries, found, strict=True)
+            for order, each in zip(orders, found, strict=True)
         ]
+
+    def _orders(self, queries: Sequence[str], candidates: Sequence[Ranking]) -> list[Ranking]:
+        """Return the candidates of each question in the order of the reranker."""
+        orders: dict[int, Ranking] = {}
+
+        def order(number: int) -> Ranking:
+            return self._reranked(queries[number], candidates[number], len(candidates[number]))
+
+        try:
+            with closing(as_finished(order, range(len(queries)), self.reranker.max_concurrency)) as finished:
+                orders.update(finished)
+        except BaseException:
+            done = {queries[number]: (candidates[number], hits) for number, hits in orders.items()}
+            self._indexed.paid.update(done)
+            raise
+        return [orders[number] for number in range(len(queries))]
 
     @property
     def needs_documents(self) -> bool:
@@ -198,10 +228,10 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
 
     def _as_chunk(self, hit: Hit) -> AnyChunk:
         """Return a candidate as a chunk, without a place if it has none."""
-        document = None if hit.doc_id is None or hit.doc_id not in self._indexed.corpus else hit.doc_id
+        document = None if hit.doc_id is None or hit.doc_id not in self._indexed.locator.corpus else hit.doc_id
         text = hit.text
         if text is None and document is not None:
-            text = self._indexed.corpus[document].content[hit.start : hit.end]
+            text = self._indexed.locator.corpus[document].content[hit.start : hit.end]
         if text is None:
             raise InputError(f"{self.retriever.name} returned a result without text, which cannot be reranked: {hit}")
         if hit.span is None:

@@ -1,6 +1,7 @@
 """Vector retrieval: chunk, embed and search."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,8 +15,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count
-from rag_evaluation_framework.contracts.embedded import as_vectors
-from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
+from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted, checked_parts
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk
@@ -29,6 +29,10 @@ from rag_evaluation_framework.retrievers.store_checks import as_found, as_rankin
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
 
 _SOME = "some questions"  # of those that are asked one by one nobody knows how many there will be
+
+
+def _default_store(_: object) -> VectorStore:
+    return InMemoryVectorStore()
 
 
 class _Index(NamedTuple):
@@ -57,7 +61,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
 
     chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
     embedder: Embedder = field(default_factory=LsaEmbedder)
-    vector_store: VectorStore | None = field(default=None, metadata={"stands_for": lambda _: InMemoryVectorStore()})
+    vector_store: VectorStore | None = field(default=None, metadata={"stands_for": _default_store})
     batch_size: int = 256
 
     if TYPE_CHECKING:  # what is given may be a function, what is read is a component
@@ -156,14 +160,18 @@ def _ask(index: _Index, queries: Sequence[str]) -> None:
     if not new:
         return
     start = perf_counter()
-    returned = index.embedder.embed_queries(new)
-    vectors = as_vectors(returned, f"{index.embedder.name}.embed_queries", new, index.dimension)
-    seconds = (perf_counter() - start) / len(new)
-    zeros: list[int] = np.flatnonzero(~vectors.any(axis=1)).tolist()
+    zeros: list[int] = []
+    # Each part is kept as it comes: it may have been paid for, and the next one may fail.
+    with closing(checked_parts(index.embedder, new, "query")) as parts:
+        for rows, vectors in parts:
+            some, now = [new[row] for row in rows], perf_counter()
+            shares = [(vector, (now - start) / len(some)) for vector in vectors]
+            index.questions.update(zip(some, shares, strict=True))
+            zeros += [rows[row] for row in np.flatnonzero(~vectors.any(axis=1)).tolist()]
+            start = now
     if zeros:
-        those = f"{len(zeros)} of {len(new)} questions, the first: {shown(new[zeros[0]])}" if len(new) > 1 else _SOME
+        those = f"{len(zeros)} of {len(new)} questions, the first: {shown(new[min(zeros)])}" if len(new) > 1 else _SOME
         note(
             f"{index.embedder.name} returns a vector of zeros for {those}. It has no direction: their results are the "
             "first chunks of the corpus"
         )
-    index.questions.update({query: (vector, seconds) for query, vector in zip(new, vectors, strict=True)})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
-from rag_evaluation_framework.providers.calls import Consumed, Prices
+from rag_evaluation_framework.providers.prices import Consumed, Prices
 
 Messages: TypeAlias = list[dict[str, str]]
 

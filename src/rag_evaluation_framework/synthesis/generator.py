@@ -24,7 +24,7 @@ from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
-from rag_evaluation_framework.providers.calls import Prices
+from rag_evaluation_framework.providers.prices import Prices
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT
 from rag_evaluation_framework.synthesis import answerability

@@ -1,15 +1,16 @@
 """The providers' wire protocols on this machine, for tests of what talks to them."""
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import Any, Self
 
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.loopback.chat import Script
 from rag_evaluation_framework.loopback.langsmith import LangSmithRoutes
 from rag_evaluation_framework.loopback.messages import Fault
+from rag_evaluation_framework.loopback.pointed_sdks import pointed_sdks
 from rag_evaluation_framework.loopback.providers import environment_of, providers_server
 from rag_evaluation_framework.loopback.server import Exchange
 
@@ -17,10 +18,11 @@ from rag_evaluation_framework.loopback.server import Exchange
 class LoopbackProviders:
     """OpenAI, Cohere, Anthropic and LangSmith on this machine: their real SDKs talk to it over real sockets.
 
-    While it is open (`with`), environment variables point the SDKs here: `OpenAI()` needs no argument. There is no
-    model behind it. Vectors are made of the words of a text, so that texts that share words are alike; rerankers score
-    by the words that a text shares with the question; language models answer from a script, or quote what they are
-    asked about. Everything is the same in every process. LangSmith keeps what it is sent until this is closed.
+    While it is open (`with`), environment variables point the SDKs here: `OpenAI()` and `cohere.ClientV2()` need no
+    argument, whenever the SDK was loaded. Clients that were made before stay where they are. There is no model behind
+    it. Vectors are made of the words of a text, so that texts that share words are alike; rerankers score by the words
+    that a text shares with the question; language models answer from a script, or quote what they are asked about.
+    Everything is the same in every process. LangSmith keeps what it is sent until this is closed.
 
     Args:
         answers: What language models answer: texts, or what is sent as JSON, one for each request; or a function of
@@ -31,7 +33,7 @@ class LoopbackProviders:
     def __init__(self, answers: Script | None = None, port: int = 0) -> None:
         self._langsmith = LangSmithRoutes()
         self._server = providers_server(answers, port, self._langsmith)
-        self._before: dict[str, str | None] = {}
+        self._opened = ExitStack()
 
     @property
     def url(self) -> str:
@@ -78,7 +80,7 @@ class LoopbackProviders:
             status: The status of the answer, instead of the work, with an error body as the provider writes it.
             headers: More headers of the answer, such as `{"Retry-After": "1"}`.
             body: The body of the answer, instead of the work's: JSON, or bytes and text as they are.
-            change: Changes the JSON that would have been answered.
+            change: Changes the JSON that would have been answered. What it raises is answered with status 500.
             delay: Seconds until the answer is sent.
             drop: Whether the connection is closed instead of answering.
             lost: Whether the work is done before the status or the closed connection hides its answer.
@@ -86,7 +88,7 @@ class LoopbackProviders:
             after: How many requests go well before.
 
         Raises:
-            ConfigError: There is no such route, or nothing would go wrong.
+            ConfigError: There is no such route, nothing would go wrong, or a number is out of range.
         """
         if status is None and body is None and change is None and not (headers or delay or drop or lost):
             raise ConfigError(f"fault({route!r}): nothing would go wrong; expected status=, drop=True or another fault")
@@ -98,24 +100,9 @@ class LoopbackProviders:
 
     def __enter__(self) -> Self:
         self._server.start()
-        pointing = self.environment
-        self._before = {name: os.environ.get(name) for name in pointing}
-        os.environ.update(pointing)
-        _forget_read_variables()
+        self._opened.callback(self._server.stop)
+        self._opened.enter_context(pointed_sdks(self.environment))
         return self
 
     def __exit__(self, *_: object) -> None:
-        for name, value in self._before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-        _forget_read_variables()
-        self._server.stop()
-
-
-def _forget_read_variables() -> None:
-    """Let LangSmith's SDK, if it is loaded, read the environment again: it keeps what it has read."""
-    utils = sys.modules.get("langsmith.utils")
-    for name in ("get_env_var", "get_tracer_project") if utils is not None else ():
-        getattr(utils, name).cache_clear()
+        self._opened.close()

@@ -1,0 +1,150 @@
+"""How good a dataset is as a test: what a sceptic asks of questions before believing what is measured with them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
+from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.data.levels import DOCUMENT, TOKEN
+from rag_evaluation_framework.errors import CorpusError
+from rag_evaluation_framework.inspection.dataset_info import Spread, describe_dataset
+from rag_evaluation_framework.inspection.labelled_text import LabelTexts
+from rag_evaluation_framework.inspection.lexical_search import LexicalSearch, search_lexically
+from rag_evaluation_framework.inspection.placed_answers import placed
+from rag_evaluation_framework.inspection.question_checks import copied_answer
+from rag_evaluation_framework.inspection.question_likeness import near_duplicates
+
+_PARTS = 10
+
+
+@dataclass(frozen=True)
+class DatasetQuality:
+    """How good a dataset is as a test. Shares are in [0, 1]; what is undefined is None.
+
+    Attributes:
+        name: Its name.
+        evaluation_type: Its level.
+        questions: How many questions it has, without those that are skipped.
+        answerable: How many of them have an answer.
+        mismatched: How many labels do not match the documents; their questions are not searched for.
+        question_characters: The lengths of the questions.
+        answer_characters: The lengths of the answers, all of a question together.
+        answers: How many answers the questions have that have one.
+        shared_words: The mean share of a question's content words that stand in its answer (`WordOverlap.mean`).
+        no_shared_words: The share of these questions that share no content word with their answer.
+        copied: The share of the questions with an answer that copy it, as `lint_dataset` finds them.
+        near_duplicates: The share of all questions that have at least half of their content words in common with an
+            earlier one (`word_likeness`).
+        documents: The share of documents with a label.
+        text: The share of all characters that is labelled.
+        positions: Of ten equal parts of the documents, the share of answers whose middle is there, from the first part
+            to the last; of answers with several places, the first.
+        bm25: What BM25 finds.
+    """
+
+    name: str
+    evaluation_type: EvaluationType
+    questions: int
+    answerable: int
+    mismatched: int
+    question_characters: Spread | None
+    answer_characters: Spread | None
+    answers: Spread | None
+    shared_words: float | None
+    no_shared_words: float | None
+    copied: float | None
+    near_duplicates: float | None
+    documents: float | None
+    text: float | None
+    positions: tuple[float, ...] | None
+    bm25: LexicalSearch | None
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "DatasetQuality":
+        """Return what `record` returned."""
+        made = dict(record)
+        for key in ("question_characters", "answer_characters", "answers"):
+            made[key] = None if record[key] is None else Spread(**record[key])
+        made["positions"] = None if record["positions"] is None else tuple(record["positions"])
+        made["bm25"] = None if record["bm25"] is None else LexicalSearch(**record["bm25"])
+        return cls(**made)
+
+    def record(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        record = asdict(self)
+        return {**record, "positions": None if self.positions is None else list(self.positions)}
+
+    def __repr__(self) -> str:
+        return f"DatasetQuality({shown(self.name)}, {self.evaluation_type}, {self.questions:,} questions)"
+
+
+def dataset_quality(
+    dataset: Dataset[Any], corpus: Corpus | None = None, registry: ChunkRegistry | None = None
+) -> DatasetQuality:
+    """Measure how good a dataset of any level is as a test: words, places, coverage, repetition, difficulty.
+
+    `public_questions` has the same figures of public questions. None of them tells whether a question is one that
+    users would ask, nor whether its labels are all that answers it.
+
+    Args:
+        dataset: The dataset.
+        corpus: The documents; by default those that the dataset has.
+        registry: The chunks of the labelled chunking, for labels that are chunks.
+
+    Raises:
+        CorpusError: There are no documents, or the corpus is not a `Corpus`.
+        DatasetError: It is not a dataset.
+        InputError: The documents are blank.
+    """
+    check_dataset_level(dataset, getattr(dataset, "level", TOKEN))
+    documents = dataset.corpus if corpus is None else checked_corpus(corpus)
+    if documents is None:
+        raise CorpusError(
+            f"dataset {shown(dataset.name)} has no documents; expected them as corpus=Corpus.from_folder(...)"
+        )
+    info, texts = describe_dataset(dataset, documents, registry), LabelTexts(dataset, documents, registry)
+    questions = [(entry, texts.labels(entry)) for entry in dataset]
+    answered = [(entry, labels) for entry, labels in questions if labels]
+    truth = [one for entry, labels in answered if (one := placed(entry, labels, documents, registry)) is not None]
+    copies = [copied_answer(entry, labels) for entry, labels in answered if any(label.text for label in labels)]
+    repeated = near_duplicates([entry.query.text for entry, _ in questions])
+    overlap, coverage, is_of_documents = info.overlap, info.coverage, dataset.level == DOCUMENT
+    return DatasetQuality(
+        dataset.name,
+        info.evaluation_type,
+        info.questions,
+        info.answerable,
+        0 if coverage is None else coverage.mismatched,
+        info.question_characters,
+        info.answer_characters,
+        Spread.of([len(entry.answers) for entry, _ in answered]),
+        None if overlap is None else overlap.mean,
+        None if overlap is None else overlap.none / overlap.questions,
+        _share(sum(copy is not None for copy in copies), len(copies)),
+        _share(len(repeated), len(questions)),
+        None if coverage is None else _share(coverage.documents, len(documents)),
+        None if coverage is None else coverage.share_of_text,
+        None if is_of_documents else _positions(truth, documents),
+        search_lexically(truth, documents),
+    )
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _positions(truth: Sequence[TokenLevelGroundTruth], corpus: Corpus) -> tuple[float, ...] | None:
+    """Return the share of answers in each tenth of their documents, by their middle; None if there are none."""
+    spans = [span for entry in truth for span in entry.relevant if span.start < span.end]
+    if not spans:
+        return None
+    parts = [_PARTS * (span.start + span.end) // (2 * len(corpus[span.doc_id].content)) for span in spans]
+    counts = np.bincount(np.minimum(parts, _PARTS - 1), minlength=_PARTS)
+    return tuple(round(float(count) / len(spans), 4) for count in counts)

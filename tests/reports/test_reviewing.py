@@ -1,0 +1,171 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from rag_evaluation_framework import (
+    DOCUMENT,
+    TOKEN,
+    Answer,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.data import REVIEW, Review
+from rag_evaluation_framework.inspection import lint_dataset
+from rag_evaluation_framework.inspection.labelled_text import LabelTexts
+from rag_evaluation_framework.reports import ExcerptSize, show_answers, show_reviewed
+from rag_evaluation_framework.reports.excerpts import show_excerpt
+
+LINES = "one\ntwo\n\nthree four five\n\nsix\nseven\n"
+SIZE = ExcerptSize(200, 2)
+
+
+def console(columns=40, colours=False):
+    kind = {"force_terminal": True, "color_system": "standard"} if colours else {}
+    return Console(file=io.StringIO(), width=columns, markup=False, emoji=False, highlight=False, **kind)
+
+
+def printed(page):
+    return page.file.getvalue()
+
+
+def excerpt(text, content=LINES, size=SIZE, **kind):
+    page, start = console(**kind), content.index(text)
+    show_excerpt(page, content[:start], text, content[start + len(text) :], size)
+    return printed(page)
+
+
+def answers(entry, corpus=None, dropped=(), dataset=None):
+    page = console(columns=60)
+    dataset = dataset or Dataset([entry], entry.level, corpus=corpus)
+    show_answers(page, entry, dropped, LabelTexts(dataset, corpus, None), SIZE)
+    return printed(page)
+
+
+def corpus(**texts):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in texts.items())
+
+
+def span(document, content, text):
+    start = content.index(text)
+    return CharacterSpan(DocumentId(document), start, start + len(text), text)
+
+
+def test_an_excerpt_has_the_lines_of_its_document_and_marks_those_of_the_text():
+    assert excerpt("four") == "    one\n    two\n  ┃ three four five\n    six\n    seven\n"
+    assert excerpt("two\n\nthree") == "    one\n  ┃ two\n  ┃\n  ┃ three four five\n    six\n    seven\n"
+    assert excerpt("four", size=ExcerptSize(200, 1)) == "    two\n  ┃ three four five\n    six\n"
+
+
+def test_at_a_terminal_only_the_text_is_bold():
+    assert "\x1b[1;32mfour\x1b[0m" in excerpt("four", colours=True)
+
+
+def test_of_a_long_text_the_begin_and_the_end_are_shown():
+    text = f"begin {'long ' * 100}end"
+    assert excerpt(text, f"before {text} behind", ExcerptSize(30, 2)) == (
+        "  ┃ before begin long long long\n  ┃ … 479 characters left out …\n  ┃ g long end behind\n"
+    )
+
+
+def test_what_acts_on_a_terminal_is_replaced_and_tabs_and_line_ends_are_kept():
+    content = "\x1b[31mred\r\n\tfour\u202e [bold]x[/bold]\rend"
+    assert excerpt("four\u202e [bold]x[/bold]", content) == (
+        "    \N{REPLACEMENT CHARACTER}[31mred\n  ┃     four\N{REPLACEMENT CHARACTER} [bold]x[/bold]\n    end\n"
+    )
+
+
+@pytest.mark.parametrize("columns", [1, 5, 12])
+def test_an_excerpt_is_printed_however_narrow_the_terminal(columns):
+    shown = excerpt("four", columns=columns)
+    assert max(map(len, shown.splitlines())) <= max(columns, 5)
+    assert "four" in "".join(shown.split()).replace("┃", "")
+
+
+def test_each_answer_is_shown_in_its_document_with_its_other_places():
+    texts = {"a": "Intro.\n\nRefunds take five days.\n", "b": "Refunds take five\ndays.\n", "c": "It takes a week.\n"}
+    first = span("a.md", texts["a"], "Refunds take five days.")
+    places = (first, span("b.md", texts["b"], "Refunds take five\ndays."), span("c.md", texts["c"], "It takes a week."))
+    entry = TokenLevelGroundTruth(
+        Query.from_text("How long?"), (Answer.any_of(*places), span("a.md", texts["a"], "Intro."))
+    )
+    assert answers(entry, corpus(**texts), dropped=(1,)) == (
+        "Answer 1 of 2: a.md:3:1\n    Intro.\n  ┃ Refunds take five days.\nor at b.md:1:1\n"
+        "or at c.md:1:1 “It takes a week.”\n\nAnswer 2 of 2, dropped: a.md:1:1\n  ┃ Intro.\n"
+        "    Refunds take five days.\n"
+    )
+
+
+def test_of_many_places_three_are_named():
+    texts = dict.fromkeys("abcdef", "Refunds take five days.\n")
+    places = [span(f"{name}.md", text, "Refunds take five days.") for name, text in texts.items()]
+    shown = answers(TokenLevelGroundTruth(Query.from_text("How long?"), (Answer.any_of(*places),)), corpus(**texts))
+    assert shown.endswith("or at d.md:1:1\nor at 2 more places\n")
+
+
+def test_without_the_documents_an_answer_is_shown_between_what_the_dataset_keeps():
+    content = "Intro.\n\nRefunds take five days.\n\nOutro.\n"
+    entry = TokenLevelGroundTruth(Query.from_text("How long?"), (span("a.md", content, "Refunds take five days."),))
+    around = Dataset([entry], TOKEN, corpus=corpus(a=content)).contexts
+    alone = Dataset([entry], TOKEN, recorded=around)
+    assert answers(entry, dataset=alone) == "Answer: a.md[8:31]\n    Intro.\n  ┃ Refunds take five days.\n    Outro.\n"
+    silent = TokenLevelGroundTruth(Query.from_text("How long?"), (CharacterSpan(DocumentId("a.md"), 8, 31),))
+    assert answers(silent) == "Answer: a.md[8:31]\n    (the text is not at hand)\n"
+
+
+def test_an_answer_that_is_not_where_it_was_is_shown_as_the_dataset_quotes_it():
+    content = "Refunds take five days."
+    entry = TokenLevelGroundTruth(Query.from_text("How long?"), (span("a.md", content, content),))
+    edited = corpus(a="Refunds take two days now, and not more.")
+    assert "  ┃ Refunds take five days.\n" in answers(entry, edited, dataset=Dataset([entry], TOKEN))
+    gone = CharacterSpan(DocumentId("gone.md"), 0, 5)
+    assert "is in a document that the corpus does not have" in answers(
+        TokenLevelGroundTruth(Query.from_text("How?"), (gone,)), edited, dataset=Dataset([entry], TOKEN)
+    ).replace("\n    ", " ")
+
+
+def test_documents_begin_and_prefixes_name_their_documents():
+    entry = DocumentLevelGroundTruth(Query.from_text("Where?"), ("a.md", "z.md"), ("b",))
+    shown = answers(entry, corpus(a="\n# Title\n\nText.", b="B", bb="BB"), dataset=Dataset([entry], DOCUMENT))
+    assert shown == (
+        "Answer 1 of 3: a.md\n  ┃ # Title\n  ┃\n  ┃ Text.\n\nAnswer 2 of 3: z.md\n"
+        "    (the corpus has no document 'z.md')\n\nAnswer 3 of 3: b*\n"
+        "    (any document whose id begins with it: b.md, bb.md)\n"
+    )
+    assert "(the text is not at hand)" in answers(entry)
+
+
+def test_a_question_without_an_answer_says_so():
+    told = answers(TokenLevelGroundTruth(Query.from_text("Who?"), ()), corpus(a="A"))
+    assert " ".join(told.split()) == "No answer: the dataset says that nothing in the documents answers it."
+
+
+def reviewed(query, review=None, findings=(), columns=200):
+    page = console(columns)
+    show_reviewed(page, query, review or Review(), findings)
+    return printed(page)
+
+
+def test_what_is_known_of_a_question_is_shown_and_what_tells_most_first():
+    metadata = {"model": {"name": "m"}, "source_docs": ["a.md", "b.md"], "strategy": "simple", REVIEW: {"wording": "x"}}
+    shown = reviewed(Query("q1", "Who?\n\x1b[31m", metadata))
+    known = "  id: q1, strategy: simple, source_docs: a.md, b.md, model: {'name': 'm'}\n"
+    assert shown == f"Who? \N{REPLACEMENT CHARACTER}[31m\n{known}"
+
+
+def test_a_review_and_findings_are_shown():
+    text = "Do refunds take five working days after approval?"
+    entry = TokenLevelGroundTruth(
+        Query.from_text(text), (CharacterSpan(DocumentId("a.md"), 0, len(text) - 4, text[3:-1]),)
+    )
+    findings = lint_dataset(Dataset([entry], TOKEN)).problems
+    shown = reviewed(entry.query, Review("dropped", "Which?"), findings)
+    assert shown.startswith(f"Which?\n  reworded; it was: {text}\n  dropped; s keeps that\n  id: query_")
+    assert "\n  warning: copies its answer: " in shown
+    assert "reworded; it was: Before?" in reviewed(entry.query, Review(earlier_wording="Before?"))
