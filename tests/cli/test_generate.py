@@ -12,7 +12,7 @@ from support.scripted_llm import ScriptedModel
 
 CHAT = "POST /v1/chat/completions"
 FILE = ".rag-eval/datasets/mine.json"
-GENERATE = ("generate", "--corpus", "docs", "--name", "mine", "--queries-per-doc", "2")
+GENERATE = ("generate", "--corpus", "docs", "--name", "mine", "--queries-per-doc", "2", "--embedder", "none")
 
 
 def paraphrasing(sentence, request):
@@ -126,6 +126,13 @@ def test_a_dry_run_asks_for_nothing_and_needs_no_key(rag_eval, served, monkeypat
     assert record["calls"] == {"least": 2, "usual": 10, "most": 10}
     assert record["cost"] is None
     assert served.exchanges == []
+
+
+def test_what_cannot_be_calibrated_is_a_warning(rag_eval, served):
+    outcome = rag_eval(*GENERATE[:-2])
+    assert outcome.code == 0
+    assert all(line.startswith("warning: ") and "to calibrate" in line for line in outcome.err.splitlines())
+    assert len(outcome.err.splitlines()) == 2
 
 
 def test_without_a_key_it_says_which(rag_eval, folder, monkeypatch):

@@ -27,7 +27,7 @@ FILE = Path(".rag-eval/datasets/mine.json")
 LIFE = f"""
 from openai import OpenAI
 from rag_evaluation_framework import Corpus, TokenLevelDataGenerator
-generator = TokenLevelDataGenerator(OpenAI(), Corpus.from_folder("docs"), max_concurrency={AT_ONCE})
+generator = TokenLevelDataGenerator(OpenAI(), Corpus.from_folder("docs"), max_concurrency={AT_ONCE}, embedder=None)
 generator.generate({QUESTIONS}, upload_to_langsmith=False, dataset_name="mine")
 """
 
@@ -96,7 +96,8 @@ def test_after_a_kill_no_finished_call_is_made_again_and_the_next_run_completes(
                 assert FILE.read_bytes() == (undisturbed / FILE).read_bytes()
         first = len(model.exchanges)
         with collected() as notes:
-            generator = TokenLevelDataGenerator(openai.OpenAI(), Corpus.from_folder("docs"), max_concurrency=AT_ONCE)
+            corpus = Corpus.from_folder("docs")
+            generator = TokenLevelDataGenerator(openai.OpenAI(), corpus, max_concurrency=AT_ONCE, embedder=None)
             dataset = generator.generate(QUESTIONS, upload_to_langsmith=False, dataset_name="mine")
         assert notes == []  # none of them about damage
         assert not there & set(keys(model, first))

@@ -14,7 +14,8 @@ QUESTION = re.compile(r"Question: (.*)\Z", re.DOTALL)
 
 
 def question_of(sentence):
-    return f"What is said about “{sentence.rstrip('.!?').lower()}”?"
+    """Return a question with the words of a sentence, and not its wording."""
+    return f"What about {' '.join(reversed(sentence.rstrip('.!?').lower().split()))}?"
 
 
 class ScriptedModel:

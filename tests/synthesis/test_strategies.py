@@ -38,7 +38,9 @@ LONG = Document(
 
 
 def generated(client, corpus, strategy, queries_per_doc=2, **options):
-    generator = TokenLevelDataGenerator(client, corpus, strategies=[strategy], **options)
+    generator = TokenLevelDataGenerator(
+        client, corpus, strategies=[strategy], **{"embedder": None, "copied_share": None, **options}
+    )
     with collected():
         return generator, generator.generate(queries_per_doc, upload_to_langsmith=False)
 
@@ -228,7 +230,11 @@ def test_chunks_of_two_documents_are_cited(served, pages):
     model = ScriptedModel(questions=lambda answer, request: cite(model._asked(request.messages[-1][1], 99), request))
     _, client = served(model)
     generator = ChunkLevelDataGenerator(
-        client, pages, RecursiveCharacterChunker(chunk_size=60), strategies=[CrossDocumentQuestions(pairs=1)]
+        client,
+        pages,
+        RecursiveCharacterChunker(chunk_size=60),
+        strategies=[CrossDocumentQuestions(pairs=1)],
+        embedder=None,
     )
     with collected():
         dataset = generator.generate(1, upload_to_langsmith=False)

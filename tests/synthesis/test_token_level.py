@@ -22,7 +22,7 @@ CHEAP = {"upload_to_langsmith": False}
 
 def generated(client, corpus, queries_per_doc=2, **options):
     """Return a generator after it has generated, with its dataset and what was noted."""
-    generator = TokenLevelDataGenerator(client, corpus, **options)
+    generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, "copied_share": None, **options})
     with collected() as notes:
         dataset = generator.generate(queries_per_doc, **CHEAP)
     return generator, dataset, [*notes]
@@ -141,7 +141,8 @@ def test_one_after_the_other_gives_the_same_as_side_by_side(served, pages, tmp_p
 def test_agenerate_gives_what_generate_gives(served, pages, tmp_path):
     _, client = served()
     expected = generated(client, pages)[1]
-    generator = TokenLevelDataGenerator(client, pages, root=tmp_path / "other")
+    unfiltered = {"embedder": None, "copied_share": None}
+    generator = TokenLevelDataGenerator(client, pages, root=tmp_path / "other", **unfiltered)
     assert asyncio.run(generator.agenerate(2, upload_to_langsmith=False)) == expected
 
 

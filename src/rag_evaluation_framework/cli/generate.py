@@ -70,6 +70,9 @@ def generate(
         Path | None, typer.Option(parser=paths.path, help="A text file with a question of a user on each line.")
     ] = None,
     section_size: Annotated[int, typer.Option(min=1, help="The most characters that are shown in one piece.")] = 6000,
+    embedder: Annotated[
+        str, typer.Option(help="What compares questions and quotes, such as openai; none leaves that out.")
+    ] = "lsa",
     no_check_answers: Annotated[
         bool, typer.Option("--no-check-answers", help="Do not judge each answer by a call of its own.")
     ] = False,
@@ -106,6 +109,7 @@ def generate(
     given: dict[str, Any] = {
         "strategies": _strategies(strategy or [], dimensions, real_questions),
         "section_size": section_size,
+        "embedder": None if embedder == "none" else registry.build("embedder", embedder, imports=not no_import),
         "check_answers": not no_check_answers,
         "max_concurrency": max_concurrency,
         "root": root or store.ROOT,

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.llm_client import LLMClient
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
+from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, Section
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
@@ -17,16 +16,14 @@ from rag_evaluation_framework.data.levels import CHUNK, Level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
-from rag_evaluation_framework.results.store import ROOT
 from rag_evaluation_framework.retrievers.indexing import chunk_corpus
 from rag_evaluation_framework.synthesis.asking import Asker, Form
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import Messages
 from rag_evaluation_framework.synthesis.forms import CitedQuestions, read_cited_questions
-from rag_evaluation_framework.synthesis.generator import SECTION_SIZE, SyntheticDataGenerator
+from rag_evaluation_framework.synthesis.generator import GeneratorOptions, SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.sections import sections_of_chunks
-from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
 
 NO_CHUNK = "no chunk cited"
 UNKNOWN = "unknown chunk id"
@@ -58,24 +55,9 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
         llm_client: LLMClient | LanguageModel,
         corpus: Corpus,
         chunker: Chunker | PositionAwareChunker | Callable[[str], Any],
-        *,
-        model: str | None = None,
-        strategies: Sequence[QuestionStrategy] = (SimpleQuestions(),),
-        section_size: int = SECTION_SIZE,
-        check_answers: bool = True,
-        max_concurrency: int = 4,
-        root: str | Path = ROOT,
+        **options: Unpack[GeneratorOptions],
     ) -> None:
-        super().__init__(
-            llm_client,
-            corpus,
-            model=model,
-            strategies=strategies,
-            section_size=section_size,
-            check_answers=check_answers,
-            max_concurrency=max_concurrency,
-            root=root,
-        )
+        super().__init__(llm_client, corpus, **options)
         self.chunker = chunker
         self._chunks = [chunk for chunk in chunk_corpus(self.corpus, chunker) if chunk.content.strip()]
         self.chunk_registry = ChunkRegistry(self._chunks)

@@ -4,15 +4,18 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, TypedDict
 
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.component import (
+    check_components,
     check_count,
+    check_number,
     check_truth,
     component_name,
 )
+from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.llm_client import LLMClient
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
@@ -22,6 +25,7 @@ from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.providers.prices import Prices
@@ -37,15 +41,35 @@ from rag_evaluation_framework.synthesis.candidates import (
     question_metadata,
 )
 from rag_evaluation_framework.synthesis.estimate import Estimate, Messages, estimated
-from rag_evaluation_framework.synthesis.filtering import Filter, filtered, same_wording
+from rag_evaluation_framework.synthesis.filtering import Filter, filtered
+from rag_evaluation_framework.synthesis.filters.copied_wording import COPIED_SHARE
+from rag_evaluation_framework.synthesis.filters.near_duplicates import DEDUP_THRESHOLD
+from rag_evaluation_framework.synthesis.filters.relevance import RELEVANCE_THRESHOLD
+from rag_evaluation_framework.synthesis.filters.thresholds import Threshold
 from rag_evaluation_framework.synthesis.funnel import Funnel
 from rag_evaluation_framework.synthesis.given import checked_requests, checked_strategies, language_model
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
+from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
 from rag_evaluation_framework.synthesis.saving import check_dataset_name, pushed, saved
 from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
 
 SECTION_SIZE = 6000
 """Characters, about 1,500 tokens of English."""
+
+
+class GeneratorOptions(TypedDict, total=False):
+    """The parameters that all generators share, as `SyntheticDataGenerator` describes them."""
+
+    model: str | None
+    strategies: Sequence[QuestionStrategy]
+    section_size: int
+    embedder: Embedder | None
+    relevance_threshold: float
+    dedup_threshold: float
+    copied_share: float | None
+    check_answers: bool
+    max_concurrency: int
+    root: str | Path
 
 
 class SyntheticDataGenerator(ABC, Generic[U]):
@@ -63,6 +87,13 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         strategies: Which questions are asked; each asks for `queries_per_doc`.
         section_size: The most characters of a document that are shown in one piece. Longer documents are shown in
             several, to their end.
+        embedder: What tells if a question belongs to its excerpts, and if it is asked twice; None to check neither. The
+            default needs the extra `local`; without it that is noted, and neither is checked.
+        relevance_threshold: The least cosine of a question and the excerpt that is least like it. The default, which is
+            published for OpenAI's text-embedding-3, is calibrated for other embedders; others count as they are.
+        dedup_threshold: The highest cosine of two questions; likewise.
+        copied_share: The share of a question's words, in one run, from which on it is copied from its excerpt; None
+            to allow that.
         check_answers: Whether a second call judges if what was verified answers the question in full.
         max_concurrency: How many requests are made side by side.
         root: The folder of runs and datasets.
@@ -93,6 +124,10 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         model: str | None = None,
         strategies: Sequence[QuestionStrategy] = (SimpleQuestions(),),
         section_size: int = SECTION_SIZE,
+        embedder: Embedder | None = LsaEmbedder(),  # noqa: B008  a value, which is not changed
+        relevance_threshold: float = RELEVANCE_THRESHOLD,
+        dedup_threshold: float = DEDUP_THRESHOLD,
+        copied_share: float | None = COPIED_SHARE,
         check_answers: bool = True,
         max_concurrency: int = 4,
         root: str | Path = ROOT,
@@ -101,11 +136,18 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         check_count(owner, "section_size", section_size)
         check_count(owner, "max_concurrency", max_concurrency)
         check_truth(owner, "check_answers", check_answers)
+        if embedder is not None:
+            check_components(owner, embedder=(embedder, Embedder))
+        for threshold in (relevance_threshold, dedup_threshold):
+            Threshold.given(threshold)
+        if copied_share is not None:
+            check_number(owner, "copied_share", copied_share, most=1)
         self.corpus = checked_corpus(corpus)
         self.llm = language_model(owner, llm_client, model, root)
         self.strategies = checked_strategies(owner, strategies)
         self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
         self.root = root
+        self._filters = QualityFilters(self.corpus, embedder, relevance_threshold, dedup_threshold, copied_share)
         self.chunk_registry = ChunkRegistry()
         self.funnel = Funnel()
         self.rejections: tuple[Rejection, ...] = ()
@@ -183,7 +225,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
 
     def filters(self) -> Sequence[Filter]:
         """Return the filters that verified questions go through, in their order."""
-        return (same_wording,)
+        return self._filters.functions()
 
     def _generated(self, queries_per_doc: int) -> list[Candidate[U]]:
         planned, asker = self.plan(queries_per_doc), Asker(self.llm, self.max_concurrency)
@@ -239,6 +281,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             "section_size": self.section_size,
             "check_answers": self.check_answers,
             "prompt_versions": versions,
+            "filters": self._filters.used,
             "funnel": self.funnel.record(),
         }
         return Dataset(

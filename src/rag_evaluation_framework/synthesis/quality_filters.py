@@ -1,0 +1,115 @@
+"""The filters of a generation, with the thresholds that they used."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.optional import install_command, missing_extras
+from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.synthesis.filtering import Filter, same_wording
+from rag_evaluation_framework.synthesis.filters.copied_wording import reject_copied_wording
+from rag_evaluation_framework.synthesis.filters.near_duplicates import (
+    DEDUP_THRESHOLD,
+    dedup_threshold,
+    reject_near_duplicates,
+)
+from rag_evaluation_framework.synthesis.filters.rejection import Rejection
+from rag_evaluation_framework.synthesis.filters.relevance import (
+    RELEVANCE_THRESHOLD,
+    reject_irrelevant,
+    relevance_threshold,
+)
+from rag_evaluation_framework.synthesis.filters.thresholds import Threshold, has_figures_of_design
+
+_FEWEST = 20  # questions or pairs on which is calibrated: near-duplicates let one in twenty pass wrongly
+_PARAMETERS = {"relevance": "relevance_threshold=0.2", "near_duplicates": "dedup_threshold=0.95"}
+Excerpts = Sequence[Sequence[str]]
+
+
+@dataclass
+class QualityFilters:
+    """Filters by wording and by vectors, each on what those before it kept.
+
+    Attributes:
+        embedder: What makes vectors; None to compare none.
+        relevance: The least cosine of a question and its worst excerpt; the published 0.40 is calibrated for embedders
+            that it is not of, any other number counts as it is.
+        dedup: The highest cosine of questions that differ; likewise the published 0.70.
+        copied_share: The share of a question's words, in one run, from which on it is copied; None to allow all.
+        used: What was used, for the record.
+    """
+
+    corpus: Corpus
+    embedder: Embedder | None
+    relevance: float
+    dedup: float
+    copied_share: float | None
+    used: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def functions(self) -> Sequence[Filter]:
+        """Return the filters, in their order; what needs a package that is not installed is left out and noted."""
+        found: list[Filter] = [same_wording]
+        self.used = {"embedder": None, "copied_share": self.copied_share}
+        if self.copied_share is not None:
+            found.append(self._copied)
+        if self.embedder is None:
+            return found
+        if missing := missing_extras(self.embedder.requires):
+            note(
+                f"relevance and near-duplicates are not checked, as {self.embedder.name} needs what is not installed: "
+                f"{install_command(*missing)}, or give another embedder="
+            )
+            return found
+        self.used["embedder"] = describe(self.embedder)
+        return [*found, self._irrelevant, self._repeated]
+
+    def _copied(self, questions: Sequence[str], excerpts: Excerpts) -> list[str | None]:
+        share = 1.0 if self.copied_share is None else self.copied_share
+        return _told(reject_copied_wording(questions, excerpts, share))
+
+    def _irrelevant(self, questions: Sequence[str], excerpts: Excerpts) -> list[str | None]:
+        if not questions:
+            return []
+        ready = self._fitted()
+        threshold = Threshold.given(self.relevance)
+        if self.relevance == RELEVANCE_THRESHOLD:
+            documents = [document.content for document in self.corpus]
+            threshold = relevance_threshold(questions, excerpts, documents, ready)
+        if not self._is_usable("relevance", threshold, ready):
+            return [None] * len(questions)
+        return _told(reject_irrelevant(questions, excerpts, ready, threshold))
+
+    def _repeated(self, questions: Sequence[str], excerpts: Excerpts) -> list[str | None]:
+        if not questions:
+            return []
+        ready = self._fitted()
+        threshold = Threshold.given(self.dedup)
+        if self.dedup == DEDUP_THRESHOLD:
+            threshold = dedup_threshold(questions, excerpts, ready)
+        if not self._is_usable("near_duplicates", threshold, ready):
+            return [None] * len(questions)
+        return _told(reject_near_duplicates(questions, ready, threshold))
+
+    def _is_usable(self, name: str, threshold: Threshold, embedder: Embedder) -> bool:
+        """Note which threshold is used, and return whether there is one: a figure of another embedder means nothing."""
+        is_foreign = threshold.origin == "design" and not has_figures_of_design(embedder)
+        if is_foreign or (threshold.origin == "calibrated" and threshold.pairs < _FEWEST):
+            self.used[name] = None
+            note(
+                f"{name.replace('_', ' ')}: not checked, as there are too few questions and documents to calibrate the "
+                f"threshold for {embedder.name}; give one, such as {_PARAMETERS[name]}"
+            )
+            return False
+        self.used[name] = asdict(threshold)
+        return True
+
+    def _fitted(self) -> Embedder:
+        embedder: Any = self.embedder
+        return as_fitted(embedder.fit([document.content for document in self.corpus]), embedder)
+
+
+def _told(rejections: Sequence[Rejection | None]) -> list[str | None]:
+    return [None if each is None else f"{each.reason}: {each.told}" for each in rejections]

@@ -1,0 +1,120 @@
+"""The filters of a generation: what they reject, and that the thresholds that were used are told."""
+
+import sys
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from rag_evaluation_framework import LsaEmbedder, TokenLevelDataGenerator, demo
+from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.errors import ConfigError
+from support.scripted_llm import ScriptedModel
+
+
+def generated(client, corpus, **options):
+    generator = TokenLevelDataGenerator(client, corpus, check_answers=False, **options)
+    with collected() as notes:
+        dataset = generator.generate(2, upload_to_langsmith=False)
+    return generator, dataset, [*notes]
+
+
+class Asking(ScriptedModel):
+    """Writes these questions about every document, and quotes the first sentence or the one that they are about."""
+
+    def __init__(self, *questions):
+        super().__init__(questions=lambda answer, request: {"questions": list(questions)})
+
+    def __call__(self, request):
+        if "Number of questions" in request.prompt:
+            return super().__call__(request)
+        return {"quotes": [next(each for each in SENTENCES if each in request.prompt)]}
+
+
+SENTENCES = (
+    "Invoices are sent on the first day of the month.",
+    "Install the agent as root.",
+    "Export all of your data first.",
+)
+
+
+def test_copied_wording_is_rejected_with_its_reason(served, pages):
+    _, client = served(Asking("Are invoices sent on the first day of the month?"))
+    generator, _, _ = generated(client, pages, embedder=None)
+    assert generator.funnel.rejected["kept"]["copied wording"] == 1
+    assert "of its words in a row" in str(generator.rejections)
+    assert generated(client, pages, embedder=None, copied_share=None)[0].funnel.rejected["kept"] == {
+        "same question again": 2
+    }
+
+
+def test_what_has_nothing_to_do_with_its_excerpt_is_irrelevant(served, pages):
+    _, client = served(Asking("When do invoices go out in a month?", "Whom does one ask about boats?"))
+    generator, dataset, _ = generated(client, pages, relevance_threshold=0.3)
+    reasons = generator.funnel.rejected["kept"]
+    assert reasons["irrelevant"] >= 1
+    assert [query.text for query in dataset.queries] == ["When do invoices go out in a month?"]
+    assert dataset.metadata["generation"]["filters"]["relevance"]["origin"] == "given"
+
+
+def test_near_duplicates_are_rejected_with_the_question_that_they_repeat(served, pages):
+    _, client = served(Asking("On which day are invoices sent out?", "Invoices are sent out on which day?!"))
+    options = {"relevance_threshold": -1, "dedup_threshold": 0.95, "copied_share": None}
+    generator, dataset, _ = generated(client, pages, **options)
+    assert generator.funnel.rejected["kept"]["near duplicate"] == 1
+    near = next(each for each in generator.rejections if each.reason == "near duplicate")
+    assert "On which day are invoices sent out?" in near.detail
+    assert len(dataset) == 1
+
+
+def test_the_thresholds_that_were_used_are_in_the_record(served, pages):
+    _, client = served()
+    handbook = demo.load_handbook().corpus
+    _, dataset, _ = generated(client, handbook)
+    used = dataset.metadata["generation"]["filters"]
+    assert used["relevance"]["origin"] == used["near_duplicates"]["origin"] == "calibrated"
+    assert used["embedder"]["type"] == "lsa"
+    assert used["copied_share"] == 0.6
+    assert used["relevance"].keys() == used["near_duplicates"].keys() == {"figure", "origin", "share", "pairs"}
+    assert generated(client, pages, embedder=None)[1].metadata["generation"]["filters"] == {
+        "embedder": None,
+        "copied_share": 0.6,
+    }
+
+
+def test_two_runs_use_the_same(served, pages):
+    _, client = served()
+    assert generated(client, pages)[1].metadata == generated(client, pages)[1].metadata
+
+
+@dataclass(frozen=True)
+class Missing(LsaEmbedder):
+    """An embedder that needs what is not installed."""
+
+    requires: ClassVar = {"no_such_module_is_there": "local"}
+
+
+def test_without_its_package_that_is_noted_and_left_out(served, pages):
+    _, client = served()
+    assert "no_such_module_is_there" not in sys.modules
+    _, dataset, notes = generated(client, pages, embedder=Missing())
+    assert len(dataset) > 0
+    assert any("relevance and near-duplicates are not checked" in note and "[local]" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"embedder": "lsa"}, {"relevance_threshold": 2}, {"dedup_threshold": "high"}, {"copied_share": -1}],
+)
+def test_what_cannot_be_used_is_refused(served, pages, options):
+    _, client = served()
+    with pytest.raises(ConfigError):
+        TokenLevelDataGenerator(client, pages, **options)
+
+
+def test_where_nothing_can_be_calibrated_that_is_noted_and_left_out(served, pages):
+    _, client = served(Asking("What about the month?", "And what about boats on the lake?"))
+    generator, dataset, notes = generated(client, pages)
+    assert "irrelevant" not in generator.funnel.rejected["kept"]
+    assert dataset.metadata["generation"]["filters"]["relevance"] is None
+    assert any(note.startswith("relevance: not checked, as there are too few questions") for note in notes)
