@@ -427,4 +427,4 @@ def test_no_warning_is_given_where_all_is_well(served, pages):
     _, client = served()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        TokenLevelDataGenerator(client, pages).generate(1, **CHEAP)
+        TokenLevelDataGenerator(client, pages, embedder=None).generate(1, **CHEAP)

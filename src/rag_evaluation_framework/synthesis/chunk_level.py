@@ -21,7 +21,8 @@ from rag_evaluation_framework.synthesis.asking import Asker, Form
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import Messages
 from rag_evaluation_framework.synthesis.forms import CitedQuestions, read_cited_questions
-from rag_evaluation_framework.synthesis.generator import GeneratorOptions, SyntheticDataGenerator
+from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
+from rag_evaluation_framework.synthesis.given import GeneratorOptions
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.sections import sections_of_chunks
 

@@ -4,7 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypedDict
+from typing import Any, ClassVar, Generic
 
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import note
@@ -55,21 +55,6 @@ from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
 
 SECTION_SIZE = 6000
 """Characters, about 1,500 tokens of English."""
-
-
-class GeneratorOptions(TypedDict, total=False):
-    """The parameters that all generators share, as `SyntheticDataGenerator` describes them."""
-
-    model: str | None
-    strategies: Sequence[QuestionStrategy]
-    section_size: int
-    embedder: Embedder | None
-    relevance_threshold: float
-    dedup_threshold: float
-    copied_share: float | None
-    check_answers: bool
-    max_concurrency: int
-    root: str | Path
 
 
 class SyntheticDataGenerator(ABC, Generic[U]):

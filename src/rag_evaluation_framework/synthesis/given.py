@@ -1,11 +1,13 @@
 """What generators are given, checked: the model and the strategies."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.component import check_components, component_name
+from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.data.plain import gives_items
 from rag_evaluation_framework.errors import ConfigError
@@ -14,6 +16,21 @@ from rag_evaluation_framework.llms.kept_answers import KeptAnswers
 from rag_evaluation_framework.llms.language_model import LanguageModel
 
 DEFAULT_MODEL = "gpt-5-mini"
+
+
+class GeneratorOptions(TypedDict, total=False):
+    """The parameters that all generators share, as `SyntheticDataGenerator` describes them."""
+
+    model: str | None
+    strategies: Sequence[QuestionStrategy]
+    section_size: int
+    embedder: Embedder | None
+    relevance_threshold: float
+    dedup_threshold: float
+    copied_share: float | None
+    check_answers: bool
+    max_concurrency: int
+    root: str | Path
 
 
 def language_model(owner: str, given: Any, model: str | None, root: str | Path) -> LanguageModel:
