@@ -32,7 +32,7 @@ from rag_evaluation_framework.errors import (
     LevelMismatch,
     MissingDependency,
 )
-from rag_evaluation_framework.integrations import PublishedExperiment, push_dataset
+from rag_evaluation_framework.integrations import PublishedExperiment, publish_experiment, push_dataset
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.published import CORPUS, is_there_once, published_dataset, retrieve
 
@@ -366,3 +366,20 @@ def test_an_interrupt_while_a_result_is_published_does_not_lose_it(providers, da
         assert load_result(result.folder) == result
     else:
         assert "the result is not saved" in str(caught.value)
+
+
+def test_a_saved_result_has_the_note_of_its_publication_until_it_is_complete(providers, dataset, tmp_path):
+    push_dataset(dataset, "mine")
+    evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
+    config = EvaluationConfig(save_results_path=tmp_path)
+    for route, told in [("POST /sessions", "the result is not published: "), ("POST /runs/multipart", "incomplete: 0")]:
+        providers.fault(route, status=422, times=None)
+        with pytest.warns(UserWarning, match=told):
+            result = evaluation.run(retriever=retrieve, k=2, config=config)
+        providers.clear_faults()
+        loaded = load_result(result.folder)
+        assert told in loaded.notes[-1]
+        assert loaded == replace(result, raw_results=None)
+        assert publish_experiment(loaded, "mine").complete
+        assert load_result(result.folder).notes == result.notes[:-1]
+        assert load_result(result.folder).experiment_url is not None
