@@ -50,6 +50,7 @@ def test_as_json_it_is_one_object(rag_eval, providers, saved):
         "sent",
         "problems",
         "unmatched",
+        "unanswered",
         "complete",
     }
     assert (record["runs"], record["scores_there"], record["complete"]) == (8, 36, True)

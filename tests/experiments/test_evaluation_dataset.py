@@ -1,9 +1,11 @@
 """Which dataset an evaluation has: an object, a file, or a name that is looked up here and in LangSmith."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import pytest
@@ -17,17 +19,20 @@ from rag_evaluation_framework import (
     Dataset,
     DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
+    EvaluationConfig,
     TokenLevelEvaluation,
+    load_result,
     save_dataset,
 )
 from rag_evaluation_framework.data import Query
 from rag_evaluation_framework.errors import (
     ConfigError,
     DatasetError,
+    Interrupted,
     LevelMismatch,
     MissingDependency,
 )
-from rag_evaluation_framework.integrations import PublishedExperiment, push_dataset
+from rag_evaluation_framework.integrations import PublishedExperiment, publish_experiment, push_dataset
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.published import CORPUS, is_there_once, published_dataset, retrieve
 
@@ -319,3 +324,62 @@ def test_a_server_that_is_gone_after_the_run_does_not_lose_the_result(dataset, t
     finally:
         for name in environment:
             os.environ.pop(name, None)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("saved", [True, False])
+@pytest.mark.parametrize(
+    ("route", "fault"),
+    [
+        ("GET /datasets", {"delay": 3}),
+        ("POST /sessions", {"delay": 3}),
+        ("POST /runs/multipart", {"delay": 3}),
+        ("POST /runs/query", {"change": lambda answer: {"runs": [], "cursors": {}}}),
+    ],
+)
+def test_an_interrupt_while_a_result_is_published_does_not_lose_it(providers, dataset, route, fault, saved, tmp_path):
+    push_dataset(dataset, "mine")
+    evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
+    config = EvaluationConfig(save_results_path=tmp_path if saved else None)
+    silent = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", publish=False, root=tmp_path)
+    expected = silent.run(retriever=retrieve, k=2)
+    providers.fault(route, times=None, **fault)
+    came, over = providers.counts()[route], threading.Event()
+
+    def interrupt():
+        while providers.counts()[route] == came and not over.wait(0.01):
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    try:
+        with pytest.raises(Interrupted, match=r"the run is finished; the result is .*publish_experiment") as caught:
+            evaluation.run(retriever=retrieve, k=2, config=config)
+    finally:
+        over.set()
+        providers.clear_faults()
+    result = caught.value.result
+    assert result.metrics == expected.metrics
+    assert (result.folder is not None) == saved
+    if saved:
+        assert str(result.folder) in str(caught.value)
+        assert load_result(result.folder) == result
+    else:
+        assert "the result is not saved" in str(caught.value)
+
+
+def test_a_saved_result_has_the_note_of_its_publication_until_it_is_complete(providers, dataset, tmp_path):
+    push_dataset(dataset, "mine")
+    evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
+    config = EvaluationConfig(save_results_path=tmp_path)
+    for route, told in [("POST /sessions", "the result is not published: "), ("POST /runs/multipart", "incomplete: 0")]:
+        providers.fault(route, status=422, times=None)
+        with pytest.warns(UserWarning, match=told):
+            result = evaluation.run(retriever=retrieve, k=2, config=config)
+        providers.clear_faults()
+        loaded = load_result(result.folder)
+        assert told in loaded.notes[-1]
+        assert loaded == replace(result, raw_results=None)
+        assert publish_experiment(loaded, "mine").complete
+        assert load_result(result.folder).notes == result.notes[:-1]
+        assert load_result(result.folder).experiment_url is not None

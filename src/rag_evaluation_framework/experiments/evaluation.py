@@ -20,7 +20,7 @@ from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments.config import (
     ChunkLevelExperimentConfig,
     DocumentLevelExperimentConfig,
@@ -195,6 +195,8 @@ class Evaluation(ABC, Generic[U]):
         Raises:
             ConfigError: A retriever is given together with components that it would not use.
             InputError: Another argument cannot be used.
+            Interrupted: Ctrl-C came when some questions were answered, or the result was being published; it has the
+                result.
         """
         given = (("chunker", chunker), ("embedder", embedder), ("vector_store", vector_store))
         parts: dict[str, Any] = {key: part for key, part in given if part is not None}
@@ -210,7 +212,14 @@ class Evaluation(ABC, Generic[U]):
         result = run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
         if self.publishes_to is None:
             return result
-        published: EvaluationResult[U] = load_installed(_PUBLISH)(result, self.publishes_to)
+        try:
+            published: EvaluationResult[U] = load_installed(_PUBLISH)(result, self.publishes_to)
+        except KeyboardInterrupt as interrupt:
+            where = "not saved" if result.folder is None else f"saved in {result.folder}"
+            told = (
+                f"the run is finished; the result is {where}, and maybe not published: publish_experiment completes it"
+            )
+            raise Interrupted(told, result) from interrupt
         return published
 
     async def arun(

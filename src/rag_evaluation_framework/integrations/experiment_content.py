@@ -80,6 +80,11 @@ class ExperimentContent:
         taken = set(self.rows)
         return tuple(query_id for row, query_id in enumerate(self.result.scores.query_ids) if row not in taken)
 
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """The ids of the questions of the dataset that are not in the result."""
+        return tuple(sorted(self.examples.keys() - set(self.result.scores.query_ids)))
+
     def example(self, row: int) -> Mapping[str, Any]:
         """Return the example of a question."""
         return self.examples[self.result.scores.query_ids[row]]

@@ -21,6 +21,7 @@ class PublishedExperiment:
         problems: What went wrong, as texts.
         unmatched: The ids of questions of the result that are not published: they are not in the dataset, or have
             another wording or other labels there.
+        unanswered: The ids of questions of the dataset that are not in the result.
     """
 
     name: str
@@ -33,6 +34,7 @@ class PublishedExperiment:
     sent: int
     problems: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
+    unanswered: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -45,12 +47,20 @@ class PublishedExperiment:
         there = f"{self.runs} of {self.questions} runs and {self.scores_there} of {self.scores} scores are there"
         told = f"experiment {self.name} in LangSmith{'' if self.complete else ' is incomplete'}: {there}"
         if self.unmatched:
-            those = ", ".join(self.unmatched[:_MOST_NAMED]) + (" …" if len(self.unmatched) > _MOST_NAMED else "")
             told += (
                 f"; not published are {len(self.unmatched)} of the run's questions, which are not in the dataset "
-                f"{self.dataset_name}, or have another wording or other labels there: {those}"
+                f"{self.dataset_name}, or have another wording or other labels there: {_named(self.unmatched)}"
+            )
+        if self.unanswered:
+            told += (
+                f"; the run has nothing for {len(self.unanswered)} of the questions of the dataset "
+                f"{self.dataset_name}: {_named(self.unanswered)}"
             )
         if self.problems:
             told += f"; {'; '.join(self.problems)}"
         lost = self.runs < self.questions or self.scores_there < self.scores
         return f"{told}. Publish the result again to complete it" if lost else told
+
+
+def _named(ids: tuple[str, ...]) -> str:
+    return ", ".join(ids[:_MOST_NAMED]) + (" …" if len(ids) > _MOST_NAMED else "")
