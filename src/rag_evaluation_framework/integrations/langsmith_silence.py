@@ -57,7 +57,8 @@ def silent() -> Generator[None]:
 @cache
 def _keep_prints(runner: Any) -> None:
     runner.print = _print
-    runner._load_tqdm = partial(_bar, runner._load_tqdm)  # noqa: SLF001  there is no other door
+    if hasattr(runner, "_load_tqdm"):  # there is no public door: where it moves, a bar is shown
+        runner._load_tqdm = partial(_bar, runner._load_tqdm)  # noqa: SLF001
 
 
 def _print(*values: Any, **options: Any) -> None:
