@@ -7,7 +7,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langsmith import schemas
 from langsmith.evaluation import RunEvaluator
@@ -15,12 +15,14 @@ from langsmith.evaluation import RunEvaluator
 from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
+    MRR,
     NDCG,
     TOKEN,
     Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     ChunkLevelMetric,
+    ChunkPrecision,
     ChunkRecall,
     ChunkRegistry,
     Dataset,
@@ -37,8 +39,10 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data.ids import canonical_chunk_id
 from rag_evaluation_framework.errors import ConfigError, DatasetError, QueryFailed
 from rag_evaluation_framework.integrations import get_langsmith_evaluators, push_dataset, to_langsmith_evaluator
+from rag_evaluation_framework.integrations.experiment_content import ExperimentContent
 from rag_evaluation_framework.scoring import score_rankings, score_spans
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.published import CORPUS, quick_client
@@ -312,7 +316,8 @@ SPANS = st.builds(lambda d, start, length: span(start, start + length, d), st.sa
 @given(st.lists(IDS, min_size=1, unique=True), st.lists(IDS, max_size=8), st.integers(1, 6))
 def test_scores_of_ids_are_those_of_score_rankings(relevant, retrieved, k):
     for metric in (Recall(), Precision(), NDCG(), ChunkRecall()):
-        (column,) = score_rankings({"q": relevant}, {"q": retrieved}, [(metric, k)]).columns.values()
+        plain = [*map(canonical_chunk_id, retrieved[:k])]
+        (column,) = score_rankings({"q": relevant}, {"q": plain}, [(metric, k)]).columns.values()
         found = scored(metric, k, {"relevant_chunk_ids": relevant}, {"retrieved_chunk_ids": retrieved})
         assert (found.key, found.score) == (f"{metric.name}@{k}", column[0])
 
@@ -397,15 +402,78 @@ def test_a_failing_target_an_unreadable_answer_and_a_question_without_answer_hav
     }
 
 
-def test_documents_that_repeat_among_hits_count_as_in_a_run_of_our_own(client, providers):
-    dataset = Dataset([DocumentLevelGroundTruth(query(0), ["b.md"])], DOCUMENT)
-    hits = [{"doc_id": "a.md", "start": 0, "end": 5}, {"doc_id": "a.md", "start": 6, "end": 9}]
-    hits.append({"doc_id": "b.md", "start": 0, "end": 5})
-    result = evaluate(lambda text, k: hits[:k], dataset, (2, 3), (), corpus=CORPUS, metrics=[Recall(), NDCG()])
-    push_dataset(dataset, "documents")
-    evaluators = get_langsmith_evaluators([Recall(), NDCG()], k=[2, 3])
-    (found,) = recorded(client, "documents", lambda inputs: {"hits": hits}, evaluators).values()
-    assert {name: feedback.score for name, feedback in found.items()} == dict(result.metrics)
+RANKED = {
+    DOCUMENT: [Recall(), Precision(), NDCG()],
+    CHUNK: [Recall(), NDCG(), ChunkPrecision()],
+    TOKEN: [SpanRecall(), SpanPrecision(), SpanIoU()],
+}
+LABELLED = {
+    DOCUMENT: DocumentLevelGroundTruth(query(0), ["b.md", "c.md"], gains={"b.md": 2}),
+    CHUNK: ChunkLevelGroundTruth(query(0), ["chunk_aaaaaaaaaaaa", "b"]),
+    TOKEN: TokenLevelGroundTruth(query(0), [span(4, 30), span(50, 71, "b.md")]),
+}
+PLACES = st.builds(
+    lambda doc_id, start, length: {"doc_id": doc_id, "start": start, "end": start + length},
+    st.sampled_from(["a.md", "b.md"]),
+    NUMBERS,
+    NUMBERS,
+)
+CHUNKS = st.builds(
+    lambda unit: {"chunk_id": unit}, st.sampled_from(["pa_chunk_aaaaaaaaaaaa", "chunk_aaaaaaaaaaaa", "b", "c"])
+)
+TEXTS = st.builds(lambda length: {"text": "nowhere " * length}, st.integers(1, 9))
+FOUND = {
+    DOCUMENT: st.lists(PLACES | TEXTS, max_size=6),
+    CHUNK: st.lists(CHUNKS | TEXTS, max_size=6),
+    TOKEN: st.lists(PLACES | TEXTS, max_size=6),
+}
+UNITS = {
+    DOCUMENT: ("retrieved_document_ids", lambda hit, rank: hit.get("doc_id", f"nowhere {rank}")),
+    CHUNK: ("retrieved_chunk_ids", lambda hit, rank: hit.get("chunk_id", hit.get("text"))),  # a text is a chunk
+    TOKEN: ("retrieved_spans", lambda hit, rank: hit),
+}
+
+
+@pytest.mark.parametrize("level", RANKED, ids=repr)
+@settings(max_examples=40)
+@given(drawn=st.data())
+@pytest.mark.filterwarnings("ignore")
+def test_what_repeats_and_what_was_not_located_counts_as_in_a_run_of_our_own(level, drawn):
+    found, truth = drawn.draw(FOUND[level]), LABELLED[level]
+    dataset, metrics = Dataset([truth], level), RANKED[level]
+    result = evaluate(lambda text, k: found[:k], dataset, (1, 3, 5), (), corpus=CORPUS, metrics=metrics)
+    written = ExperimentContent(result, result.queries.hits, {"q0": {}}, [0]).outputs(0)
+    key, unit = UNITS[level]
+    outputs = [written]
+    if level is not TOKEN or all("text" not in hit for hit in found):
+        outputs.append({key: [unit(hit, rank) for rank, hit in enumerate(found)]})
+    for told in outputs:
+        for metric in metrics:
+            for k in (1, 3, 5):
+                name = f"{metric.name}@{k}"
+                assert scored(metric, k, truth.record(None), told).score == pytest.approx(result.metrics[name]), name
+
+
+def test_a_text_that_was_not_located_counts_as_retrieved_whether_its_length_or_itself_is_told():
+    truth = {"relevant_spans": [{"doc_id": "a.md", "start": 0, "end": 10}]}
+    for lost in ({"text": "x" * 30}, {"characters": 30}, {"doc_id": "z.md", "text": "x" * 30}):
+        found = {"hits": [lost, {"doc_id": "a.md", "start": 0, "end": 10}]}
+        assert scored(SpanPrecision(), 2, truth, found).score == 0.25
+        assert scored(SpanRecall(), 1, truth, found).score == 0.0
+    assert scored(SpanPrecision(), 2, truth, {"hits": [{}, {"docId": "a.md", "start": 0, "end": 10}]}).score == 1.0
+
+
+@pytest.mark.parametrize("level", [CHUNK, DOCUMENT], ids=repr)
+def test_results_without_an_id_are_not_taken_for_one(level):
+    field = "chunk_id" if level is CHUNK else "doc_id"
+    hits = [{"score": 3.0}, {"score": 2.0, field: None}, {field: "a"}]
+    truth = {"chunk_ids": ["a"]} if level is CHUNK else {"source_ids": ["a"]}
+    assert scored(MRR(), 3, truth, {"hits": hits}).score == pytest.approx(1 / 3)
+
+
+def test_ids_of_hits_may_be_in_camel_case():
+    assert scored(Recall(), 1, {"chunk_ids": ["a"]}, {"hits": [{"chunkId": "a"}]}).score == 1.0
+    assert scored(Recall(), 1, {"source_ids": ["a"]}, {"hits": [{"docId": "a"}]}).score == 1.0
 
 
 class Own(ChunkLevelMetric):

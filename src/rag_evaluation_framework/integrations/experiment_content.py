@@ -12,6 +12,7 @@ from typing import Any
 
 from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework.data.hits import Hit, Ranking
+from rag_evaluation_framework.integrations.run_outputs import CHARACTERS
 from rag_evaluation_framework.results.result import EvaluationResult
 
 RUN = "rag_eval_run"
@@ -103,6 +104,8 @@ class ExperimentContent:
 
 def _place(hit: Hit) -> dict[str, Any]:
     fields = {"doc_id": hit.doc_id, "start": hit.start, "end": hit.end, "chunk_id": hit.chunk_id, "score": hit.score}
+    if not hit.placed and hit.text is not None:
+        fields[CHARACTERS] = len(hit.text)
     return {name: value for name, value in fields.items() if value is not None}
 
 
