@@ -27,6 +27,7 @@ from rag_evaluation_framework import (
     ChunkRegistry,
     Dataset,
     DocumentId,
+    DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
     PositionAwareChunk,
     Precision,
@@ -474,6 +475,41 @@ def test_results_without_an_id_are_not_taken_for_one(level):
 def test_ids_of_hits_may_be_in_camel_case():
     assert scored(Recall(), 1, {"chunk_ids": ["a"]}, {"hits": [{"chunkId": "a"}]}).score == 1.0
     assert scored(Recall(), 1, {"source_ids": ["a"]}, {"hits": [{"docId": "a"}]}).score == 1.0
+
+
+# --- spans as documents -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["hits", "retrieved_spans", "retrieved_document_ids"])
+def test_a_metric_of_documents_reads_spans_as_an_evaluation_of_documents_does(providers, client, key):
+    entries = [
+        TokenLevelGroundTruth(query(0), [span(0, 9), span(40, 50), span(0, 5, "b.md")]),
+        TokenLevelGroundTruth(query(1), [copies(span(0, 9), span(0, 9, "b.md"))]),
+        TokenLevelGroundTruth(query(2), []),
+    ]
+    dataset = Dataset(entries, TOKEN, name="spans")
+    push_dataset(dataset, "spans")
+    metrics = [Recall(), NDCG()]
+
+    def target(inputs):
+        found = retrieve(inputs["query"], 5)
+        return {key: [hit["doc_id"] for hit in found] if key == "retrieved_document_ids" else found}
+
+    feedback = recorded(client, "spans", target, get_langsmith_evaluators(metrics, k=[1, 5]))
+    result = DocumentLevelEvaluation(CORPUS, dataset).run(retriever=retrieve, k=[1, 5], metrics=metrics)
+    for name in ("recall@1", "recall@5", "ndcg@1", "ndcg@5"):
+        ours = {entry.text: result.per_query(name)[entry.id] for entry in dataset.queries}
+        assert {text: found[name].score for text, found in feedback.items()} == ours
+
+
+def test_spans_are_not_read_as_chunks_and_ids_of_chunks_only_by_the_registry_as_documents(corpus):
+    chunk = PositionAwareChunk.of(corpus["billing.md"], 10, 30)
+    feedback = scored(ChunkRecall(), 5, {"relevant_spans": [SPAN]}, {"retrieved_chunk_ids": ["a"]})
+    assert (feedback.score, feedback.comment) == (None, "the example has no chunk-level ground truth")
+    truth, found = {"relevant_chunk_ids": [chunk.id]}, {"retrieved_document_ids": ["billing.md"]}
+    assert scored(Recall(), 5, truth, found, registry=ChunkRegistry([chunk])).score == 1.0
+    with pytest.raises(DatasetError, match="expected a list under retrieved_chunk_ids"):
+        scored(Recall(), 5, truth, found)
 
 
 class Own(ChunkLevelMetric):

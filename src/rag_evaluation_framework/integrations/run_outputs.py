@@ -36,13 +36,14 @@ def retrieved_units(outputs: Mapping[str, Any], level: Level[Any]) -> list[Any]:
 
     Args:
         outputs: The outputs of the run.
-        level: The level of the units; of `hits` they are read.
+        level: The level of the units; of `hits`, and of spans at document level, they are read.
 
     Raises:
         DatasetError: The outputs do not tell.
     """
     keys = _RETRIEVED[level.evaluation_type]
-    key = next((key for key in (*keys, _HITS) if outputs.get(key) is not None), keys[0])
+    others = (_HITS, *_SPANS) if level.evaluation_type == "document-level" else (_HITS,)
+    key = next((key for key in (*keys, *others) if outputs.get(key) is not None), keys[0])
     found: Any = outputs.get(key)
     if not is_list(found) or (key not in keys and not all(map(is_object, found))):
         there = ", ".join(map(str, outputs)) or "nothing"

@@ -21,6 +21,7 @@ from rag_evaluation_framework.datasets.langsmith_examples import GROUND_TRUTH_KE
 from rag_evaluation_framework.errors import QueryFailed
 from rag_evaluation_framework.integrations.run_outputs import OF_HITS, retrieved_units, tells
 from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.document import in_documents
 from rag_evaluation_framework.scoring.score import score_checked
 from rag_evaluation_framework.scoring.score_rankings import score_rankings
 from rag_evaluation_framework.scoring.score_spans import score_spans
@@ -76,7 +77,7 @@ class RunScorer:
     def _levels(self, outputs: Mapping[str, Any], metadata: Mapping[str, Any], retrieved: Mapping[str, Any]) -> Any:
         """Return the level at which a run is scored, and that of the labels of its example; None without such labels.
 
-        Labels may be ids of either kind, or of both; what was retrieved tells of which.
+        Labels may be ids of either kind, or of both; what was retrieved tells of which. Spans can be read as documents.
         """
         pushed: Any = metadata.get(PUSHED)
         kind = pushed.get("evaluation_type") if is_object(pushed) else None
@@ -86,6 +87,8 @@ class RunScorer:
             if level.evaluation_type == (kind or level.evaluation_type) and self._has_truth(outputs, level)
         ]
         pairs: list[tuple[Level[Any], Level[Any]]] = [(level, level) for level in labelled]
+        if TOKEN in labelled and DOCUMENT not in labelled:
+            pairs.append((DOCUMENT, TOKEN))
         fitting = [pair for pair in pairs if pair[0].evaluation_type in self.metric.evaluation_types]
         told = (pair for pair in fitting if tells(retrieved, pair[0]))
         return next(told, next(iter(fitting), (None, None)))
@@ -107,7 +110,7 @@ class RunScorer:
         """Return what is relevant, at the level at which it is scored."""
         read = {**example, "inputs": {"query": _ONE}}
         dataset: Dataset[Any] = dataset_from_examples([read], labelled, corpus=self.corpus, registry=self.registry)
-        (truth,) = dataset
+        (truth,) = dataset if level is labelled else in_documents(dataset)
         return truth
 
     def _table(self, level: Level[Any], truth: GroundTruth[Any], retrieved: list[Any]) -> ScoreTable:
