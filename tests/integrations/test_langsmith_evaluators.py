@@ -130,11 +130,37 @@ def test_a_name_that_has_the_number_of_results_has_it_once():
         ([7], 5, "metric=7: expected a Metric, such as SpanRecall"),
         ("recall", None, "k=None: expected a number of results, or a list of them"),
         ({"recall": Recall}, 5, "expected a Metric"),
+        ({1: Recall()}, 5, "name=1: expected a text, such as 'recall' or 'recall@5'"),
+        ({"": Recall()}, 5, "name='': expected a text"),
+        ({" @5": Recall()}, 5, "name=' @5': expected a text"),
+        ({"@5": Recall()}, 5, "name='@5': expected a text"),
+        (None, 5, "metrics=None: expected metrics"),
+        ([None], 5, "metric=None: expected a Metric"),
+        ([Recall()], ["5"], "k='5'"),
+        ([Recall()], {5: 1}, "k={5: 1}: expected a number of results, or a list of them"),
     ],
 )
 def test_what_is_no_metric_or_no_number_or_no_name_is_refused(metrics, k, message):
     with pytest.raises(ConfigError, match=message):
         get_langsmith_evaluators(metrics, k)
+
+
+@pytest.mark.parametrize("name", ["", "@5", " ", 7, True, ["recall"], b"recall"])
+def test_what_is_no_name_is_refused(name):
+    with pytest.raises(ConfigError, match=r"^name=.*: expected a text, such as 'recall' or 'recall@5'$"):
+        to_langsmith_evaluator(Recall(), name=name)
+
+
+@pytest.mark.parametrize(
+    ("sources", "message"),
+    [
+        ({"corpus": "docs"}, r"^corpus='docs': expected a Corpus, such as Corpus\.from_folder\(path\)$"),
+        ({"registry": ["chunk_1"]}, r"^registry=\['chunk_1'\]: expected a ChunkRegistry, such as ChunkRegistry\.load"),
+    ],
+)
+def test_what_is_no_corpus_or_no_registry_is_refused(sources, message):
+    with pytest.raises(ConfigError, match=message):
+        get_langsmith_evaluators([Recall()], **sources)
 
 
 # --- what they read ---------------------------------------------------------------------------------------------------

@@ -42,8 +42,8 @@ def get_langsmith_evaluators(
         registry: Positions of position-aware chunks; needed if spans are given as their ids.
 
     Raises:
-        ConfigError: Something is not a metric, a number is below 1, a name has another number behind its `@`, or two
-            evaluators have one name.
+        ConfigError: Something is not a metric, not a number of at least 1 or not a name, a name has another number
+            behind its `@`, two evaluators have one name, or corpus or registry are not such.
         MissingDependency: LangSmith's SDK is not installed.
     """
     evaluators = [
@@ -75,16 +75,18 @@ def to_langsmith_evaluator(
         registry: Positions of position-aware chunks.
 
     Raises:
-        ConfigError: It is not a metric, `k` is below 1, or the name has another number behind its `@`.
+        ConfigError: It is not a metric, `k` is below 1, the name is none or has another number behind its `@`, or
+            corpus or registry are not such.
         MissingDependency: LangSmith's SDK is not installed.
     """
     made: Any = build("metric", metric) if isinstance(metric, str) else metric
     if not issubclass(type(made), Metric):
         raise ConfigError(f"metric={shown(made)}: expected a Metric, such as SpanRecall()")
     check_count("to_langsmith_evaluator", "k", k)
+    _check_sources(corpus, registry)
     evaluation: Any = require("langsmith.evaluation", extra="langsmith", needed_by="to_langsmith_evaluator")
     scorer = RunScorer(made, k, corpus, registry)
-    key = _key(name or made.name, k)
+    key = _key(made.name if name is None else name, k)
 
     def evaluate_run(_: Any, run: Any, example: Any = None, evaluator_run_id: Any = None) -> Any:
         del evaluator_run_id
@@ -113,15 +115,25 @@ def _cutoffs(given: Any) -> list[Any]:
     return list(cast("Sequence[Any]", given))
 
 
-def _key(name: str, k: int) -> str:
+def _check_sources(corpus: Any, registry: Any) -> None:
+    """Check that corpus and registry are such; raise ConfigError otherwise."""
+    if corpus is not None and not isinstance(corpus, Corpus):
+        raise ConfigError(f"corpus={shown(corpus)}: expected a Corpus, such as Corpus.from_folder(path)")
+    if registry is not None and not isinstance(registry, ChunkRegistry):
+        raise ConfigError(f"registry={shown(registry)}: expected a ChunkRegistry, such as ChunkRegistry.load(path)")
+
+
+def _key(name: Any, k: int) -> str:
     """Return `name@k`, also of a name that ends so.
 
     Raises:
-        ConfigError: It names another number of results.
+        ConfigError: It is no name, or names another number of results.
     """
-    bare, at, cutoff = name.partition("@")
+    bare, at, cutoff = name.partition("@") if isinstance(name, str) else ("", "", "")
+    if not bare.strip():
+        raise ConfigError(f"name={shown(name)}: expected a text, such as 'recall' or 'recall@{k}'")
     if at and cutoff != str(k):
-        raise ConfigError(f"name={name!r}: rankings are cut at k={k}; expected {bare!r} or '{bare}@{k}'")
+        raise ConfigError(f"name={shown(name)}: rankings are cut at k={k}; expected {bare!r} or '{bare}@{k}'")
     return f"{bare}@{k}"
 
 
