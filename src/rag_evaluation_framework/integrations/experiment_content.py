@@ -20,6 +20,7 @@ RUN = "rag_eval_run"
 
 _COMPONENTS = ("chunker", "embedder", "vector_store", "reranker")
 _LONGEST_NAME = 80
+_GIVEN_NAME = "experiment_name"
 _PARAMETERS = re.compile(r"^(\w+)\(.*", re.DOTALL)
 
 
@@ -41,8 +42,10 @@ class ExperimentContent:
 
     @property
     def name(self) -> str:
-        """What the experiment is called, without what makes it unique; of a component its class alone."""
-        return _PARAMETERS.sub(r"\1", self.result.name)[:_LONGEST_NAME].strip() or "rag-eval"
+        """What the experiment is called, without what makes it unique; of a name that nobody gave the class alone."""
+        name, config = self.result.name, self.result.config
+        is_given = config.get(_GIVEN_NAME, name) is not None  # of a result of an earlier version that is not known
+        return (name if is_given else _PARAMETERS.sub(r"\1", name))[:_LONGEST_NAME].strip() or "rag-eval"
 
     @cached_property
     def identity(self) -> str:
