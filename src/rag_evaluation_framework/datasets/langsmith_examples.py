@@ -204,8 +204,8 @@ class ExampleReader:
         if self.keys == self._known_keys():
             if self.level is TOKEN and not outputs.keys().isdisjoint(_CHUNKS):
                 raise LevelMismatch(
-                    f"{self.records.source}: {where} has chunk ids, expected token-level: load it with "
-                    "load_dataset(path, CHUNK), or pass registry= with the positions of the chunks"
+                    f"{self.records.source}: {where} has chunk ids, expected token-level: pass registry= with the "
+                    "positions of the chunks, or read it at chunk level, with CHUNK or by ChunkLevelEvaluation"
                 )
             for found, keys in GROUND_TRUTH_KEYS.items():
                 if not outputs.keys().isdisjoint(keys):
