@@ -244,7 +244,7 @@ def test_labels_of_text_by_the_ids_of_chunks_are_placed_by_the_registry(provider
     row = {"inputs": {"query": "When?"}, "outputs": {"relevant_chunk_ids": [chunk.id]}}
     assert chunk.id.startswith("pa_chunk_")
     examples_of_others(providers, [row], tmp_path, where)
-    options = {"langsmith_dataset_name": "theirs", "root": tmp_path}
+    options = {"langsmith_dataset_name": "theirs", "root": tmp_path, "publish": False}
     spans = sorted((each.doc_id, each.start, each.end) for each in CHUNKS if each.id == chunk.id)
     for kind in (TokenLevelEvaluation, DocumentLevelEvaluation):
         evaluation = kind(CORPUS, registry=ChunkRegistry(CHUNKS), **options)

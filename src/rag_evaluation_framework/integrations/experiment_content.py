@@ -33,12 +33,14 @@ class ExperimentContent:
         hits: What was retrieved for each of its questions.
         examples: The examples, by the id of their question.
         rows: The rows of the questions in the result that are among them.
+        uncompared: The ids of those of these questions whose labels could not be compared.
     """
 
     result: EvaluationResult[Any]
     hits: Sequence[Ranking]
     examples: Mapping[str, Mapping[str, Any]]
     rows: Sequence[int]
+    uncompared: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -68,13 +68,13 @@ def publish_experiment(
         if stored is None:
             raise DatasetError(f"LangSmith at {connected.api_url} has no dataset {name!r}; dataset push makes one")
         examples = {query_id_of(example): example for example in listed_examples(connected, stored.id)}
-        hits, rows = result.queries.hits, matching_rows(result, examples)
-        if not rows:
+        hits, matches = result.queries.hits, matching_rows(result, examples)
+        if not matches.rows:
             raise DatasetError(
                 f"none of the questions of {result.name} is in the dataset {name!r} of LangSmith with the wording and "
                 "the labels that it was scored with"
             )
-        content = ExperimentContent(result, hits, examples, rows)
+        content = ExperimentContent(result, hits, examples, matches.rows, matches.uncompared)
         published = _Publishing(connected, content, stored, losses, patience).published()
     if result.folder is not None and result.folder.is_dir():
         try:
@@ -113,6 +113,7 @@ class _Publishing:
             sent=len(left),
             problems=tuple(dict.fromkeys([*self.problems, *map(_lost, self.losses)])),
             unmatched=content.unmatched,
+            uncompared=content.uncompared,
         )
 
     def _known(self) -> Any:
