@@ -120,7 +120,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             labelled={
                 row: LabelIdentity.of_truth(own, quoted)
                 for row, (own, entry) in enumerate(zip(labels, truth, strict=True))
-                if own.level is not entry.level or own.answers != entry.answers
+                if own is not entry and (own.level is not entry.level or own.answers != entry.answers)
             },
         )
 
