@@ -1,11 +1,13 @@
 """Which dataset an evaluation has: an object, a file, or a name that is looked up here and in LangSmith."""
 
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -16,10 +18,12 @@ from rag_evaluation_framework import (
     TOKEN,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
+    ChunkRegistry,
     Dataset,
     DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
     EvaluationConfig,
+    RecursiveCharacterChunker,
     TokenLevelEvaluation,
     load_result,
     save_dataset,
@@ -34,7 +38,7 @@ from rag_evaluation_framework.errors import (
 )
 from rag_evaluation_framework.integrations import PublishedExperiment, publish_experiment, push_dataset
 from rag_evaluation_framework.testing import LoopbackProviders
-from support.published import CORPUS, is_there_once, published_dataset, retrieve
+from support.published import CORPUS, is_there_once, published_dataset, quick_client, retrieve
 
 ALL = [TokenLevelEvaluation, ChunkLevelEvaluation, DocumentLevelEvaluation]
 
@@ -76,6 +80,18 @@ def labels(dataset):
 def kept(dataset, name, root):
     (root / "datasets").mkdir(parents=True, exist_ok=True)
     return save_dataset(dataset, root / "datasets" / name)
+
+
+def examples_of_others(providers, examples, root, where):
+    """Keep examples as others make them, in LangSmith or as a file here, under the name `theirs`."""
+    if where == "here":
+        (root / "datasets").mkdir()
+        (root / "datasets" / "theirs.json").write_text(json.dumps(examples))
+        return
+    with closing(quick_client()) as client:
+        made = client.create_dataset("theirs")
+        rows = [{"inputs": row["inputs"], "reference_outputs": row["outputs"]} for row in examples]
+        client.create_examples(dataset_id=made.id, examples=rows)
 
 
 # --- objects and files ------------------------------------------------------------------------------------------------
@@ -222,6 +238,70 @@ def test_a_dataset_of_another_level_in_langsmith_is_refused(providers, tmp_path)
     for kind in (TokenLevelEvaluation, DocumentLevelEvaluation):
         with pytest.raises(LevelMismatch, match=f"expected {kind.level.evaluation_type}"):
             kind(CORPUS, langsmith_dataset_name="chunks", root=tmp_path)
+
+
+CHUNKS = [chunk for document in CORPUS for chunk in RecursiveCharacterChunker(31).chunk_with_positions(document)]
+
+
+@pytest.mark.parametrize("where", ["here", "LangSmith"])
+def test_labels_of_text_by_the_ids_of_chunks_are_placed_by_the_registry(providers, tmp_path, where):
+    chunk = CHUNKS[1]
+    row = {"inputs": {"query": "When?"}, "outputs": {"relevant_chunk_ids": [chunk.id]}}
+    assert chunk.id.startswith("pa_chunk_")
+    examples_of_others(providers, [row], tmp_path, where)
+    options = {"langsmith_dataset_name": "theirs", "root": tmp_path, "publish": False}
+    spans = sorted((each.doc_id, each.start, each.end) for each in CHUNKS if each.id == chunk.id)
+    for kind in (TokenLevelEvaluation, DocumentLevelEvaluation):
+        evaluation = kind(CORPUS, registry=ChunkRegistry(CHUNKS), **options)
+        ((_, found),) = labels(evaluation.dataset)
+        assert sorted(found) == spans
+        assert evaluation.run(retriever=retrieve, k=2).counts["scored"] == 1
+    chunks = ChunkLevelEvaluation(CORPUS, registry=ChunkRegistry(CHUNKS), **options)
+    assert chunks.dataset.level is CHUNK
+
+
+def test_without_a_registry_it_is_told_that_one_is_expected_and_where_a_file_was_looked_for(providers, tmp_path):
+    row = {"inputs": {"query": "When?"}, "outputs": {"relevant_chunk_ids": [CHUNKS[0].id]}}
+    examples_of_others(providers, [row], tmp_path, "LangSmith")
+    told = r"^no file of dataset 'theirs' in .*datasets; .* has chunk ids, expected token-level: pass registry= "
+    with pytest.raises(LevelMismatch, match=told):
+        TokenLevelEvaluation(CORPUS, langsmith_dataset_name="theirs", root=tmp_path)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("where", ["here", "LangSmith", "path"])
+def test_fields_of_examples_may_have_other_names(providers, tmp_path, kind, where):
+    spans = [{"doc_id": "a.md", "start": 3, "end": 40}]
+    row = {"inputs": {"question": "When?"}, "outputs": {"gold": spans if kind is TokenLevelEvaluation else ["a.md"]}}
+    examples_of_others(providers, [row], tmp_path, "here" if where == "path" else where)
+    keys = {"query_key": "question", "ground_truth_key": "gold"}
+    if where == "path":
+        evaluation = kind(CORPUS, tmp_path / "datasets" / "theirs.json", **keys)
+    else:
+        evaluation = kind(CORPUS, langsmith_dataset_name="theirs", root=tmp_path, **keys)
+    (entry,) = evaluation.dataset
+    assert (entry.query.text, len(entry.relevant)) == ("When?", 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"registry": CHUNKS[:1]}, r"^registry=\[.*: expected a ChunkRegistry$"),
+        ({"query_key": 7}, "^query_key=7: expected the name of a field$"),
+        ({"ground_truth_key": ["gold"]}, r"^ground_truth_key=\['gold'\]: expected the name of a field$"),
+    ],
+)
+@pytest.mark.parametrize("kind", ALL)
+def test_what_does_not_say_how_examples_are_read_is_refused(kind, fields, message, here):
+    with pytest.raises(ConfigError, match=message):
+        kind(CORPUS, langsmith_dataset_name="mine", **fields)
+    assert here == []
+
+
+def test_fields_of_a_dataset_that_was_read_already_are_refused(dataset):
+    for fields in ({"registry": ChunkRegistry()}, {"query_key": "question"}, {"ground_truth_key": "gold"}):
+        with pytest.raises(ConfigError, match=r"= is for examples that are read; dataset= is a Dataset already"):
+            TokenLevelEvaluation(CORPUS, dataset, **fields)
 
 
 def test_a_broken_file_is_not_passed_over(providers, dataset, tmp_path):

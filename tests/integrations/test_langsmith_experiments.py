@@ -173,6 +173,15 @@ def test_a_name_that_nobody_gave_is_that_of_the_retriever(providers):
     assert publish_experiment(result, NAME).name.startswith("BM25Retriever-")
 
 
+@pytest.mark.parametrize("name", ["v1(chunk=200)", "v1(chunk=500) rerank", "BM25Retriever(k1=2.0)"])
+def test_a_name_that_was_given_is_not_cut_also_of_a_saved_result(providers, tmp_path, name):
+    config = EvaluationConfig(experiment_name=name)
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(retriever=BM25Retriever(k1=2.0), k=2, config=config)
+    assert publish_experiment(result, NAME).name.startswith(f"{name}-")
+    again = load_result(result.save(tmp_path / "run"))
+    assert publish_experiment(again, NAME).name.startswith(f"{name}-")
+
+
 def test_no_evaluator_is_traced_and_nothing_goes_elsewhere(providers):
     publish_experiment(published_result(), NAME)
     assert [run["name"] for run in providers.langsmith.experiments.popitem()[1].runs].count("Target") == 8

@@ -13,6 +13,7 @@ from rag_evaluation_framework.contracts.component import check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.vector_store import VectorStore
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
@@ -28,7 +29,7 @@ from rag_evaluation_framework.experiments.config import (
     TokenLevelExperimentConfig,
 )
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
-from rag_evaluation_framework.experiments.evaluation_dataset import find_dataset
+from rag_evaluation_framework.experiments.evaluation_dataset import Fields, find_dataset
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.levels.level_rules import NameChunk
 from rag_evaluation_framework.registry.building import as_component
@@ -108,6 +109,10 @@ class Evaluation(ABC, Generic[U]):
         publish: Whether each result is published as an experiment of that dataset in LangSmith, too. By default it is
             if the dataset was read there. What does not arrive is noted in the result, which is saved before.
         root: The folder of runs and datasets.
+        registry: Positions of position-aware chunks; needed at token level if examples name these (`pa_chunk_…`) where
+            others have spans.
+        query_key: The key of `inputs` of examples that holds the question; by default `query`.
+        ground_truth_key: The key of their `outputs` that holds the ground truth; by default any that is known.
 
     Attributes:
         corpus: The documents.
@@ -115,7 +120,8 @@ class Evaluation(ABC, Generic[U]):
         publishes_to: The dataset in LangSmith as whose experiments results are published; None if they are not.
 
     Raises:
-        ConfigError: Neither a dataset nor a name is given, or both; or `publish` is given without a name.
+        ConfigError: Neither a dataset nor a name is given, or both; `publish` is given without a name; or what says how
+            examples are read is not such, or is given with a `Dataset`.
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: The dataset is not a `Dataset`, or cannot be read.
         LevelMismatch: The dataset is of another evaluation type.
@@ -136,13 +142,17 @@ class Evaluation(ABC, Generic[U]):
         langsmith_dataset_name: str | None = None,
         publish: bool | None = None,
         root: str | Path = ROOT,
+        registry: ChunkRegistry | None = None,
+        query_key: str | None = None,
+        ground_truth_key: str | None = None,
     ) -> None:
         checked_corpus(corpus)
         if publish is not None:
             check_truth(type(self).__name__, "publish", publish)
         if publish and langsmith_dataset_name is None:
             raise ConfigError(f"{type(self).__name__}: publish=True needs langsmith_dataset_name=")
-        found = find_dataset(dataset, langsmith_dataset_name, self.level, corpus, root)
+        fields = Fields(registry, query_key, ground_truth_key)
+        found = find_dataset(dataset, langsmith_dataset_name, self.level, corpus, root, fields)
         check_dataset_level(found.dataset, self.level)
         published = found.langsmith_name is not None if publish is None else publish
         object.__setattr__(self, "corpus", corpus)
@@ -302,8 +312,20 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
         langsmith_dataset_name: str | None = None,
         publish: bool | None = None,
         root: str | Path = ROOT,
+        registry: ChunkRegistry | None = None,
+        query_key: str | None = None,
+        ground_truth_key: str | None = None,
     ) -> None:
-        super().__init__(corpus, dataset, langsmith_dataset_name=langsmith_dataset_name, publish=publish, root=root)
+        super().__init__(
+            corpus,
+            dataset,
+            langsmith_dataset_name=langsmith_dataset_name,
+            publish=publish,
+            root=root,
+            registry=registry,
+            query_key=query_key,
+            ground_truth_key=ground_truth_key,
+        )
         object.__setattr__(self, "chunk_id", chunk_id)
 
     def experiment(

@@ -34,10 +34,10 @@ def publish_experiment(
     """Record a result as an experiment on a dataset in LangSmith, and return what of it is there.
 
     One run per question, with the places that were retrieved (no text), and one feedback per score, as it was computed
-    here. Questions are matched by id, and published only if the dataset has them with the wording and the labels that
-    they were scored with. Afterwards the numbers are read back, and what did not arrive is told. A result that was
-    published before, wholly or in part, is completed: nothing is sent twice. The address is kept in the folder of the
-    result, in `experiment.json`.
+    here. Questions are matched by id, and not published if the dataset has them with another wording or other labels
+    than they were scored with; where that cannot be seen, they are named (`uncompared`). Afterwards the numbers are
+    read back, and what did not arrive is told. A result that was published before, wholly or in part, is completed:
+    nothing is sent twice. The address is kept in the folder of the result, in `experiment.json`.
 
     Args:
         result: The result; one that was loaded from its folder will do.
@@ -59,13 +59,13 @@ def publish_experiment(
         if stored is None:
             raise DatasetError(f"LangSmith at {connected.api_url} has no dataset {name!r}; dataset push makes one")
         examples = {query_id_of(example): example for example in listed_examples(connected, stored.id)}
-        hits, rows = result.queries.hits, matching_rows(result, examples)
-        if not rows:
+        hits, matches = result.queries.hits, matching_rows(result, examples)
+        if not matches.rows:
             raise DatasetError(
                 f"none of the questions of {result.name} is in the dataset {name!r} of LangSmith with the wording and "
                 "the labels that it was scored with"
             )
-        content = ExperimentContent(result, hits, examples, rows)
+        content = ExperimentContent(result, hits, examples, matches.rows, matches.uncompared)
         published = _published(connected, content, stored, losses, patience)
     keep_address(result, {**asdict(published), "notes": [] if published.complete else [published.told]})
     return published
@@ -119,4 +119,5 @@ def _published(
         problems=tuple(completeness.problems),
         unmatched=content.unmatched,
         unanswered=content.unanswered,
+        uncompared=content.uncompared,
     )
