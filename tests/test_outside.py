@@ -383,6 +383,12 @@ def test_what_is_known_to_be_a_secret_is_hidden_in_any_words():
     assert without_secrets("the key hunter2, said") == "the key ***, said"
 
 
+def test_a_secret_is_hidden_as_python_writes_it_too():
+    hide("first-line\nsecond-line")
+    assert "line" not in without_secrets(repr("first-line\nsecond-line"))
+    assert "line" not in without_secrets("first-line\nsecond-line")
+
+
 @pytest.mark.parametrize("word", ["", "abcde", "password", "Secret"])
 def test_what_would_be_missing_elsewhere_is_not_hidden(word):
     hide(word)

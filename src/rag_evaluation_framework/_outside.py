@@ -138,11 +138,13 @@ def _ends(begin: str, end: str, most: int, whole: int) -> str:
 def hide(secret: str) -> None:
     """Hide a text in all that is shown or kept from now on, in this process; of many, the last thousand.
 
+    It is hidden as it is and as Python writes it, with escapes, as libraries quote what they refuse.
     Shorter texts than six characters, and words such as `password`, stay: they would be missing elsewhere.
     """
     if len(secret) >= _SHORTEST and not (secret.isalpha() and is_secret(secret)):
-        _known.pop(secret, None)
-        _known[secret] = None
+        for form in (secret, repr(secret)[1:-1]):
+            _known.pop(form, None)
+            _known[form] = None
         for oldest in [*islice(_known, max(len(_known) - _MOST_KNOWN, 0))]:
             del _known[oldest]
 

@@ -101,7 +101,9 @@ def test_what_was_pushed_is_pulled_as_it_was(rag_eval, folder, labelled, provide
 )
 def test_the_level_is_told_by_the_labels_or_asked_for(rag_eval, folder, providers, key, level):
     rag_eval("dataset", "push", examples(folder, 3, key), "--name", "questions")
+    before = providers.counts()["GET /examples"]
     assert rag_eval("dataset", "pull", "questions", "-o", "a.json").out.endswith(f"{level.evaluation_type}\n")
+    assert providers.counts()["GET /examples"] == before + 1
     assert rag_eval("dataset", "pull", "questions", "-o", "b.json", "--level", level.evaluation_type).code == 0
     assert load_dataset(folder / "a.json", level) == load_dataset(folder / "b.json", level)
     outcome = rag_eval("dataset", "pull", "questions", "-o", "c.json", "--level", "token-level")

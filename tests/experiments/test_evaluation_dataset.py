@@ -1,9 +1,13 @@
 """Which dataset an evaluation has: an object, a file, or a name that is looked up here and in LangSmith."""
 
+import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -14,22 +18,27 @@ from rag_evaluation_framework import (
     TOKEN,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
+    ChunkRegistry,
     Dataset,
     DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
+    EvaluationConfig,
+    RecursiveCharacterChunker,
     TokenLevelEvaluation,
+    load_result,
     save_dataset,
 )
 from rag_evaluation_framework.data import Query
 from rag_evaluation_framework.errors import (
     ConfigError,
     DatasetError,
+    Interrupted,
     LevelMismatch,
     MissingDependency,
 )
-from rag_evaluation_framework.integrations import PublishedExperiment, push_dataset
+from rag_evaluation_framework.integrations import PublishedExperiment, publish_experiment, push_dataset
 from rag_evaluation_framework.testing import LoopbackProviders
-from support.published import CORPUS, is_there_once, published_dataset, retrieve
+from support.published import CORPUS, is_there_once, published_dataset, quick_client, retrieve
 
 ALL = [TokenLevelEvaluation, ChunkLevelEvaluation, DocumentLevelEvaluation]
 
@@ -71,6 +80,18 @@ def labels(dataset):
 def kept(dataset, name, root):
     (root / "datasets").mkdir(parents=True, exist_ok=True)
     return save_dataset(dataset, root / "datasets" / name)
+
+
+def examples_of_others(providers, examples, root, where):
+    """Keep examples as others make them, in LangSmith or as a file here, under the name `theirs`."""
+    if where == "here":
+        (root / "datasets").mkdir()
+        (root / "datasets" / "theirs.json").write_text(json.dumps(examples))
+        return
+    with closing(quick_client()) as client:
+        made = client.create_dataset("theirs")
+        rows = [{"inputs": row["inputs"], "reference_outputs": row["outputs"]} for row in examples]
+        client.create_examples(dataset_id=made.id, examples=rows)
 
 
 # --- objects and files ------------------------------------------------------------------------------------------------
@@ -219,6 +240,70 @@ def test_a_dataset_of_another_level_in_langsmith_is_refused(providers, tmp_path)
             kind(CORPUS, langsmith_dataset_name="chunks", root=tmp_path)
 
 
+CHUNKS = [chunk for document in CORPUS for chunk in RecursiveCharacterChunker(31).chunk_with_positions(document)]
+
+
+@pytest.mark.parametrize("where", ["here", "LangSmith"])
+def test_labels_of_text_by_the_ids_of_chunks_are_placed_by_the_registry(providers, tmp_path, where):
+    chunk = CHUNKS[1]
+    row = {"inputs": {"query": "When?"}, "outputs": {"relevant_chunk_ids": [chunk.id]}}
+    assert chunk.id.startswith("pa_chunk_")
+    examples_of_others(providers, [row], tmp_path, where)
+    options = {"langsmith_dataset_name": "theirs", "root": tmp_path, "publish": False}
+    spans = sorted((each.doc_id, each.start, each.end) for each in CHUNKS if each.id == chunk.id)
+    for kind in (TokenLevelEvaluation, DocumentLevelEvaluation):
+        evaluation = kind(CORPUS, registry=ChunkRegistry(CHUNKS), **options)
+        ((_, found),) = labels(evaluation.dataset)
+        assert sorted(found) == spans
+        assert evaluation.run(retriever=retrieve, k=2).counts["scored"] == 1
+    chunks = ChunkLevelEvaluation(CORPUS, registry=ChunkRegistry(CHUNKS), **options)
+    assert chunks.dataset.level is CHUNK
+
+
+def test_without_a_registry_it_is_told_that_one_is_expected_and_where_a_file_was_looked_for(providers, tmp_path):
+    row = {"inputs": {"query": "When?"}, "outputs": {"relevant_chunk_ids": [CHUNKS[0].id]}}
+    examples_of_others(providers, [row], tmp_path, "LangSmith")
+    told = r"^no file of dataset 'theirs' in .*datasets; .* has chunk ids, expected token-level: pass registry= "
+    with pytest.raises(LevelMismatch, match=told):
+        TokenLevelEvaluation(CORPUS, langsmith_dataset_name="theirs", root=tmp_path)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("where", ["here", "LangSmith", "path"])
+def test_fields_of_examples_may_have_other_names(providers, tmp_path, kind, where):
+    spans = [{"doc_id": "a.md", "start": 3, "end": 40}]
+    row = {"inputs": {"question": "When?"}, "outputs": {"gold": spans if kind is TokenLevelEvaluation else ["a.md"]}}
+    examples_of_others(providers, [row], tmp_path, "here" if where == "path" else where)
+    keys = {"query_key": "question", "ground_truth_key": "gold"}
+    if where == "path":
+        evaluation = kind(CORPUS, tmp_path / "datasets" / "theirs.json", **keys)
+    else:
+        evaluation = kind(CORPUS, langsmith_dataset_name="theirs", root=tmp_path, **keys)
+    (entry,) = evaluation.dataset
+    assert (entry.query.text, len(entry.relevant)) == ("When?", 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"registry": CHUNKS[:1]}, r"^registry=\[.*: expected a ChunkRegistry$"),
+        ({"query_key": 7}, "^query_key=7: expected the name of a field$"),
+        ({"ground_truth_key": ["gold"]}, r"^ground_truth_key=\['gold'\]: expected the name of a field$"),
+    ],
+)
+@pytest.mark.parametrize("kind", ALL)
+def test_what_does_not_say_how_examples_are_read_is_refused(kind, fields, message, here):
+    with pytest.raises(ConfigError, match=message):
+        kind(CORPUS, langsmith_dataset_name="mine", **fields)
+    assert here == []
+
+
+def test_fields_of_a_dataset_that_was_read_already_are_refused(dataset):
+    for fields in ({"registry": ChunkRegistry()}, {"query_key": "question"}, {"ground_truth_key": "gold"}):
+        with pytest.raises(ConfigError, match=r"= is for examples that are read; dataset= is a Dataset already"):
+            TokenLevelEvaluation(CORPUS, dataset, **fields)
+
+
 def test_a_broken_file_is_not_passed_over(providers, dataset, tmp_path):
     push_dataset(dataset, "mine")
     kept(dataset, "mine.json", tmp_path).write_text("{")
@@ -319,3 +404,62 @@ def test_a_server_that_is_gone_after_the_run_does_not_lose_the_result(dataset, t
     finally:
         for name in environment:
             os.environ.pop(name, None)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("saved", [True, False])
+@pytest.mark.parametrize(
+    ("route", "fault"),
+    [
+        ("GET /datasets", {"delay": 3}),
+        ("POST /sessions", {"delay": 3}),
+        ("POST /runs/multipart", {"delay": 3}),
+        ("POST /runs/query", {"change": lambda answer: {"runs": [], "cursors": {}}}),
+    ],
+)
+def test_an_interrupt_while_a_result_is_published_does_not_lose_it(providers, dataset, route, fault, saved, tmp_path):
+    push_dataset(dataset, "mine")
+    evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
+    config = EvaluationConfig(save_results_path=tmp_path if saved else None)
+    silent = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", publish=False, root=tmp_path)
+    expected = silent.run(retriever=retrieve, k=2)
+    providers.fault(route, times=None, **fault)
+    came, over = providers.counts()[route], threading.Event()
+
+    def interrupt():
+        while providers.counts()[route] == came and not over.wait(0.01):
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    try:
+        with pytest.raises(Interrupted, match=r"the run is finished; the result is .*publish_experiment") as caught:
+            evaluation.run(retriever=retrieve, k=2, config=config)
+    finally:
+        over.set()
+        providers.clear_faults()
+    result = caught.value.result
+    assert result.metrics == expected.metrics
+    assert (result.folder is not None) == saved
+    if saved:
+        assert str(result.folder) in str(caught.value)
+        assert load_result(result.folder) == result
+    else:
+        assert "the result is not saved" in str(caught.value)
+
+
+def test_a_saved_result_has_the_note_of_its_publication_until_it_is_complete(providers, dataset, tmp_path):
+    push_dataset(dataset, "mine")
+    evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
+    config = EvaluationConfig(save_results_path=tmp_path)
+    for route, told in [("POST /sessions", "the result is not published: "), ("POST /runs/multipart", "incomplete: 0")]:
+        providers.fault(route, status=422, times=None)
+        with pytest.warns(UserWarning, match=told):
+            result = evaluation.run(retriever=retrieve, k=2, config=config)
+        providers.clear_faults()
+        loaded = load_result(result.folder)
+        assert told in loaded.notes[-1]
+        assert loaded == replace(result, raw_results=None)
+        assert publish_experiment(loaded, "mine").complete
+        assert load_result(result.folder).notes == result.notes[:-1]
+        assert load_result(result.folder).experiment_url is not None

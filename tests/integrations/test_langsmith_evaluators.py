@@ -7,7 +7,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langsmith import schemas
 from langsmith.evaluation import RunEvaluator
@@ -15,16 +15,19 @@ from langsmith.evaluation import RunEvaluator
 from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
+    MRR,
     NDCG,
     TOKEN,
     Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     ChunkLevelMetric,
+    ChunkPrecision,
     ChunkRecall,
     ChunkRegistry,
     Dataset,
     DocumentId,
+    DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
     PositionAwareChunk,
     Precision,
@@ -37,8 +40,10 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data.ids import canonical_chunk_id
 from rag_evaluation_framework.errors import ConfigError, DatasetError, QueryFailed
 from rag_evaluation_framework.integrations import get_langsmith_evaluators, push_dataset, to_langsmith_evaluator
+from rag_evaluation_framework.integrations.experiment_content import ExperimentContent
 from rag_evaluation_framework.scoring import score_rankings, score_spans
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.published import CORPUS, quick_client
@@ -125,11 +130,37 @@ def test_a_name_that_has_the_number_of_results_has_it_once():
         ([7], 5, "metric=7: expected a Metric, such as SpanRecall"),
         ("recall", None, "k=None: expected a number of results, or a list of them"),
         ({"recall": Recall}, 5, "expected a Metric"),
+        ({1: Recall()}, 5, "name=1: expected a text, such as 'recall' or 'recall@5'"),
+        ({"": Recall()}, 5, "name='': expected a text"),
+        ({" @5": Recall()}, 5, "name=' @5': expected a text"),
+        ({"@5": Recall()}, 5, "name='@5': expected a text"),
+        (None, 5, "metrics=None: expected metrics"),
+        ([None], 5, "metric=None: expected a Metric"),
+        ([Recall()], ["5"], "k='5'"),
+        ([Recall()], {5: 1}, "k={5: 1}: expected a number of results, or a list of them"),
     ],
 )
 def test_what_is_no_metric_or_no_number_or_no_name_is_refused(metrics, k, message):
     with pytest.raises(ConfigError, match=message):
         get_langsmith_evaluators(metrics, k)
+
+
+@pytest.mark.parametrize("name", ["", "@5", " ", 7, True, ["recall"], b"recall"])
+def test_what_is_no_name_is_refused(name):
+    with pytest.raises(ConfigError, match=r"^name=.*: expected a text, such as 'recall' or 'recall@5'$"):
+        to_langsmith_evaluator(Recall(), name=name)
+
+
+@pytest.mark.parametrize(
+    ("sources", "message"),
+    [
+        ({"corpus": "docs"}, r"^corpus='docs': expected a Corpus, such as Corpus\.from_folder\(path\)$"),
+        ({"registry": ["chunk_1"]}, r"^registry=\['chunk_1'\]: expected a ChunkRegistry, such as ChunkRegistry\.load"),
+    ],
+)
+def test_what_is_no_corpus_or_no_registry_is_refused(sources, message):
+    with pytest.raises(ConfigError, match=message):
+        get_langsmith_evaluators([Recall()], **sources)
 
 
 # --- what they read ---------------------------------------------------------------------------------------------------
@@ -312,7 +343,8 @@ SPANS = st.builds(lambda d, start, length: span(start, start + length, d), st.sa
 @given(st.lists(IDS, min_size=1, unique=True), st.lists(IDS, max_size=8), st.integers(1, 6))
 def test_scores_of_ids_are_those_of_score_rankings(relevant, retrieved, k):
     for metric in (Recall(), Precision(), NDCG(), ChunkRecall()):
-        (column,) = score_rankings({"q": relevant}, {"q": retrieved}, [(metric, k)]).columns.values()
+        plain = [*map(canonical_chunk_id, retrieved[:k])]
+        (column,) = score_rankings({"q": relevant}, {"q": plain}, [(metric, k)]).columns.values()
         found = scored(metric, k, {"relevant_chunk_ids": relevant}, {"retrieved_chunk_ids": retrieved})
         assert (found.key, found.score) == (f"{metric.name}@{k}", column[0])
 
@@ -397,15 +429,113 @@ def test_a_failing_target_an_unreadable_answer_and_a_question_without_answer_hav
     }
 
 
-def test_documents_that_repeat_among_hits_count_as_in_a_run_of_our_own(client, providers):
-    dataset = Dataset([DocumentLevelGroundTruth(query(0), ["b.md"])], DOCUMENT)
-    hits = [{"doc_id": "a.md", "start": 0, "end": 5}, {"doc_id": "a.md", "start": 6, "end": 9}]
-    hits.append({"doc_id": "b.md", "start": 0, "end": 5})
-    result = evaluate(lambda text, k: hits[:k], dataset, (2, 3), (), corpus=CORPUS, metrics=[Recall(), NDCG()])
-    push_dataset(dataset, "documents")
-    evaluators = get_langsmith_evaluators([Recall(), NDCG()], k=[2, 3])
-    (found,) = recorded(client, "documents", lambda inputs: {"hits": hits}, evaluators).values()
-    assert {name: feedback.score for name, feedback in found.items()} == dict(result.metrics)
+RANKED = {
+    DOCUMENT: [Recall(), Precision(), NDCG()],
+    CHUNK: [Recall(), NDCG(), ChunkPrecision()],
+    TOKEN: [SpanRecall(), SpanPrecision(), SpanIoU()],
+}
+LABELLED = {
+    DOCUMENT: DocumentLevelGroundTruth(query(0), ["b.md", "c.md"], gains={"b.md": 2}),
+    CHUNK: ChunkLevelGroundTruth(query(0), ["chunk_aaaaaaaaaaaa", "b"]),
+    TOKEN: TokenLevelGroundTruth(query(0), [span(4, 30), span(50, 71, "b.md")]),
+}
+PLACES = st.builds(
+    lambda doc_id, start, length: {"doc_id": doc_id, "start": start, "end": start + length},
+    st.sampled_from(["a.md", "b.md"]),
+    NUMBERS,
+    NUMBERS,
+)
+CHUNKS = st.builds(
+    lambda unit: {"chunk_id": unit}, st.sampled_from(["pa_chunk_aaaaaaaaaaaa", "chunk_aaaaaaaaaaaa", "b", "c"])
+)
+TEXTS = st.builds(lambda length: {"text": "nowhere " * length}, st.integers(1, 9))
+FOUND = {
+    DOCUMENT: st.lists(PLACES | TEXTS, max_size=6),
+    CHUNK: st.lists(CHUNKS | TEXTS, max_size=6),
+    TOKEN: st.lists(PLACES | TEXTS, max_size=6),
+}
+UNITS = {
+    DOCUMENT: ("retrieved_document_ids", lambda hit, rank: hit.get("doc_id", f"nowhere {rank}")),
+    CHUNK: ("retrieved_chunk_ids", lambda hit, rank: hit.get("chunk_id", hit.get("text"))),  # a text is a chunk
+    TOKEN: ("retrieved_spans", lambda hit, rank: hit),
+}
+
+
+@pytest.mark.parametrize("level", RANKED, ids=repr)
+@settings(max_examples=40)
+@given(drawn=st.data())
+@pytest.mark.filterwarnings("ignore")
+def test_what_repeats_and_what_was_not_located_counts_as_in_a_run_of_our_own(level, drawn):
+    found, truth = drawn.draw(FOUND[level]), LABELLED[level]
+    dataset, metrics = Dataset([truth], level), RANKED[level]
+    result = evaluate(lambda text, k: found[:k], dataset, (1, 3, 5), (), corpus=CORPUS, metrics=metrics)
+    written = ExperimentContent(result, result.queries.hits, {"q0": {}}, [0]).outputs(0)
+    key, unit = UNITS[level]
+    outputs = [written]
+    if level is not TOKEN or all("text" not in hit for hit in found):
+        outputs.append({key: [unit(hit, rank) for rank, hit in enumerate(found)]})
+    for told in outputs:
+        for metric in metrics:
+            for k in (1, 3, 5):
+                name = f"{metric.name}@{k}"
+                assert scored(metric, k, truth.record(None), told).score == pytest.approx(result.metrics[name]), name
+
+
+def test_a_text_that_was_not_located_counts_as_retrieved_whether_its_length_or_itself_is_told():
+    truth = {"relevant_spans": [{"doc_id": "a.md", "start": 0, "end": 10}]}
+    for lost in ({"text": "x" * 30}, {"characters": 30}, {"doc_id": "z.md", "text": "x" * 30}):
+        found = {"hits": [lost, {"doc_id": "a.md", "start": 0, "end": 10}]}
+        assert scored(SpanPrecision(), 2, truth, found).score == 0.25
+        assert scored(SpanRecall(), 1, truth, found).score == 0.0
+    assert scored(SpanPrecision(), 2, truth, {"hits": [{}, {"docId": "a.md", "start": 0, "end": 10}]}).score == 1.0
+
+
+@pytest.mark.parametrize("level", [CHUNK, DOCUMENT], ids=repr)
+def test_results_without_an_id_are_not_taken_for_one(level):
+    field = "chunk_id" if level is CHUNK else "doc_id"
+    hits = [{"score": 3.0}, {"score": 2.0, field: None}, {field: "a"}]
+    truth = {"chunk_ids": ["a"]} if level is CHUNK else {"source_ids": ["a"]}
+    assert scored(MRR(), 3, truth, {"hits": hits}).score == pytest.approx(1 / 3)
+
+
+def test_ids_of_hits_may_be_in_camel_case():
+    assert scored(Recall(), 1, {"chunk_ids": ["a"]}, {"hits": [{"chunkId": "a"}]}).score == 1.0
+    assert scored(Recall(), 1, {"source_ids": ["a"]}, {"hits": [{"docId": "a"}]}).score == 1.0
+
+
+# --- spans as documents -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["hits", "retrieved_spans", "retrieved_document_ids"])
+def test_a_metric_of_documents_reads_spans_as_an_evaluation_of_documents_does(providers, client, key):
+    entries = [
+        TokenLevelGroundTruth(query(0), [span(0, 9), span(40, 50), span(0, 5, "b.md")]),
+        TokenLevelGroundTruth(query(1), [copies(span(0, 9), span(0, 9, "b.md"))]),
+        TokenLevelGroundTruth(query(2), []),
+    ]
+    dataset = Dataset(entries, TOKEN, name="spans")
+    push_dataset(dataset, "spans")
+    metrics = [Recall(), NDCG()]
+
+    def target(inputs):
+        found = retrieve(inputs["query"], 5)
+        return {key: [hit["doc_id"] for hit in found] if key == "retrieved_document_ids" else found}
+
+    feedback = recorded(client, "spans", target, get_langsmith_evaluators(metrics, k=[1, 5]))
+    result = DocumentLevelEvaluation(CORPUS, dataset).run(retriever=retrieve, k=[1, 5], metrics=metrics)
+    for name in ("recall@1", "recall@5", "ndcg@1", "ndcg@5"):
+        ours = {entry.text: result.per_query(name)[entry.id] for entry in dataset.queries}
+        assert {text: found[name].score for text, found in feedback.items()} == ours
+
+
+def test_spans_are_not_read_as_chunks_and_ids_of_chunks_only_by_the_registry_as_documents(corpus):
+    chunk = PositionAwareChunk.of(corpus["billing.md"], 10, 30)
+    feedback = scored(ChunkRecall(), 5, {"relevant_spans": [SPAN]}, {"retrieved_chunk_ids": ["a"]})
+    assert (feedback.score, feedback.comment) == (None, "the example has no chunk-level ground truth")
+    truth, found = {"relevant_chunk_ids": [chunk.id]}, {"retrieved_document_ids": ["billing.md"]}
+    assert scored(Recall(), 5, truth, found, registry=ChunkRegistry([chunk])).score == 1.0
+    with pytest.raises(DatasetError, match="expected a list under retrieved_chunk_ids"):
+        scored(Recall(), 5, truth, found)
 
 
 class Own(ChunkLevelMetric):

@@ -8,13 +8,16 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from langsmith import Client
+from langsmith import Client, traceable
+from langsmith.run_helpers import tracing_context
+from langsmith.utils import get_env_var
 
 from rag_evaluation_framework import BM25Retriever, EvaluationConfig, TokenLevelEvaluation
 from rag_evaluation_framework.errors import (
@@ -170,6 +173,15 @@ def test_a_name_that_nobody_gave_is_that_of_the_retriever(providers):
     assert publish_experiment(result, NAME).name.startswith("BM25Retriever-")
 
 
+@pytest.mark.parametrize("name", ["v1(chunk=200)", "v1(chunk=500) rerank", "BM25Retriever(k1=2.0)"])
+def test_a_name_that_was_given_is_not_cut_also_of_a_saved_result(providers, tmp_path, name):
+    config = EvaluationConfig(experiment_name=name)
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(retriever=BM25Retriever(k1=2.0), k=2, config=config)
+    assert publish_experiment(result, NAME).name.startswith(f"{name}-")
+    again = load_result(result.save(tmp_path / "run"))
+    assert publish_experiment(again, NAME).name.startswith(f"{name}-")
+
+
 def test_no_evaluator_is_traced_and_nothing_goes_elsewhere(providers):
     publish_experiment(published_result(), NAME)
     assert [run["name"] for run in providers.langsmith.experiments.popitem()[1].runs].count("Target") == 8
@@ -178,6 +190,17 @@ def test_no_evaluator_is_traced_and_nothing_goes_elsewhere(providers):
             "default",
             *providers.langsmith.experiments,
         }
+
+
+@pytest.mark.parametrize("rate", ["0", "0.5"])
+def test_all_is_sent_though_others_trace_a_part_only(providers, monkeypatch, rate):
+    monkeypatch.setenv("LANGSMITH_TRACING_SAMPLING_RATE", rate)
+    get_env_var.cache_clear()
+    result = published_result()
+    assert publish_experiment(result, NAME, patience=0.5).complete
+    is_there_once(providers, result)
+    monkeypatch.undo()
+    get_env_var.cache_clear()
 
 
 def test_nothing_is_printed(providers, capfd):
@@ -290,6 +313,16 @@ def test_questions_of_another_wording_are_not_published(providers, client):
     assert publish_experiment(result, NAME).unmatched == ("q3",)
 
 
+def test_questions_of_the_dataset_that_the_result_has_not_are_told(providers):
+    push_dataset(published_dataset(14), "many")
+    told = publish_experiment(published_result(), "many")
+    assert (told.unanswered, told.complete) == (tuple(sorted(f"q{number}" for number in range(6, 14))), True)
+    assert told.told.endswith(
+        "36 of 36 scores are there; the run has nothing for 8 of the questions of the dataset many: "
+        "q10, q11, q12, q13, q6 …"
+    )
+
+
 def test_a_dataset_of_other_questions_is_refused(providers, client):
     made = client.create_dataset("theirs")
     client.create_examples(dataset_id=made.id, examples=[{"inputs": {"query": "Whose?"}, "reference_outputs": {}}])
@@ -344,6 +377,12 @@ def test_runs_that_are_lost_are_reported_and_a_second_publication_completes_them
     assert (second.complete, second.runs, second.scores_there) == (True, 62, 360)
     assert (second.name, second.sent) == (first.name, 62 - len(runs))
     is_there_once(providers, result)
+
+
+def test_a_key_that_may_not_write_is_told_with_what_to_do(providers):
+    providers.fault(RUNS, status=401, times=None)
+    told = publish_experiment(published_result(), NAME, patience=0.1)
+    assert told.problems[0].endswith("; check LANGSMITH_API_KEY")
 
 
 @pytest.mark.parametrize("status", [422, 413])
@@ -523,6 +562,121 @@ def test_what_is_later_than_the_patience_is_told_as_missing_and_sent_only_once(p
     is_there_once(providers, result)
 
 
+def test_scores_that_can_be_read_only_late_are_there_once_however_often_it_is_published(providers, client):
+    result = published_result()
+    providers.fault(RUNS, status=422, times=None)
+    assert publish_experiment(result, NAME, client=client, patience=0.1).runs == 0
+    providers.clear_faults()
+    providers.fault("GET /feedback", change=lambda answer: [], times=None)
+    for sent in (8, 0, 0):
+        told = publish_experiment(result, NAME, client=client, patience=0.1)
+        assert (told.sent, told.runs, told.scores_there, told.complete) == (sent, 8, 0, False)
+        is_there_once(providers, result)
+    providers.clear_faults()
+    assert publish_experiment(result, NAME, client=client, patience=0.5).complete
+    is_there_once(providers, result)
+
+
+def test_scores_of_runs_that_were_sent_now_are_not_sent_one_by_one(providers, client):
+    result = published_result()
+    providers.fault(RUNS, status=422, times=None)
+    publish_experiment(result, NAME, client=client, patience=0.1)
+    providers.clear_faults()
+    providers.fault("GET /feedback", change=lambda answer: [], times=None)
+    publish_experiment(result, NAME, client=client, patience=0.1)
+    assert posted(providers) == 0
+    publish_experiment(result, NAME, client=client, patience=0.1)
+    assert posted(providers) == 36
+
+
+def test_scores_say_that_a_program_gave_them(providers, client):
+    publish_experiment(published_result(), NAME, client=client)
+    forget(providers, 5)
+    sources = {str(feedback["feedback_source"]["type"]) for feedback in providers.langsmith.store.feedback.values()}
+    assert sources == {"model"}
+
+
+def test_within_a_function_that_is_traced_it_is_the_same(providers, client):
+    result = published_result()
+
+    @traceable
+    def outer():
+        return publish_experiment(result, NAME, client=client, patience=1)
+
+    with tracing_context(enabled=True, client=client):
+        first, second = outer(), outer()
+    assert (first.complete, first.sent, second.complete, second.sent) == (True, 8, True, 0)
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_whether_the_caller_traces_does_not_matter(providers, client, enabled):
+    result = published_result()
+    with tracing_context(enabled=enabled, client=client):
+        assert publish_experiment(result, NAME, client=client, patience=1).complete
+    is_there_once(providers, result)
+
+
+def test_two_publications_at_once_make_one_experiment(providers):
+    result, told = published_result(), []
+    barrier = threading.Barrier(2, timeout=10)
+
+    class Meeting(Client):
+        def create_project(self, *arguments, **options):
+            barrier.wait()  # so that both saw that there is none
+            return super().create_project(*arguments, **options)
+
+    with closing(Meeting()) as client:
+
+        def publish():
+            told.append(publish_experiment(result, NAME, client=client, patience=10))
+
+        both = [threading.Thread(target=publish) for _ in range(2)]
+        for each in both:
+            each.start()
+        for each in both:
+            each.join()
+    assert {each.name for each in told} == {is_there_once(providers, result).name}
+    assert sorted((each.sent, each.complete) for each in told) == [(0, True), (8, True)]
+
+
+def test_who_comes_second_says_who_else_publishes(providers, client):
+    result = published_result()
+    (known,) = (publish_experiment(result, NAME, client=client),) and experiments_of(providers, result)
+    for run in list(providers.langsmith.store.runs):
+        del providers.langsmith.store.runs[run]
+    providers.fault("GET /sessions", change=lambda experiments: [], times=1)
+    told = publish_experiment(result, NAME, client=client, patience=0.2)
+    assert (told.name, told.sent, told.runs, told.complete) == (known.name, 0, 0, False)
+    assert told.problems == ("another process is publishing it, so that nothing was sent",)
+    assert publish_experiment(result, NAME, client=client, patience=1).complete
+
+
+def test_a_name_that_another_experiment_has_is_not_taken(providers, client):
+    result = published_result()
+    name = publish_experiment(result, NAME, client=client).name
+    providers.langsmith.store.sessions.clear()
+    providers.langsmith.store.runs.clear()
+    client.create_project(name)
+    told = publish_experiment(result, NAME, client=client)
+    assert told.complete
+    assert told.name.startswith(name)
+    assert told.name != name
+
+
+def test_names_that_are_always_refused_are_one_error(providers, client):
+    providers.fault("POST /sessions", status=409, times=None)
+    with pytest.raises(ProviderUnavailable, match="recording the experiment failed: "):
+        publish_experiment(published_result(), NAME, client=client)
+
+
+def test_one_result_on_two_datasets_is_two_experiments(providers, client):
+    push_dataset(published_dataset(), "other")
+    result = published_result()
+    names = {publish_experiment(result, name, client=client).name for name in (NAME, "other")}
+    assert len(names) == len(providers.langsmith.experiments) == 2
+
+
 @pytest.mark.parametrize("stats", [{"span_recall@1": 7}, {"span_recall@1": {}}, {"span_recall@1": {"n": "many"}}])
 def test_counts_that_cannot_be_read_are_one_error(providers, client, stats):
     providers.fault("GET /sessions/{id}", change=lambda read: {**read, "feedback_stats": stats}, times=None)
@@ -613,6 +767,22 @@ def test_a_result_of_a_report_alone_is_refused_before_anything_is_sent(providers
     with pytest.raises(ResultError, match="what was retrieved is not known"):
         publish_experiment(load_result(tmp_path / "report.json"), NAME)
     assert providers.langsmith.experiments == {}
+
+
+@pytest.mark.parametrize("result", [None, "x", load_result])
+def test_what_is_no_result_is_refused(providers, result):
+    before = len(providers.exchanges)
+    with pytest.raises(ConfigError, match=r"result=.*: expected an EvaluationResult"):
+        publish_experiment(result, NAME)
+    assert len(providers.exchanges) == before
+
+
+@pytest.mark.parametrize("patience", ["x", None, True, -1, math.nan, math.inf])
+def test_what_is_no_time_is_refused(providers, patience):
+    before = len(providers.exchanges)
+    with pytest.raises(ConfigError, match="expected a number of seconds"):
+        publish_experiment(published_result(), NAME, patience=patience)
+    assert len(providers.exchanges) == before
 
 
 @pytest.mark.parametrize("name", ["", " ", 7, None])

@@ -3,7 +3,6 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,7 +16,7 @@ from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.dataset_file import chunks_of, read_dataset
 from rag_evaluation_framework.cli.output import arriving, print_json, print_text
-from rag_evaluation_framework.errors import ConfigError, LevelMismatch
+from rag_evaluation_framework.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,18 +93,11 @@ def pull(
         "query_key": query_key,
         "ground_truth_key": ground_truth_key,
     }
-    pulled = _pulled(name, level, options)
+    levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
+    pulled = integrations.pull_dataset(name, levels.get(level), **options)
     rag.save_dataset(pulled, output)
     questions = f"{len(pulled):,} question{'s' * (len(pulled) != 1)}"
     print_text(f"Wrote {output}: {questions}, {pulled.level.evaluation_type}")
-
-
-def _pulled(name: str, wanted: str | None, options: dict[str, Any]) -> rag.Dataset[Any]:
-    levels = [level for level in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT) if wanted in (None, level.evaluation_type)]
-    for level in levels[:-1]:
-        with suppress(LevelMismatch):
-            return integrations.pull_dataset(name, level, **options)
-    return integrations.pull_dataset(name, levels[-1], **options)
 
 
 def _check_output(output: Path) -> None:

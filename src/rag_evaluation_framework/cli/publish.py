@@ -25,7 +25,7 @@ def publish(
 
     Needs LANGSMITH_API_KEY. What arrived is read back; a run that was published in part is completed, and nothing is
     sent twice. `rag-eval dataset push` makes the dataset.
-    Exit codes: 0 all of it is there, 2 not all of it.
+    Exit codes: 0 all of it is there, 2 not all of it, or beside labels that could not be compared.
     """
     result = results.load_result(results.find_run(run, root or store.ROOT))
     experiment = integrations.publish_experiment(result, dataset)

@@ -77,6 +77,12 @@ def question_id(example: Mapping[str, Any]) -> str | None:
     return given if isinstance(given, str) and given else example.get("id")
 
 
+def labels_of(outputs: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
+    """Return what of the outputs of an example is its ground truth, under the keys that are known and this one."""
+    known = {_ANSWERS, *_ALL_KEYS, *_PREFIXES, "gains", key}
+    return {name: value for name, value in outputs.items() if name in known}
+
+
 def is_example(value: Json) -> TypeGuard[dict[str, Any]]:
     """Return whether a value is a LangSmith example."""
     return isinstance(value, dict) and "inputs" in value
@@ -204,8 +210,8 @@ class ExampleReader:
         if self.keys == self._known_keys():
             if self.level is TOKEN and not outputs.keys().isdisjoint(_CHUNKS):
                 raise LevelMismatch(
-                    f"{self.records.source}: {where} has chunk ids, expected token-level: load it with "
-                    "load_dataset(path, CHUNK), or pass registry= with the positions of the chunks"
+                    f"{self.records.source}: {where} has chunk ids, expected token-level: pass registry= with the "
+                    "positions of the chunks, or read it at chunk level, with CHUNK or by ChunkLevelEvaluation"
                 )
             for found, keys in GROUND_TRUTH_KEYS.items():
                 if not outputs.keys().isdisjoint(keys):

@@ -182,9 +182,11 @@ class ExperimentConfig(Generic[U]):
         """The record kept with the result: components with their parameters, dataset and corpus; each with a hash."""
         copied = copied_labels(self.dataset, self.corpus) if self.level is TOKEN else []
         version, settings = self.dataset.metadata.get("version"), self._settings
+        given = self.config.experiment_name
         return {
             **settings,
             "hash": content_digest(json.dumps(plain(settings, DEEPEST), sort_keys=True)),
+            "experiment_name": None if not given else fit_to_keep(given),
             "dataset": {
                 "name": fit_to_keep(self.dataset.name),
                 "version": fit_to_keep(str(version)) if isinstance(version, str | int) else None,

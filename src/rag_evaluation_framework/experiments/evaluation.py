@@ -13,6 +13,7 @@ from rag_evaluation_framework.contracts.component import check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.vector_store import VectorStore
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
@@ -20,7 +21,7 @@ from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments.config import (
     ChunkLevelExperimentConfig,
     DocumentLevelExperimentConfig,
@@ -28,7 +29,7 @@ from rag_evaluation_framework.experiments.config import (
     TokenLevelExperimentConfig,
 )
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
-from rag_evaluation_framework.experiments.evaluation_dataset import find_dataset
+from rag_evaluation_framework.experiments.evaluation_dataset import Fields, find_dataset
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.levels.level_rules import NameChunk
 from rag_evaluation_framework.registry.building import as_component
@@ -109,6 +110,10 @@ class Evaluation(ABC, Generic[U]):
             if the dataset was read there, or was pushed there when it was generated. What does not arrive is noted in
             the result, which is saved before.
         root: The folder of runs and datasets.
+        registry: Positions of position-aware chunks; needed at token level if examples name these (`pa_chunk_…`) where
+            others have spans.
+        query_key: The key of `inputs` of examples that holds the question; by default `query`.
+        ground_truth_key: The key of their `outputs` that holds the ground truth; by default any that is known.
 
     Attributes:
         corpus: The documents.
@@ -116,7 +121,8 @@ class Evaluation(ABC, Generic[U]):
         publishes_to: The dataset in LangSmith as whose experiments results are published; None if they are not.
 
     Raises:
-        ConfigError: Neither a dataset nor a name is given, or both; or `publish` is given without a name.
+        ConfigError: Neither a dataset nor a name is given, or both; `publish` is given without a name; or what says how
+            examples are read is not such, or is given with a `Dataset`.
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: The dataset is not a `Dataset`, or cannot be read.
         LevelMismatch: The dataset is of another evaluation type.
@@ -137,13 +143,17 @@ class Evaluation(ABC, Generic[U]):
         langsmith_dataset_name: str | None = None,
         publish: bool | None = None,
         root: str | Path = ROOT,
+        registry: ChunkRegistry | None = None,
+        query_key: str | None = None,
+        ground_truth_key: str | None = None,
     ) -> None:
         checked_corpus(corpus)
         if publish is not None:
             check_truth(type(self).__name__, "publish", publish)
         if publish and langsmith_dataset_name is None:
             raise ConfigError(f"{type(self).__name__}: publish=True needs langsmith_dataset_name=")
-        found = find_dataset(dataset, langsmith_dataset_name, self.level, corpus, root)
+        fields = Fields(registry, query_key, ground_truth_key)
+        found = find_dataset(dataset, langsmith_dataset_name, self.level, corpus, root, fields)
         check_dataset_level(found.dataset, self.level)
         published = found.langsmith_name is not None if publish is None else publish
         object.__setattr__(self, "corpus", corpus)
@@ -196,6 +206,8 @@ class Evaluation(ABC, Generic[U]):
         Raises:
             ConfigError: A retriever is given together with components that it would not use.
             InputError: Another argument cannot be used.
+            Interrupted: Ctrl-C came when some questions were answered, or the result was being published; it has the
+                result.
         """
         given = (("chunker", chunker), ("embedder", embedder), ("vector_store", vector_store))
         parts: dict[str, Any] = {key: part for key, part in given if part is not None}
@@ -211,7 +223,14 @@ class Evaluation(ABC, Generic[U]):
         result = run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
         if self.publishes_to is None:
             return result
-        published: EvaluationResult[U] = load_installed(_PUBLISH)(result, self.publishes_to)
+        try:
+            published: EvaluationResult[U] = load_installed(_PUBLISH)(result, self.publishes_to)
+        except KeyboardInterrupt as interrupt:
+            where = "not saved" if result.folder is None else f"saved in {result.folder}"
+            told = (
+                f"the run is finished; the result is {where}, and maybe not published: publish_experiment completes it"
+            )
+            raise Interrupted(told, result) from interrupt
         return published
 
     async def arun(
@@ -294,8 +313,20 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
         langsmith_dataset_name: str | None = None,
         publish: bool | None = None,
         root: str | Path = ROOT,
+        registry: ChunkRegistry | None = None,
+        query_key: str | None = None,
+        ground_truth_key: str | None = None,
     ) -> None:
-        super().__init__(corpus, dataset, langsmith_dataset_name=langsmith_dataset_name, publish=publish, root=root)
+        super().__init__(
+            corpus,
+            dataset,
+            langsmith_dataset_name=langsmith_dataset_name,
+            publish=publish,
+            root=root,
+            registry=registry,
+            query_key=query_key,
+            ground_truth_key=ground_truth_key,
+        )
         object.__setattr__(self, "chunk_id", chunk_id)
 
     def experiment(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level
@@ -37,7 +38,41 @@ class FoundDataset(NamedTuple):
     langsmith_name: str | None = None
 
 
-def find_dataset(given: Any, name: str | None, level: Level[Any], corpus: Corpus, root: str | Path) -> FoundDataset:
+class Fields(NamedTuple):
+    """How the examples of a dataset are read, as `load_dataset` says.
+
+    Attributes:
+        registry: Positions of the chunks that labels name.
+        query_key: The key of `inputs` that holds the question.
+        ground_truth_key: The key of `outputs` that holds the ground truth.
+    """
+
+    registry: ChunkRegistry | None = None
+    query_key: str | None = None
+    ground_truth_key: str | None = None
+
+    def check(self, given: Any) -> None:
+        """Check that they are such, and that there are examples to read: that what is given is not a dataset.
+
+        Raises:
+            ConfigError: They are not.
+        """
+        for key, value in self.given.items():
+            kind, expected = (ChunkRegistry, "a ChunkRegistry") if key == "registry" else (str, "the name of a field")
+            if not isinstance(value, kind):
+                raise ConfigError(f"{key}={shown(value)}: expected {expected}")
+            if isinstance(given, Dataset):
+                raise ConfigError(f"{key}= is for examples that are read; dataset= is a Dataset already")
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Those that are given, by name."""
+        return {key: value for key, value in self._asdict().items() if value is not None}
+
+
+def find_dataset(
+    given: Any, name: str | None, level: Level[Any], corpus: Corpus, root: str | Path, fields: Fields
+) -> FoundDataset:
     """Return the dataset of an evaluation.
 
     Args:
@@ -46,9 +81,10 @@ def find_dataset(given: Any, name: str | None, level: Level[Any], corpus: Corpus
         level: The level of the evaluation; a dataset at token level serves every other one, too.
         corpus: The documents.
         root: The folder of runs and datasets.
+        fields: How examples are read.
 
     Raises:
-        ConfigError: Both are given, or none.
+        ConfigError: Both are given, or none; or the fields are for nothing.
         DatasetError: The dataset cannot be used, or is nowhere.
         LevelMismatch: It is of another level.
         MissingDependency: It is not here, and LangSmith's SDK is not installed.
@@ -57,8 +93,10 @@ def find_dataset(given: Any, name: str | None, level: Level[Any], corpus: Corpus
     if (given is None) == (name is None):
         got = "neither" if given is None else "both"
         raise ConfigError(f"expected either dataset= or langsmith_dataset_name=, got {got}")
+    fields.check(given)
+    reading = {"corpus": corpus, **fields.given}
     if isinstance(given, str | Path):
-        return FoundDataset(_at_level(_loading(Path(given), corpus), level))
+        return FoundDataset(_at_level(partial(load_dataset, Path(given), **reading), level))
     if name is None:
         return FoundDataset(given)
     checked: Any = name
@@ -68,12 +106,12 @@ def find_dataset(given: Any, name: str | None, level: Level[Any], corpus: Corpus
     for ending in endings if Path(name).name == name else ():
         local = Path(root) / DATASETS / f"{name}{ending}"
         if _is_file(local):
-            found = _at_level(_loading(local, corpus), level)
+            found = _at_level(partial(load_dataset, local, **reading), level)
             return FoundDataset(found, name if found.metadata.get(LANGSMITH_NAME) == name else None)
-    pull: Read = partial(load_installed(_PULL), name, corpus=corpus)
+    pull: Read = partial(load_installed(_PULL), name, **reading)
     try:
         return FoundDataset(_at_level(pull, level), name)
-    except (ConfigError, DatasetError, MissingDependency) as error:
+    except (ConfigError, DatasetError, LevelMismatch, MissingDependency) as error:
         raise type(error)(f"no file of dataset {name!r} in {Path(root) / DATASETS}; {error}") from error
 
 
@@ -82,10 +120,6 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):  # no file can have this name
         return False
-
-
-def _loading(path: Path, corpus: Corpus) -> Read:
-    return partial(load_dataset, path, corpus=corpus)
 
 
 def _at_level(read: Read, level: Level[Any]) -> Dataset[Any]:

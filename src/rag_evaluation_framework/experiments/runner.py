@@ -144,7 +144,7 @@ def _scored(
         table = replace(table, columns=own(table.columns))
         before = replace(before, scores=own(before.scores), ceilings=own(before.ceilings))
     table = replace(table, count_as_zero=config.config.count_as_zero)
-    queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted)
+    queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted, config.dataset)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](

@@ -12,6 +12,7 @@ from typing import Any
 
 from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework.data.hits import Hit, Ranking
+from rag_evaluation_framework.integrations.run_outputs import CHARACTERS
 from rag_evaluation_framework.results.result import EvaluationResult
 
 RUN = "rag_eval_run"
@@ -19,6 +20,7 @@ RUN = "rag_eval_run"
 
 _COMPONENTS = ("chunker", "embedder", "vector_store", "reranker")
 _LONGEST_NAME = 80
+_GIVEN_NAME = "experiment_name"
 _PARAMETERS = re.compile(r"^(\w+)\(.*", re.DOTALL)
 
 
@@ -31,17 +33,21 @@ class ExperimentContent:
         hits: What was retrieved for each of its questions.
         examples: The examples, by the id of their question.
         rows: The rows of the questions in the result that are among them.
+        uncompared: The ids of those of these questions whose labels could not be compared.
     """
 
     result: EvaluationResult[Any]
     hits: Sequence[Ranking]
     examples: Mapping[str, Mapping[str, Any]]
     rows: Sequence[int]
+    uncompared: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """What the experiment is called, without what makes it unique; of a component its class alone."""
-        return _PARAMETERS.sub(r"\1", self.result.name)[:_LONGEST_NAME].strip() or "rag-eval"
+        """What the experiment is called, without what makes it unique; of a name that nobody gave the class alone."""
+        name, config = self.result.name, self.result.config
+        is_given = config.get(_GIVEN_NAME, name) is not None  # of a result of an earlier version that is not known
+        return (name if is_given else _PARAMETERS.sub(r"\1", name))[:_LONGEST_NAME].strip() or "rag-eval"
 
     @cached_property
     def identity(self) -> str:
@@ -80,6 +86,11 @@ class ExperimentContent:
         taken = set(self.rows)
         return tuple(query_id for row, query_id in enumerate(self.result.scores.query_ids) if row not in taken)
 
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """The ids of the questions of the dataset that are not in the result."""
+        return tuple(sorted(self.examples.keys() - set(self.result.scores.query_ids)))
+
     def example(self, row: int) -> Mapping[str, Any]:
         """Return the example of a question."""
         return self.examples[self.result.scores.query_ids[row]]
@@ -103,6 +114,8 @@ class ExperimentContent:
 
 def _place(hit: Hit) -> dict[str, Any]:
     fields = {"doc_id": hit.doc_id, "start": hit.start, "end": hit.end, "chunk_id": hit.chunk_id, "score": hit.score}
+    if not hit.placed and hit.text is not None:
+        fields[CHARACTERS] = len(hit.text)
     return {name: value for name, value in fields.items() if value is not None}
 
 

@@ -1,15 +1,14 @@
 """A connection to LangSmith, whose errors are ours."""
 
-import logging
 import os
 import re
-import warnings
-from collections.abc import Generator
+import unicodedata
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_evaluation_framework._outside import class_name, hide, one_line, raised, said
+from rag_evaluation_framework._outside import class_name, hide, one_line, raised, said, shown
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.errors import (
     ConfigError,
@@ -18,12 +17,15 @@ from rag_evaluation_framework.errors import (
     ProviderRefused,
     ProviderUnavailable,
 )
+from rag_evaluation_framework.integrations.langsmith_silence import own_class
 
 if TYPE_CHECKING:
     from langsmith import Client
 
 PROVIDER = "LangSmith"
 _KEYS = ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY")
+_ENDPOINTS = ("LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT")
+_NO_KEY = re.compile(r"[^!-~]")  # what is not ASCII, white space and control codes
 _LOGIN = "LANGSMITH_CONFIG_FILE"
 _MILLISECONDS = (10_000, 60_000)  # to connect, and to wait for an answer
 _ADVICE = {
@@ -49,37 +51,27 @@ def opened(client: "Client | None", needed_by: str, losses: list[BaseException] 
         losses: Where a client of our own, which then traces, puts the errors for which it lost a trace.
 
     Raises:
-        ConfigError: There is no key.
+        ConfigError: There is no key, or none that can be sent; the address is none; or the client is none.
         MissingDependency: The SDK is not installed.
     """
+    if client is None:
+        _check_environment()
+    langsmith = require("langsmith", extra="langsmith", needed_by=needed_by)
     if client is not None:
-        hide(client.api_key or "")
+        if not isinstance(client, langsmith.Client):
+            raise ConfigError(f"client={shown(client)}: expected a langsmith.Client")
+        _check_characters("the key of the client", client.api_key or "")
         yield client
         return
-    _check_key()
-    langsmith = require("langsmith", extra="langsmith", needed_by=needed_by)
-    with _quiet():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a key that is missing: it may be that of a login
-            tracing = {"auto_batch_tracing": False} if losses is None else {"tracing_error_callback": losses.append}
-            own = langsmith.Client(timeout_ms=_MILLISECONDS, **tracing)
-        hide(own.api_key or "")
-        try:
-            yield own
-        finally:
-            own.close(timeout=0)
-
-
-@contextmanager
-def _quiet() -> Generator[None]:
-    """Keep what the SDK logs to its developers: it quotes parts of keys, and what was lost is told by us."""
-    logger = logging.getLogger("langsmith")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
+    tracing: dict[str, Any] = {"auto_batch_tracing": False}
+    if losses is not None:  # all of it, whatever the environment says of the traces of others
+        tracing = {"tracing_error_callback": losses.append, "tracing_sampling_rate": 1.0}
+    own = own_class(langsmith.Client)(timeout_ms=_MILLISECONDS, **tracing)
     try:
-        yield
+        _check_characters("the key of the login of LangSmith's command line", own.api_key or "")
+        yield own
     finally:
-        logger.setLevel(before)
+        own.close(timeout=0)
 
 
 @contextmanager
@@ -125,15 +117,38 @@ def _told(error: Exception, status: int | None) -> str:
         return f"no answer ({class_name(error.__cause__ or error)})"  # the SDK would quote parts of the key
     if status is None:
         return f"an answer that cannot be used ({one_line(raised(error), _LONGEST)})"
-    return f"status {status}: {one_line(said(error), _LONGEST)}{_ADVICE.get(status, '')}"
+    return f"status {status}: {one_line(said(error), _LONGEST)}{advice(status)}"
 
 
-def _check_key() -> None:
-    """Raise ConfigError if there is neither a key nor a login of LangSmith's command line."""
+def advice(status: int | None) -> str:
+    """Return what to do about a status, as the end of a sentence; nothing if that is not known."""
+    return _ADVICE.get(status or 0, "")
+
+
+def _check_environment() -> None:
+    """Raise ConfigError if there is neither a key nor a login of LangSmith's command line, or no valid address."""
     login = Path(os.environ.get(_LOGIN) or "~/.langsmith/config.json")
-    if any(os.environ.get(name, "").strip() for name in _KEYS) or _is_file(login):
-        return
-    raise ConfigError(f"LangSmith needs an API key: set {_KEYS[0]}, which LangSmith's settings make")
+    name, key = _first_of(_KEYS)
+    _check_characters(name, key)
+    if not key and not _is_file(login):
+        raise ConfigError(f"LangSmith needs an API key: set {name}, which LangSmith's settings make")
+    name, address = _first_of(_ENDPOINTS)
+    if address and not address.startswith(("http://", "https://")):
+        raise ConfigError(f"{name}={shown(address)}: expected an address that begins with https:// or http://")
+
+
+def _first_of(names: Sequence[str]) -> tuple[str, str]:
+    """Return the variable that the SDK reads, and what it takes of it; the first name and no text if none is set."""
+    found = ((name, os.environ.get(name, "").strip().strip("\"'")) for name in names)
+    return next(((name, value) for name, value in found if value), (names[0], ""))
+
+
+def _check_characters(name: str, key: str) -> None:
+    """Hide a key from now on, and raise ConfigError if it cannot be sent; the SDK would quote the whole of it."""
+    hide(key)
+    if wrong := _NO_KEY.search(key):
+        character = unicodedata.name(wrong[0], f"U+{ord(wrong[0]):04X}")
+        raise ConfigError(f"{name} has a character that no key has: {character}")
 
 
 def _is_file(path: Path) -> bool:

@@ -1,23 +1,41 @@
 """Pulling a dataset from LangSmith, whoever made it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.levels import Level, U, checked_level
+from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
 from rag_evaluation_framework.datasets.langsmith_examples import PUSHED, ExampleReader
-from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from rag_evaluation_framework.integrations.langsmith_client import checked_name, opened
 from rag_evaluation_framework.integrations.langsmith_listing import dataset_named, listed_examples
 
 if TYPE_CHECKING:
     from langsmith import Client
 
+_FINEST_FIRST: Sequence[Level[Any]] = (TOKEN, CHUNK, DOCUMENT)
 
+
+@overload
+def pull_dataset(
+    name: str,
+    level: None = None,
+    *,
+    client: "Client | None" = None,
+    corpus: Corpus | None = None,
+    registry: ChunkRegistry | None = None,
+    utf16_offsets: bool = False,
+    query_key: str | None = None,
+    ground_truth_key: str | None = None,
+) -> Dataset[Any]: ...
+
+
+@overload
 def pull_dataset(
     name: str,
     level: Level[U],
@@ -28,7 +46,20 @@ def pull_dataset(
     utf16_offsets: bool = False,
     query_key: str | None = None,
     ground_truth_key: str | None = None,
-) -> Dataset[U]:
+) -> Dataset[U]: ...
+
+
+def pull_dataset(
+    name: str,
+    level: Level[Any] | None = None,
+    *,
+    client: "Client | None" = None,
+    corpus: Corpus | None = None,
+    registry: ChunkRegistry | None = None,
+    utf16_offsets: bool = False,
+    query_key: str | None = None,
+    ground_truth_key: str | None = None,
+) -> Dataset[Any]:
     """Return the dataset of the examples of a dataset in LangSmith.
 
     Of one that `push_dataset` made the questions have their order, ids and metadata, and the dataset its identity
@@ -36,7 +67,7 @@ def pull_dataset(
 
     Args:
         name: The name in LangSmith.
-        level: The evaluation type of the labels.
+        level: The evaluation type of the labels; by default the finest that they have.
         client: A client of LangSmith's SDK; by default one of the environment (`LANGSMITH_API_KEY`).
         corpus: The documents; needed if the ground truth is given as quotes.
         registry: Positions of position-aware chunks; needed if spans are given as their ids.
@@ -51,7 +82,7 @@ def pull_dataset(
         MissingDependency: LangSmith's SDK is not installed.
         ProviderError: LangSmith cannot be reached, or refuses.
     """
-    name, level = checked_name(name), checked_level(level)
+    name, levels = checked_name(name), _FINEST_FIRST if level is None else (checked_level(level),)
     with opened(client, "pull_dataset") as connected:
         stored = dataset_named(connected, name)
         if stored is None:
@@ -61,10 +92,23 @@ def pull_dataset(
         raise DatasetError(f"the dataset {name!r} in LangSmith has no examples")
     examples.sort(key=_position)
     source = f"dataset {name!r} in LangSmith"
-    reader = ExampleReader(source, level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
-    dataset = reader.dataset(((f"example {example['id']}: $", example) for example in examples), name)
+    rows = [(f"example {example['id']}: $", example) for example in examples]
+
+    def read(level: Level[Any]) -> Dataset[Any]:
+        reader = ExampleReader(source, level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
+        return reader.dataset(rows, name)
+
+    dataset = _first_read(read, levels)
     labelled, chunking = _agreed(examples, "corpus_hash"), _agreed(examples, "chunking")
     return replace(dataset, corpus_hash=labelled or dataset.corpus_hash, chunking=chunking)
+
+
+def _first_read(read: Callable[[Level[Any]], Dataset[Any]], levels: Sequence[Level[Any]]) -> Dataset[Any]:
+    """Return a dataset at the first of the levels that it has."""
+    for level in levels[:-1]:
+        with suppress(LevelMismatch):
+            return read(level)
+    return read(levels[-1])
 
 
 def _noted(example: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -21,6 +21,9 @@ class PublishedExperiment:
         problems: What went wrong, as texts.
         unmatched: The ids of questions of the result that are not published: they are not in the dataset, or have
             another wording or other labels there.
+        unanswered: The ids of questions of the dataset that are not in the result.
+        uncompared: The ids of questions that are published though it is not known whether their labels there are those
+            that they were scored with: their examples cannot be read without documents, or tell another level.
     """
 
     name: str
@@ -33,24 +36,43 @@ class PublishedExperiment:
     sent: int
     problems: tuple[str, ...] = ()
     unmatched: tuple[str, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    uncompared: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
-        """Whether the whole result is there, as far as LangSmith tells."""
-        return self.runs >= self.questions and self.scores_there >= self.scores and not self.unmatched
+        """Whether the whole result is there, as far as LangSmith tells, beside the labels that it was scored with."""
+        return not (self._is_lossy or self.unmatched or self.uncompared)
+
+    @property
+    def _is_lossy(self) -> bool:
+        return self.runs < self.questions or self.scores_there < self.scores
 
     @property
     def told(self) -> str:
         """What people read."""
         there = f"{self.runs} of {self.questions} runs and {self.scores_there} of {self.scores} scores are there"
-        told = f"experiment {self.name} in LangSmith{'' if self.complete else ' is incomplete'}: {there}"
+        is_whole = not (self._is_lossy or self.unmatched)
+        told = f"experiment {self.name} in LangSmith{'' if is_whole else ' is incomplete'}: {there}"
         if self.unmatched:
-            those = ", ".join(self.unmatched[:_MOST_NAMED]) + (" …" if len(self.unmatched) > _MOST_NAMED else "")
             told += (
                 f"; not published are {len(self.unmatched)} of the run's questions, which are not in the dataset "
-                f"{self.dataset_name}, or have another wording or other labels there: {those}"
+                f"{self.dataset_name}, or have another wording or other labels there: {_named(self.unmatched)}"
+            )
+        if self.unanswered:
+            told += (
+                f"; the run has nothing for {len(self.unanswered)} of the questions of the dataset "
+                f"{self.dataset_name}: {_named(self.unanswered)}"
+            )
+        if self.uncompared:
+            told += (
+                f"; of {len(self.uncompared)} of the run's questions it is not known whether their labels there are "
+                f"those that they were scored with: {_named(self.uncompared)}"
             )
         if self.problems:
             told += f"; {'; '.join(self.problems)}"
-        lost = self.runs < self.questions or self.scores_there < self.scores
-        return f"{told}. Publish the result again to complete it" if lost else told
+        return f"{told}. Publish the result again to complete it" if self._is_lossy else told
+
+
+def _named(ids: tuple[str, ...]) -> str:
+    return ", ".join(ids[:_MOST_NAMED]) + (" …" if len(ids) > _MOST_NAMED else "")

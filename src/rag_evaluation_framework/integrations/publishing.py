@@ -6,7 +6,7 @@ from typing import Any
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import RagEvalError
-from rag_evaluation_framework.integrations.langsmith_experiments import publish_experiment
+from rag_evaluation_framework.integrations.langsmith_experiments import keep_address, publish_experiment
 from rag_evaluation_framework.results.result import EvaluationResult
 
 
@@ -20,7 +20,9 @@ def published(result: EvaluationResult[U], dataset_name: str) -> EvaluationResul
     try:
         experiment = publish_experiment(result, dataset_name)
     except RagEvalError as error:
-        return _noted(result, f"the result is not published: {error}")
+        told = f"the result is not published: {error}"
+        keep_address(result, {"url": None, "notes": [told]})
+        return _noted(result, told)
     addressed: Any = replace(result, experiment_url=experiment.url, raw_results=experiment)
     return addressed if experiment.complete else _noted(addressed, experiment.told)
 

@@ -69,6 +69,7 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
     if expected is not None and isinstance(kind, str) and kind != expected.evaluation_type:
         raise LevelMismatch(f"{path}: is {kind}, expected {expected.evaluation_type}")
     head, config = _head(report, content)
+    address, told = _published(report.parent)
     queries = _queries(report, content, head, config)
     result = EvaluationResult[Any](
         name=head.name,
@@ -78,12 +79,12 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         cutoffs=head.cutoffs,
         config=head.config,
         timings=head.timings,
-        notes=head.notes,
+        notes=(*head.notes, *told),
         created=head.created,
         hits={name: head.counts[name] for name in ("hits", "unlocated_hits")},
         version=head.version,
         folder=report.parent,
-        experiment_url=head.experiment_url or _address(report.parent),
+        experiment_url=head.experiment_url or address,
         skipped=tuple(record.label() for record in head.skipped or ()),
         gates=head.gates,
         usage=head.usage,
@@ -95,17 +96,18 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
     return result
 
 
-def _address(folder: Path) -> str | None:
-    """Return where a result was published, as far as its folder tells."""
+def _published(folder: Path) -> tuple[str | None, list[str]]:
+    """Return where a result was published, and what is to be noted of that, as far as its folder tells."""
     path = folder / store.EXPERIMENT
     if not path.is_file():
-        return None
+        return None, []
     try:
         kept = parse_json(read_text(path, most=_LARGEST_EXPERIMENT))
     except (ValueError, InputError):
-        return None
-    url: Any = kept.get("url") if is_object(kept) else None
-    return url if isinstance(url, str) else None
+        return None, []
+    url, notes = (kept.get(name) for name in ("url", "notes")) if is_object(kept) else (None, None)
+    told = [note for note in notes if isinstance(note, str)] if is_list(notes) else []
+    return (url if isinstance(url, str) else None), told
 
 
 def _head(report: Path, content: Mapping[str, Any]) -> tuple[ReportRecord, ConfigRecord]:

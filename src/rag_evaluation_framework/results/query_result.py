@@ -1,7 +1,7 @@
 """The results of all queries in columns, and the result of one query."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
@@ -17,7 +17,7 @@ from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Ranking
-from rag_evaluation_framework.data.identity import answer_key, unit_key
+from rag_evaluation_framework.data.identity import LabelIdentity, gains_of, question_identity
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.labelled_units import as_answer
 from rag_evaluation_framework.data.levels import U
@@ -57,6 +57,8 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         ceilings: The recall that no order of the candidates exceeds, likewise; of recalls only.
         returned: What was returned for each query, in brief; None if that is not known, as of a `report.json` alone, or
             of results that were saved before it was recorded.
+        labelled: What the labels of the dataset are known again by, by row, where they were read at another level or
+            under other ids.
     """
 
     table: ScoreTable
@@ -73,10 +75,16 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     before: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
     ceilings: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
     returned: Returned | None = None
+    labelled: Mapping[int, LabelIdentity] = field(default_factory=dict[int, LabelIdentity])
 
     @classmethod
     def of(
-        cls, truth: Sequence[GroundTruth[U]], rankings: Rankings, table: ScoreTable, quoted: Callable[[U], U]
+        cls,
+        truth: Sequence[GroundTruth[U]],
+        rankings: Rankings,
+        table: ScoreTable,
+        quoted: Callable[[Any], Any],
+        labels: Iterable[GroundTruth[Any]],
     ) -> "QueryResults[U]":
         """Return the results of an evaluation; hits that have a place are kept without their text, which follows.
 
@@ -85,11 +93,9 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             rankings: What was retrieved.
             table: The scores.
             quoted: Returns a relevant unit with the text that it quotes, if that is known.
+            labels: The ground truth as the dataset has it, of which the other may be a projection.
         """
-        gains = {
-            row: {str(unit): gain for unit in entry.relevant if (gain := entry.gain(unit)) != 1.0}
-            for row, entry in enumerate(truth)
-        }
+        gains = {row: gains_of(entry) for row, entry in enumerate(truth)}
         return cls(
             table,
             tuple(entry.query.text for entry in truth),
@@ -111,6 +117,11 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
                 row: plain(entry.query.metadata, DEEPEST) for row, entry in enumerate(truth) if entry.query.metadata
             },
             returned=Returned.of(rankings.hits, truth),
+            labelled={
+                row: LabelIdentity.of_truth(own, quoted)
+                for row, (own, entry) in enumerate(zip(labels, truth, strict=True))
+                if own is not entry and (own.level is not entry.level or own.answers != entry.answers)
+            },
         )
 
     @cached_property
@@ -137,17 +148,14 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         return tuple(self.known) or tuple(map(self._identity, range(len(self))))
 
     def _identity(self, row: int) -> str:
-        relevant, gains = cast("tuple[Any, ...]", self.relevant[row]), sorted(self.gains.get(row, {}).items())
-        if row in self.answers:
-            told = sorted(json.dumps(answer_key(answer)) for answer in self.answers[row])
-            return content_digest(json.dumps([self.texts[row], {"answers": told}, gains]))[:32]
-        if not self.by_place:
-            keys = sorted(json.dumps(unit_key(unit)) for unit in set(relevant))
-            return content_digest(json.dumps([self.texts[row], keys, gains]))[:32]
+        relevant, gains = cast("tuple[Any, ...]", self.relevant[row]), self.gains.get(row, {})
+        if row in self.answers or not self.by_place:
+            answers = self.answers.get(row) or map(as_answer, relevant)
+            return question_identity(self.texts[row], answers, gains)
         places: set[Any] = {
             (unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit for unit in relevant
         }
-        return content_digest(json.dumps([self.texts[row], sorted(places), gains]))[:16]
+        return content_digest(json.dumps([self.texts[row], sorted(places), sorted(gains.items())]))[:16]
 
     def row(self, number: int) -> "QueryResult[U]":
         """Return the result of one query."""
@@ -209,6 +217,11 @@ class QueryResult(Generic[U]):
     def answers(self) -> tuple[Answer[U], ...]:
         """The answers, each with all of its places, of which any is enough; empty if the corpus holds none."""
         return self.results.answers.get(self.row) or tuple(map(as_answer, self.relevant))
+
+    @property
+    def labelled(self) -> LabelIdentity | None:
+        """What the labels of the dataset are known again by, if they were read at another level or under other ids."""
+        return self.results.labelled.get(self.row)
 
     @property
     def places_found(self) -> tuple[tuple[U, ...] | None, ...]:

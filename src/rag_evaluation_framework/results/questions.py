@@ -11,6 +11,7 @@ import numpy as np
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.data.identity import LabelIdentity
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
 from rag_evaluation_framework.errors import DatasetError, ResultError
@@ -59,7 +60,7 @@ def read_questions(
     times = {name: _filled(seconds, len(columns.statuses)) for name, seconds in columns.stages.items()}
     read = table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities, by_place
     more = columns.answers, columns.places_found, columns.metadata, before, ceilings, columns.returned()
-    return QueryResults(*read, *more)
+    return QueryResults(*read, *more, columns.labelled)
 
 
 class _Columns(Generic[U]):
@@ -78,6 +79,7 @@ class _Columns(Generic[U]):
         self.places_found: dict[int, tuple[int | None, ...]] = {}
         self.gains: dict[int, Mapping[str, float]] = {}
         self.metadata: dict[int, Mapping[str, Any]] = {}
+        self.labelled: dict[int, LabelIdentity] = {}
         self.stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
         self.results = array("q")
         self.first_relevant = array("d")
@@ -110,6 +112,8 @@ class _Columns(Generic[U]):
             self.gains[row] = record.gains
         if record.metadata:
             self.metadata[row] = record.metadata
+        if record.labelled is not None:
+            self.labelled[row] = record.labelled
         if record.answers:
             self.answers[row] = _answers(record, self.source)
             self.places_found[row] = record.places_found

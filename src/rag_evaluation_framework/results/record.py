@@ -15,6 +15,7 @@ from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, is_metric_name
 from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.data.identity import LabelIdentity
 from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.queries import Query
@@ -277,6 +278,8 @@ class FullQuestion(ScoredQuestion, Generic[U]):
         results: The number of results; None of earlier versions, which did not record it.
         first_relevant: The rank of the first result that is relevant, from 1; None if none is.
         best_score: The retriever's own score of the first result; None if the scores do not order the results.
+        labelled: What the labels of the dataset are known again by, where `relevant` are others: at another level, or
+            under other ids.
     """
 
     text: str
@@ -291,6 +294,7 @@ class FullQuestion(ScoredQuestion, Generic[U]):
     results: Count | None = None
     first_relevant: Count | None = None
     best_score: Number | None = None
+    labelled: LabelIdentity | None = None
 
 
 def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
@@ -306,6 +310,7 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
                 **_answers(queries, row),
                 "gains": queries.gains.get(row, {}),
                 **({"metadata": queries.metadata[row]} if row in queries.metadata else {}),
+                **({"labelled": asdict(queries.labelled[row])} if row in queries.labelled else {}),
                 **known,
                 **returned,
                 "stages": {name: spent for name, spent in seconds.items() if spent is not None},
