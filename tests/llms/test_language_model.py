@@ -118,7 +118,7 @@ def test_a_text_is_answered_and_its_tokens_are_counted(model_of, providers, kind
 def test_a_form_is_filled_in(model_of, kind):
     completion = model_of(kind).form(MESSAGES, Question)
     assert isinstance(completion.value, Question)
-    assert completion.value.question in TEXT
+    assert completion.value.question.startswith("What is said about ")
     assert all(quote.text in TEXT for quote in completion.value.quotes)
     assert completion.value.quotes
 
@@ -300,7 +300,7 @@ def test_what_passes_is_asked_again_and_answered(model_of, providers, waits, cli
     fault, *_ = FAULTS[name]
     providers.fault(route_of(client), times=2, **fault)
     with track_usage() as usage:
-        assert model_of(client).form(MESSAGES, Question).value.question in TEXT
+        assert model_of(client).form(MESSAGES, Question).value.quotes[0].text in TEXT
     assert (usage.total.requests, usage.total.retries, len(waits)) == (3, 2, 2)
 
 

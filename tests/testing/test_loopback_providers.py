@@ -189,7 +189,7 @@ def test_answers_are_what_a_function_of_the_request_returns():
 def test_without_answers_what_is_asked_about_is_quoted_in_the_form_that_is_asked_for():
     with LoopbackProviders():
         parsed = OpenAI().chat.completions.parse(response_format=Form, **ASKED).choices[0].message.parsed
-        assert parsed == Form(question="Refunds take five working days.", certain=True)
+        assert parsed == Form(question="What is said about refunds, take, working?", certain=True)
 
 
 def test_a_fault_that_is_none_is_refused():

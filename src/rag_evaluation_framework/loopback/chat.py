@@ -14,6 +14,9 @@ from rag_evaluation_framework.errors import ConfigError
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 """The schema of JSON that may be any object."""
 
+_QUESTION = "question"  # what is called so is no quote, as a question in the words of its answer would be no test
+_WORD = re.compile(r"\w+")
+_MOST_WORDS = 3
 _SENTENCE = re.compile(r"[^.!?\n]{12,}[.!?]")
 
 
@@ -99,7 +102,10 @@ def _quoted(request: ChatRequest) -> Reply:
 
 
 def _made(schema: Mapping[str, Any], root: Mapping[str, Any], supply: Iterator[str]) -> Any:
-    """Return a value that keeps a schema: its texts are sentences, its lists have as few items as they may, or one."""
+    """Return a value that keeps a schema: its texts are sentences, its lists have as few items as they may, or one.
+
+    A text that is called `question` asks about a sentence.
+    """
     if (reference := schema.get("$ref")) is not None:
         return _made(root["$defs"][str(reference).rpartition("/")[2]], root, supply)
     for key in ("anyOf", "oneOf", "allOf"):
@@ -113,8 +119,18 @@ def _made(schema: Mapping[str, Any], root: Mapping[str, Any], supply: Iterator[s
     if is_list(kind):
         kind = kind[0]
     if kind == "object":
-        return {name: _made(part, root, supply) for name, part in schema.get("properties", {}).items()}
+        made = {name: _made(part, root, supply) for name, part in schema.get("properties", {}).items()}
+        return {name: _asking(value) if name == _QUESTION else value for name, value in made.items()}
     if kind == "array":
         return [_made(schema.get("items", {}), root, supply) for _ in range(schema.get("minItems", 1))]
     plain = {"integer": schema.get("minimum", 1), "number": schema.get("minimum", 0.5), "boolean": True, "null": None}
     return plain[kind] if kind in plain else next(supply)
+
+
+def _asking(sentence: Any) -> Any:
+    """Return a question about a sentence, by its longest words in their order; what is no text, as it is."""
+    if not isinstance(sentence, str):
+        return sentence
+    words = list(dict.fromkeys(_WORD.findall(sentence.lower())))
+    longest = sorted(words, key=len, reverse=True)[:_MOST_WORDS]
+    return f"What is said about {', '.join(word for word in words if word in longest)}?"
