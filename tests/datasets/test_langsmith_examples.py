@@ -386,7 +386,11 @@ def test_examples_that_were_pushed_at_another_level_are_refused():
         ({"sourceIds": ["x"]}, TOKEN, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
         ({"sourceIds": ["x"]}, CHUNK, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
         ({"chunk_ids": ["x"]}, DOCUMENT, r"has chunk-level .*load_dataset\(path, CHUNK\)"),
-        ({"chunk_ids": ["pa_chunk_1"]}, TOKEN, r"load_dataset\(path, CHUNK\), or pass registry="),
+        (
+            {"chunk_ids": ["pa_chunk_1"]},
+            TOKEN,
+            r"pass registry= .*, or read it at chunk level: load_dataset\(path, CHUNK\)",
+        ),
     ],
 )
 def test_another_level_than_that_of_the_examples_is_refused(tmp_path, outputs, level, message):

@@ -24,6 +24,7 @@ from rag_evaluation_framework.data.ground_truth import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryIds, QueryText
+from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -156,8 +157,11 @@ class ExampleReader:
             raise self.records.error()
         self.records.warn()
         truth = [entry for entry in entries if entry is not None]
-        recorded = self.labels.contexts(self.documents)
-        return Dataset(truth, self.level, name=name, corpus=self.labels.corpus, recorded=recorded)
+        return Dataset(truth, self.level, name=name, corpus=self.labels.corpus)
+
+    def contexts(self) -> LabelContexts:
+        """Return what examples that were pushed keep of the labelled documents, once they have been read."""
+        return self.labels.contexts(self.documents)
 
     def _known_keys(self) -> tuple[str, ...]:
         if self.level is TOKEN and self.registry is not None:
@@ -211,7 +215,7 @@ class ExampleReader:
             if self.level is TOKEN and not outputs.keys().isdisjoint(_CHUNKS):
                 raise LevelMismatch(
                     f"{self.records.source}: {where} has chunk ids, expected token-level: pass registry= with the "
-                    "positions of the chunks, or read it at chunk level, with CHUNK or by ChunkLevelEvaluation"
+                    "positions of the chunks, or read it at chunk level: load_dataset(path, CHUNK), ChunkLevelEvaluation"
                 )
             for found, keys in GROUND_TRUTH_KEYS.items():
                 if not outputs.keys().isdisjoint(keys):
