@@ -389,7 +389,7 @@ def test_examples_that_were_pushed_at_another_level_are_refused():
         (
             {"chunk_ids": ["pa_chunk_1"]},
             TOKEN,
-            r"pass registry= .*, or read it at chunk level: load_dataset\(path, CHUNK\)",
+            r"pass registry= .*, or read it .*: load_dataset\(path, CHUNK\)",
         ),
     ],
 )

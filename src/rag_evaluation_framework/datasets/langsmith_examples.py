@@ -215,7 +215,8 @@ class ExampleReader:
             if self.level is TOKEN and not outputs.keys().isdisjoint(_CHUNKS):
                 raise LevelMismatch(
                     f"{self.records.source}: {where} has chunk ids, expected token-level: pass registry= with the "
-                    "positions of the chunks, or read it at chunk level: load_dataset(path, CHUNK), ChunkLevelEvaluation"
+                    "positions of the chunks, or read it at chunk level: load_dataset(path, CHUNK) or "
+                    "ChunkLevelEvaluation"
                 )
             for found, keys in GROUND_TRUTH_KEYS.items():
                 if not outputs.keys().isdisjoint(keys):
