@@ -320,10 +320,9 @@ def test_examples_of_others_that_a_push_would_rename_are_refused_before_anything
     more = Dataset([DocumentLevelGroundTruth(question(7), ["b.md"]), *pulled], DOCUMENT)
     with pytest.raises(DatasetError) as caught:
         push_dataset(more, "theirs", delete_missing=True)
-    first = min(example["id"] for example in before)
     assert str(caught.value) == (
         f"dataset 'theirs' in LangSmith: 2 examples that push did not make would no longer have {told} where they are, "
-        f"first {first}. Nothing was sent; push under another name (name=, on the command line --name)"
+        f"first {pulled.queries[0].id}. Nothing was sent; push under another name (name=, on the command line --name)"
     )
     assert (stored(providers, "theirs"), sent(providers)) == (before, counts)
     assert len(push_dataset(more, "mine").created) == 3
