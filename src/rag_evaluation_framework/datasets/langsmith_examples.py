@@ -172,7 +172,10 @@ class ExampleReader:
         record = self.records.validate(_Example, data, where)
         if record is None:
             return None
-        text = record.inputs.get(self.query_key)
+        if self.query_key not in record.inputs:
+            self._nothing_under(repr(self.query_key), "question", record.inputs, f"{where}.inputs", "query_key")
+            return None
+        text = record.inputs[self.query_key]
         if not isinstance(text, str):
             self.records.problem(
                 f"{where}.inputs.{self.query_key}", f"expected the question as a string, got {brief_repr(text)}"
@@ -222,11 +225,14 @@ class ExampleReader:
                 if not outputs.keys().isdisjoint(keys):
                     check_level(f"{self.records.source}: {where}", found, self.level)
         names = " or ".join(map(repr, self.keys))
-        there = ", ".join(map(repr, outputs)) or "nothing"
-        self.records.problem(
-            where, f"expected the ground truth under {names}, got {there:.80}; or pass ground_truth_key="
-        )
+        self._nothing_under(names, "ground truth", outputs, where, "ground_truth_key")
         return None
+
+    def _nothing_under(self, names: str, what: str, found: Mapping[str, Any], where: str, argument: str) -> None:
+        there = ", ".join(map(repr, found)) or "nothing"
+        option = f"--{argument.replace('_', '-')}"
+        advice = f"pass {argument}=, on the command line {option}"
+        self.records.problem(where, f"expected the {what} under {names}, got {there:.80}; or {advice}")
 
     def _metadata(self, record: _Example, outputs: dict[str, Any], key: str | None, where: str) -> dict[str, Any]:
         """Return everything that is neither question nor ground truth."""
@@ -284,7 +290,9 @@ class ExampleReader:
             return []
         if self._locator is None or self.labels.resolver is None:
             self.records.problem(
-                where, "a quote has to be located in the documents; pass corpus=Corpus.from_folder(...)"
+                where,
+                "a quote has to be located in the documents; pass corpus=Corpus.from_folder(...), on the command line "
+                "--corpus",
             )
             return []
         document = next((query.metadata[name] for name in _DOCUMENT_OF_QUOTES if name in query.metadata), "")
