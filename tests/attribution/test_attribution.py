@@ -18,6 +18,7 @@ from rag_evaluation_framework import (
     BM25Retriever,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
+    CohereReranker,
     Corpus,
     Dataset,
     Document,
@@ -31,6 +32,7 @@ from rag_evaluation_framework import (
     HybridRetriever,
     LsaEmbedder,
     MarkdownHeaderChunker,
+    OpenAIEmbedder,
     PositionAwareChunk,
     PositionAwareChunker,
     Query,
@@ -559,6 +561,8 @@ class TestPipelines:
         assert not is_ours(BM25Retriever(lambda text: [text]))
         assert not is_ours(VectorRAGRetriever(embedder=ShortEmbedder()))
         assert not is_ours(HybridRetriever([BM25Retriever(), lambda query, k: []]))
+        assert not is_ours(VectorRAGRetriever(embedder=OpenAIEmbedder()))
+        assert not is_ours(RerankedRetriever(BM25Retriever(), CohereReranker()))
 
     def test_a_store_elsewhere_is_not_ours_to_fill(self, tmp_path):
         qdrant = pytest.importorskip("rag_evaluation_framework.vector_stores.qdrant")

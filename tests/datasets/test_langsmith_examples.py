@@ -242,7 +242,7 @@ def test_a_name_that_is_given_is_the_only_one_that_is_read():
         DatasetError, match=r"\$\[0\]\.outputs: expected the ground truth under 'gold', got 'chunk_ids'"
     ):
         only(example({"chunk_ids": ["chunk_1"]}), level=CHUNK, ground_truth_key="gold")
-    with pytest.raises(DatasetError, match=r"\$\[0\]\.inputs\.question: expected the question as a string, got None"):
+    with pytest.raises(DatasetError, match=r"\$\[0\]\.inputs: expected the question under 'question', got 'query'; or"):
         only(example({"chunk_ids": ["chunk_1"]}), level=CHUNK, query_key="question")
 
 
@@ -386,7 +386,11 @@ def test_examples_that_were_pushed_at_another_level_are_refused():
         ({"sourceIds": ["x"]}, TOKEN, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
         ({"sourceIds": ["x"]}, CHUNK, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
         ({"chunk_ids": ["x"]}, DOCUMENT, r"has chunk-level .*load_dataset\(path, CHUNK\)"),
-        ({"chunk_ids": ["pa_chunk_1"]}, TOKEN, r"load_dataset\(path, CHUNK\), or pass registry="),
+        (
+            {"chunk_ids": ["pa_chunk_1"]},
+            TOKEN,
+            r"pass registry= .*, or read it .*: load_dataset\(path, CHUNK\)",
+        ),
     ],
 )
 def test_another_level_than_that_of_the_examples_is_refused(tmp_path, outputs, level, message):
@@ -402,9 +406,11 @@ def test_another_level_than_that_of_the_examples_is_refused(tmp_path, outputs, l
         ({"outputs": {}}, r"\$\[1\]\.inputs: "),
         ({"inputs": "text", "outputs": {}}, r"\$\[1\]\.inputs: "),
         (
-            {"inputs": {}, "outputs": {"chunk_ids": []}},
-            r"\$\[1\]\.inputs\.query: expected the question as a string, got None",
+            {"inputs": {"frage": "Wie?", "user": 1}, "outputs": {"chunk_ids": []}},
+            r"\$\[1\]\.inputs: expected the question under 'query', got 'frage', 'user'; or pass query_key=, "
+            "on the command line --query-key$",
         ),
+        ({"inputs": {}, "outputs": {}}, r"\$\[1\]\.inputs: expected the question under 'query', got nothing; "),
         ({"inputs": {"query": 7}, "outputs": {}}, r"\$\[1\]\.inputs\.query: expected the question as a string, got 7"),
         (example({"chunk_ids": []}, "  "), r"\$\[1\]\.query: is blank"),
         (example({"chunk_ids": []}, "\ud800"), r"\$\[1\]: the question contains a lone surrogate"),
@@ -412,7 +418,10 @@ def test_another_level_than_that_of_the_examples_is_refused(tmp_path, outputs, l
         (example({"chunk_ids": []}, id=7), r"\$\[1\]\.id: "),
         (example({"chunk_ids": []}, metadata=[]), r"\$\[1\]\.metadata: "),
         (example(None), r"\$\[1\]\.outputs: expected the ground truth under 'relevant_chunk_ids' or .*got nothing"),
-        (example({"answer": "x"}), r"\$\[1\]\.outputs: expected the ground truth .*got 'answer'; .*ground_truth_key="),
+        (
+            example({"answer": "x"}),
+            r"\$\[1\]\.outputs: expected the ground truth .*got 'answer'; .*ground_truth_key=, .* --ground-truth-key$",
+        ),
         (example([]), r"\$\[1\]\.outputs: "),
         (example({"chunk_ids": None}), r"\$\[1\]\.outputs\.chunk_ids: expected a list of ids"),
         (example({"chunk_ids": "c"}), r"\$\[1\]\.outputs\.chunk_ids: expected a list of ids"),
@@ -435,7 +444,10 @@ def test_a_bad_example_is_named_by_its_json_path(tmp_path, row, message):
         ([{"doc_id": "a.md", "start": True, "end": 2}], r"relevant_spans\[0\]\.start: "),
         ([{"doc_id": "a.md", "start": 2, "end": 2}], r"relevant_spans\[0\]: .*is empty"),
         ([{"doc_id": "a.md", "start": 0, "end": 2, "text": "x"}], r"relevant_spans\[0\]: .*its text has 1"),
-        (["quote"], r"relevant_spans\[0\]: a quote has to be located in the documents; pass corpus="),
+        (
+            ["quote"],
+            r"relevant_spans\[0\]: a quote has to be located in the documents; pass corpus=.* --corpus$",
+        ),
         ([" "], r"relevant_spans\[0\]: is blank"),
     ],
 )

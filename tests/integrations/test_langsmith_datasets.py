@@ -280,7 +280,7 @@ def test_other_names_of_fields_can_be_given(client):
 
 
 def test_a_dataset_of_others_that_was_pulled_and_changed_is_updated_where_it_is(client, providers):
-    rows = [row({"chunk_ids": [f"chunk_{n}"]}, f"Question {n}?") for n in range(3)]
+    rows = [row({"relevant_chunk_ids": [f"chunk_{n}"]}, f"Question {n}?") for n in range(3)]
     made_by_others(client, "theirs", *rows)
     pulled = pull_dataset("theirs", CHUNK)
     changed = with_entry(pulled, 1, ChunkLevelGroundTruth(pulled.queries[1], ["chunk_new"]))
@@ -289,6 +289,50 @@ def test_a_dataset_of_others_that_was_pulled_and_changed_is_updated_where_it_is(
     assert {example["id"] for example in stored(providers, "theirs")} == {str(example["id"]) for example in rows}
     assert pull_dataset("theirs", CHUNK).content_hash == changed.content_hash
     assert push_dataset(changed, "theirs").unchanged == tuple(query.id for query in changed.queries)
+
+
+@pytest.mark.filterwarnings("ignore:.* unknown key .* is kept as metadata")
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "keys", "told"),
+    [
+        (
+            {"query": "How long?", "language": "de", "user": "u1"},
+            {"relevant_document_ids": ["a.md"], "answer": "5"},
+            {},
+            "inputs ['language', 'user'] and outputs ['answer']",
+        ),
+        ({"query": "How long?"}, {"sourceIds": ["a.md"]}, {}, "outputs ['sourceIds']"),
+        (
+            {"frage": "How long?"},
+            {"gold": ["a.md"]},
+            {"query_key": "frage", "ground_truth_key": "gold"},
+            "inputs ['frage'] and outputs ['gold']",
+        ),
+    ],
+)
+def test_examples_of_others_that_a_push_would_rename_are_refused_before_anything_is_sent(
+    client, providers, inputs, outputs, keys, told
+):
+    made_by_others(client, "theirs", *({"inputs": inputs, "reference_outputs": outputs} for _ in range(2)))
+    before = stored(providers, "theirs")
+    counts = sent(providers)
+    pulled = pull_dataset("theirs", DOCUMENT, **keys)
+    more = Dataset([DocumentLevelGroundTruth(question(7), ["b.md"]), *pulled], DOCUMENT)
+    with pytest.raises(DatasetError) as caught:
+        push_dataset(more, "theirs", delete_missing=True)
+    assert str(caught.value) == (
+        f"dataset 'theirs' in LangSmith: 2 examples that push did not make would no longer have {told} where they are, "
+        f"first {pulled.queries[0].id}. Nothing was sent; push under another name (name=, on the command line --name)"
+    )
+    assert (stored(providers, "theirs"), sent(providers)) == (before, counts)
+    assert len(push_dataset(more, "mine").created) == 3
+
+
+def test_what_others_added_to_an_example_that_was_pushed_is_replaced_as_what_they_edited(client, providers):
+    push_dataset(chunks(1), "refunds")
+    (example,) = stored(providers)
+    client.update_example(example["id"], outputs={**example["outputs"], "answer": "5"})
+    assert push_dataset(chunks(1), "refunds").edited == ("q0",)
 
 
 def test_a_copy_of_a_dataset_is_not_filled_a_second_time(client, providers):

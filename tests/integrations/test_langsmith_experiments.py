@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 from langsmith import Client, traceable
@@ -638,6 +639,21 @@ def test_two_publications_at_once_make_one_experiment(providers):
             each.join()
     assert {each.name for each in told} == {is_there_once(providers, result).name}
     assert sorted((each.sent, each.complete) for each in told) == [(0, True), (8, True)]
+
+
+def test_questions_that_two_publications_sent_are_told(providers, client):
+    result = published_result()
+    publish_experiment(result, NAME, client=client)
+    runs = providers.langsmith.store.runs
+    first = next(run for run in runs.values() if run["reference_example_id"])
+    again = str(uuid4())
+    runs[again] = {**first, "id": again}
+    told = publish_experiment(result, NAME, client=client, patience=1)
+    assert (told.sent, told.complete) == (0, False)
+    assert told.problems == (
+        "1 of its questions have several runs, as another publication of it was sending meanwhile",
+    )
+    assert told.problems[0] in told.told
 
 
 def test_who_comes_second_says_who_else_publishes(providers, client):

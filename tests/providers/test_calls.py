@@ -77,7 +77,10 @@ def test_a_refusal_is_not_tried_again(providers, waits, status):
 @pytest.mark.parametrize(
     ("status", "says"),
     [
-        (401, r"OpenAI \(m\) answered with status 401: it says so; check the key in OPENAI_API_KEY"),
+        (
+            401,
+            r"OpenAI \(m\) answered with status 401: it says so; check the key in OPENAI_API_KEY, which is sent to .*",
+        ),
         (404, r"it says so; check the name of the model and the address \(OPENAI_BASE_URL\)"),
         (429, r"status 429: it says so; ask for less at once"),
         (503, r"OpenAI \(m\) answered with status 503: it says so"),

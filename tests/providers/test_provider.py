@@ -65,6 +65,17 @@ def test_a_server_of_ones_own_needs_no_key_and_gets_the_one_that_there_is(provid
         provider.key(None, f"{provider.url}/", "Mine")
 
 
+@pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
+def test_a_key_of_the_environment_goes_to_no_address_that_neither_it_nor_the_provider_has(provider, monkeypatch):
+    monkeypatch.setenv(provider.keys[0], "a-key-of-mine")
+    assert provider.key(None, "http://of.a.stranger/v1", "Mine") == "none-needed"
+    assert provider.key("given", "http://in.house/v1", "Mine") == "given"
+    assert provider.key(None, f"{provider.url}/", "Mine") == "a-key-of-mine"
+    monkeypatch.setenv(provider.address, "http://in.house/v1")
+    assert provider.key(None, "http://in.house/v1/", "Mine") == "a-key-of-mine"
+    assert provider.key(None, "http://of.a.stranger/v1", "Mine") == "none-needed"
+
+
 @pytest.mark.parametrize("given", [True, False])
 def test_a_key_is_hidden_from_then_on(given, monkeypatch):
     if not given:

@@ -26,7 +26,7 @@ def test_a_reranked_hybrid_and_its_evaluation_join_the_texts_once():
     hybrid = HybridRetriever([BM25Retriever()])
     retriever = RerankedRetriever(hybrid, ReversingReranker())
     retriever.index(corpus)
-    locators = [HitLocator(corpus), retriever._indexed, hybrid._indexed]
+    locators = [HitLocator(corpus), retriever._indexed.locator, hybrid._indexed]
     assert len({id(locator._locator) for locator in locators}) == 1
 
 

@@ -77,7 +77,8 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
     if deep or is_ours(pipeline):
         return pipeline
     return Unasked(
-        "it has parts that are not of this package or need a store elsewhere; --deep (deep=True) asks it",
+        "it has parts that are not of this package, ask a provider or need a store elsewhere; --deep (deep=True) asks "
+        "it",
         deep_asks=True,
     )
 
@@ -150,12 +151,15 @@ def _can_be_named(reference: str) -> bool:
 
 
 def is_ours(component: Any) -> bool:
-    """Return whether a component, and all in it, is of this package, and needs neither a network nor a shared store."""
+    """Return whether a component, and all in it, is of this package, and needs neither a network nor a shared store.
+
+    What has an address asks a provider, which costs money, and is sent the texts: at an address that is in the record.
+    """
     module: str = type(component).__module__
     if not module.startswith(f"{PACKAGE}.") or module.endswith(_FUNCTION):
         return False
     known = parameters(component)
-    if any(known.get(name) is not None for name in _ELSEWHERE):
+    if hasattr(component, "address") or any(known.get(name) is not None for name in _ELSEWHERE):
         return False
     return all(map(is_ours, _components(known)))
 

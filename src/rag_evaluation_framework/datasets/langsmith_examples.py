@@ -24,6 +24,7 @@ from rag_evaluation_framework.data.ground_truth import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryIds, QueryText
+from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -156,8 +157,11 @@ class ExampleReader:
             raise self.records.error()
         self.records.warn()
         truth = [entry for entry in entries if entry is not None]
-        recorded = self.labels.contexts(self.documents)
-        return Dataset(truth, self.level, name=name, corpus=self.labels.corpus, recorded=recorded)
+        return Dataset(truth, self.level, name=name, corpus=self.labels.corpus)
+
+    def contexts(self) -> LabelContexts:
+        """Return what examples that were pushed keep of the labelled documents, once they have been read."""
+        return self.labels.contexts(self.documents)
 
     def _known_keys(self) -> tuple[str, ...]:
         if self.level is TOKEN and self.registry is not None:
@@ -168,7 +172,10 @@ class ExampleReader:
         record = self.records.validate(_Example, data, where)
         if record is None:
             return None
-        text = record.inputs.get(self.query_key)
+        if self.query_key not in record.inputs:
+            self._nothing_under(repr(self.query_key), "question", record.inputs, f"{where}.inputs", "query_key")
+            return None
+        text = record.inputs[self.query_key]
         if not isinstance(text, str):
             self.records.problem(
                 f"{where}.inputs.{self.query_key}", f"expected the question as a string, got {brief_repr(text)}"
@@ -211,17 +218,21 @@ class ExampleReader:
             if self.level is TOKEN and not outputs.keys().isdisjoint(_CHUNKS):
                 raise LevelMismatch(
                     f"{self.records.source}: {where} has chunk ids, expected token-level: pass registry= with the "
-                    "positions of the chunks, or read it at chunk level, with CHUNK or by ChunkLevelEvaluation"
+                    "positions of the chunks, or read it at chunk level: load_dataset(path, CHUNK) or "
+                    "ChunkLevelEvaluation"
                 )
             for found, keys in GROUND_TRUTH_KEYS.items():
                 if not outputs.keys().isdisjoint(keys):
                     check_level(f"{self.records.source}: {where}", found, self.level)
         names = " or ".join(map(repr, self.keys))
-        there = ", ".join(map(repr, outputs)) or "nothing"
-        self.records.problem(
-            where, f"expected the ground truth under {names}, got {there:.80}; or pass ground_truth_key="
-        )
+        self._nothing_under(names, "ground truth", outputs, where, "ground_truth_key")
         return None
+
+    def _nothing_under(self, names: str, what: str, found: Mapping[str, Any], where: str, argument: str) -> None:
+        there = ", ".join(map(repr, found)) or "nothing"
+        option = f"--{argument.replace('_', '-')}"
+        advice = f"pass {argument}=, on the command line {option}"
+        self.records.problem(where, f"expected the {what} under {names}, got {there:.80}; or {advice}")
 
     def _metadata(self, record: _Example, outputs: dict[str, Any], key: str | None, where: str) -> dict[str, Any]:
         """Return everything that is neither question nor ground truth."""
@@ -279,7 +290,9 @@ class ExampleReader:
             return []
         if self._locator is None or self.labels.resolver is None:
             self.records.problem(
-                where, "a quote has to be located in the documents; pass corpus=Corpus.from_folder(...)"
+                where,
+                "a quote has to be located in the documents; pass corpus=Corpus.from_folder(...), on the command line "
+                "--corpus",
             )
             return []
         document = next((query.metadata[name] for name in _DOCUMENT_OF_QUOTES if name in query.metadata), "")

@@ -203,7 +203,10 @@ def _yaml(path: Path) -> Json:
 
 def _needed(corpus: Corpus | None, path: Path) -> Corpus:
     if corpus is None:
-        raise DatasetError(f"{path}: quotes have to be located in the documents; pass corpus=Corpus.from_folder(...)")
+        raise DatasetError(
+            f"{path}: quotes have to be located in the documents; pass corpus=Corpus.from_folder(...), on the command "
+            "line --corpus"
+        )
     return corpus
 
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, cast
 
 from rag_evaluation_framework._outside import HIDDEN, is_secret, is_secret_pair, without_secrets
-from rag_evaluation_framework.contracts.component import Component, parameters
+from rag_evaluation_framework.contracts.component import Component, recorded_parameters
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.errors import ConfigError
 
@@ -82,7 +82,9 @@ def _described_component(component: Component, *, weights: bool) -> dict[str, An
     described = {
         "type": f"{kind.__module__}:{kind.__qualname__}",
         "source": _source(kind),
-        "parameters": {key: _described(value, weights=weights) for key, value in parameters(component).items()},
+        "parameters": {
+            key: _described(value, weights=weights) for key, value in recorded_parameters(component).items()
+        },
     }
     if hidden := _hidden(component, weights=weights):
         described["hidden"] = hidden

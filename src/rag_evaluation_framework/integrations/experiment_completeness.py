@@ -52,6 +52,14 @@ class Completeness:
             sent: The rows of the questions that were sent now.
             found: Whether something was sent before.
         """
+        there = self._completed(sent, found)
+        if doubled := self.recorded.doubled():
+            self.problems.append(
+                f"{doubled} of its questions have several runs, as another publication of it was sending meanwhile"
+            )
+        return there
+
+    def _completed(self, sent: Collection[int], found: bool) -> tuple[int, int]:
         content = self.content
         seen = self._is_there if found else self._seems_there
         if self._waited(seen) and (found or not self.losses):

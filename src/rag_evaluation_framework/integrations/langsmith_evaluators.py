@@ -11,7 +11,7 @@ from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.integrations.run_scoring import RunScorer
 from rag_evaluation_framework.registry.building import build
 
@@ -33,7 +33,8 @@ def get_langsmith_evaluators(
     `retrieved_chunk_ids` or `retrieved_document_ids`, also in camelCase, or `hits` as `publish_experiment` writes them.
     They are cut at k, and of what is left ids that repeat count once, as in a run of our own. Spans of the ground truth
     are read as their documents by metrics of documents. The feedback is called `name@k`; it has no score where the run
-    failed or nothing is relevant.
+    failed or nothing is relevant, and is an error that says what was expected where something cannot be read or the
+    metric fails.
 
     Args:
         metrics: The metrics by name, or a list of them or of their names, which are called by their own names.
@@ -90,7 +91,10 @@ def to_langsmith_evaluator(
 
     def evaluate_run(_: Any, run: Any, example: Any = None, evaluator_run_id: Any = None) -> Any:
         del evaluator_run_id
-        score, comment = scorer.score(run, example)
+        try:
+            score, comment = scorer.score(run, example)
+        except RagEvalError as error:  # LangSmith's SDK prints a traceback of whatever is raised
+            return evaluation.EvaluationResult(key=key, score=None, comment=str(error), extra={"error": True})
         return evaluation.EvaluationResult(key=key, score=score, comment=comment)
 
     members = {"evaluate_run": evaluate_run, "feedback_keys": property(lambda _: [key])}

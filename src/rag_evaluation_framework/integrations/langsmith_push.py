@@ -44,7 +44,8 @@ def push_dataset(
 
     Only differences are sent: a second push sends nothing, and one that was interrupted is completed by the next.
     Examples are recognised by the id of their question (`query_id` in their metadata, else their own id); what was
-    edited in LangSmith is replaced, and reported. What would be read back as another dataset is refused.
+    edited in LangSmith is replaced, and reported. What would be read back as another dataset is refused, and so is what
+    would take from examples that others made the keys of their inputs and outputs.
 
     Args:
         dataset: A dataset of any level.
@@ -56,7 +57,8 @@ def push_dataset(
 
     Raises:
         ConfigError: There is no key, or the name is none.
-        DatasetError: It is not a dataset, has no questions, or has what examples cannot hold.
+        DatasetError: It is not a dataset, has no questions, or has what examples cannot hold; or examples of others
+            there would lose keys.
         MissingDependency: LangSmith's SDK is not installed.
         ProviderError: LangSmith cannot be reached, or refuses; what arrived by then stays.
     """
@@ -99,6 +101,7 @@ class _Push:
     def made(self) -> PushPlan:
         """Send what is not there, until it is, and return what was to be sent."""
         first = plan = PushPlan.of(self.examples, listed_examples(self.client, self.dataset.id))
+        first.check_others(self.dataset.name)
         while left := plan.open(delete_missing=self.delete_missing):
             failure = self._sent(plan)
             plan = PushPlan.of(self.examples, listed_examples(self.client, self.dataset.id)).arrived()

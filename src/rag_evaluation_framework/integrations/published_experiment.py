@@ -41,8 +41,8 @@ class PublishedExperiment:
 
     @property
     def complete(self) -> bool:
-        """Whether the whole result is there, as far as LangSmith tells, beside the labels that it was scored with."""
-        return not (self._is_lossy or self.unmatched or self.uncompared)
+        """Whether the whole result is there once, as LangSmith tells, beside the labels that it was scored with."""
+        return not (self._is_lossy or self.unmatched or self.uncompared or self.problems)
 
     @property
     def _is_lossy(self) -> bool:

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.datasets.langsmith_examples import SPLITS, question_id
+from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.integrations.langsmith_listing import splits_of
 from rag_evaluation_framework.integrations.pushed_examples import PushedExample
 
@@ -33,6 +35,12 @@ class StoredExample:
     def was_edited(self) -> bool:
         """Whether it was changed after it had been pushed."""
         return self.content.noted_digest not in (None, self.content.digest)
+
+    def lost(self, new: PushedExample) -> tuple[set[str], set[str]]:
+        """Return the keys of inputs and of outputs that others gave it and that it has not as this one."""
+        if self.content.noted_digest is not None:
+            return set(), set()
+        return self.content.inputs.keys() - new.inputs.keys(), self.content.outputs.keys() - new.outputs.keys()
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,27 @@ class PushPlan:
                 update.append((there, new))
         known = {by_question[new.query_id].id for new in (*unchanged, *(new for _, new in update))}
         return cls(create, update, unchanged, [example for example in stored if example.id not in known])
+
+    def check_others(self, name: str) -> None:
+        """Check that examples which others made keep their keys, under which their programs read.
+
+        Args:
+            name: The name of the dataset in LangSmith.
+
+        Raises:
+            DatasetError: They would not: what we have no place for would move to the metadata, or have another name.
+        """
+        lost = [(there.id, *keys) for there, new in self.update if any(keys := there.lost(new))]
+        if not lost:
+            return
+        inputs = sorted({key for _, keys, _ in lost for key in keys})
+        outputs = sorted({key for _, _, keys in lost for key in keys})
+        told = [f"{where} {shown(keys)}" for where, keys in (("inputs", inputs), ("outputs", outputs)) if keys]
+        raise DatasetError(
+            f"dataset {name!r} in LangSmith: {len(lost):,} example{'s' * (len(lost) != 1)} that push did not make "
+            f"would no longer have {' and '.join(told)} where they are, first {lost[0][0]}. Nothing was sent; push "
+            "under another name (name=, on the command line --name)"
+        )
 
     def arrived(self) -> "PushPlan":
         """Return the plan without what was sent and is there, even if the service writes it in another way."""

@@ -166,7 +166,10 @@ class ProviderCalls:
 
     def _hint(self, status: int) -> str:
         if status in _REFUSED_KEYS:
-            return f"; check the key in {self.provider.keys[0]}"
+            hint = f"; check the key in {self.provider.keys[0]}"
+            if self.address in (self.provider.url, self.provider.base_url(None)):
+                return hint
+            return f"{hint}, which is sent to another address only if that is in {self.provider.address}"
         if status == _NOT_FOUND:
             return f"; check the name of the model and the address ({self.provider.address})"
         return "; ask for less at once" if status == _BUSY else ""

@@ -46,10 +46,14 @@ class Provider:
     def key(self, given: str | None, base_url: str | None, needed_by: str) -> str:
         """Return the key: the one that is given, else that of the environment. It is hidden from now on.
 
+        That of the environment is for the provider, and for the address of the environment: another address may be in a
+        file of somebody else.
+
         Raises:
             ConfigError: There is none, and the address is the provider's own; or it cannot be sent.
         """
-        found = given or next(filter(None, map(os.environ.get, self.keys)), None)
+        is_known = self.base_url(base_url) in (self.url, self.base_url(None))
+        found = given or (next(filter(None, map(os.environ.get, self.keys)), None) if is_known else None)
         if found:
             hide(found)
             if not (found.isascii() and found.isprintable()):
