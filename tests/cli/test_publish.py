@@ -53,6 +53,8 @@ def test_as_json_it_is_one_object(rag_eval, providers, saved):
         "unmatched",
         "unanswered",
         "uncompared",
+        "reworded",
+        "relabelled",
         "complete",
     }
     assert (record["runs"], record["scores_there"], record["complete"]) == (8, 36, True)

@@ -34,6 +34,8 @@ class ExperimentContent:
         examples: The examples, by the id of their question.
         rows: The rows of the questions in the result that are among them.
         uncompared: The ids of those of these questions whose labels could not be compared.
+        reworded: The ids of questions that are not among them as they have another wording there.
+        relabelled: The ids of questions that are not among them as they have other labels there.
     """
 
     result: EvaluationResult[Any]
@@ -41,6 +43,8 @@ class ExperimentContent:
     examples: Mapping[str, Mapping[str, Any]]
     rows: Sequence[int]
     uncompared: tuple[str, ...] = ()
+    reworded: tuple[str, ...] = ()
+    relabelled: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

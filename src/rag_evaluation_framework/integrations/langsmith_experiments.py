@@ -65,7 +65,7 @@ def publish_experiment(
                 f"none of the questions of {result.name} is in the dataset {name!r} of LangSmith with the wording and "
                 "the labels that it was scored with"
             )
-        content = ExperimentContent(result, hits, examples, matches.rows, matches.uncompared)
+        content = ExperimentContent(result, hits, examples, *matches)
         published = _published(connected, content, stored, losses, patience)
     keep_address(result, {**asdict(published), "notes": [] if published.complete else [published.told]})
     return published
@@ -120,4 +120,6 @@ def _published(
         unmatched=content.unmatched,
         unanswered=content.unanswered,
         uncompared=content.uncompared,
+        reworded=content.reworded,
+        relabelled=content.relabelled,
     )

@@ -23,10 +23,14 @@ class Matches(NamedTuple):
     Attributes:
         rows: Their rows in the result: of those with the same wording, and not with other labels.
         uncompared: The ids of those of them of which it is not known whether their labels are the same.
+        reworded: The ids of the others that have another wording there.
+        relabelled: The ids of the others that have other labels there.
     """
 
     rows: list[int]
     uncompared: tuple[str, ...]
+    reworded: tuple[str, ...]
+    relabelled: tuple[str, ...]
 
 
 def query_id_of(example: Mapping[str, Any]) -> str:
@@ -50,16 +54,23 @@ def matching_rows(result: EvaluationResult[Any], examples: Mapping[str, Mapping[
     comparison = _Comparison(level, LEVELS.get(result.config["dataset"].get("evaluation_type"), level))
     rows: list[int] = []
     uncompared: list[str] = []
+    reworded: list[str] = []
+    relabelled: list[str] = []
     for row, query in enumerate(result.queries):
         example = examples.get(query.query_id)
-        if example is None or (query.text and query.text not in example["inputs"].values()):
+        if example is None:
+            continue
+        if query.text and query.text not in example["inputs"].values():
+            reworded.append(query.query_id)
             continue
         same = comparison.is_same(query, example)
         if same is None:
             uncompared.append(query.query_id)
-        if same is not False:
+        if same is False:
+            relabelled.append(query.query_id)
+        else:
             rows.append(row)
-    return Matches(rows, tuple(uncompared))
+    return Matches(rows, tuple(uncompared), tuple(reworded), tuple(relabelled))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ class PublishedExperiment:
         unanswered: The ids of questions of the dataset that are not in the result.
         uncompared: The ids of questions that are published though it is not known whether their labels there are those
             that they were scored with: their examples cannot be read without documents, or tell another level.
+        reworded: The ids of those that are unmatched as they have another wording there.
+        relabelled: The ids of those that are unmatched as they have other labels there.
     """
 
     name: str
@@ -38,6 +40,8 @@ class PublishedExperiment:
     unmatched: tuple[str, ...] = ()
     unanswered: tuple[str, ...] = ()
     uncompared: tuple[str, ...] = ()
+    reworded: tuple[str, ...] = ()
+    relabelled: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -56,8 +60,8 @@ class PublishedExperiment:
         told = f"experiment {self.name} in LangSmith{'' if is_whole else ' is incomplete'}: {there}"
         if self.unmatched:
             told += (
-                f"; not published are {len(self.unmatched)} of the run's questions, which are not in the dataset "
-                f"{self.dataset_name}, or have another wording or other labels there: {_named(self.unmatched)}"
+                f"; not published are {len(self.unmatched)} of the run's questions ({', '.join(self._reasons())}): "
+                f"{_named(self.unmatched)}"
             )
         if self.unanswered:
             told += (
@@ -72,6 +76,15 @@ class PublishedExperiment:
         if self.problems:
             told += f"; {'; '.join(self.problems)}"
         return f"{told}. Publish the result again to complete it" if self._is_lossy else told
+
+    def _reasons(self) -> list[str]:
+        absent = len(self.unmatched) - len(self.reworded) - len(self.relabelled)
+        counted = {
+            f"not in the dataset {self.dataset_name}": absent,
+            f"with another wording in {self.dataset_name}": len(self.reworded),
+            f"with other labels in {self.dataset_name}": len(self.relabelled),
+        }
+        return [f"{number} {why}" for why, number in counted.items() if number]
 
 
 def _named(ids: tuple[str, ...]) -> str:
