@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
 from pydantic import BaseModel
@@ -190,3 +191,18 @@ def test_a_folder_that_cannot_be_made_is_noted(serving, tmp_path):
     with collected() as notes:
         assert model.text("What?").value == "Here."
     assert any("cannot be kept" in text for text in notes)
+
+
+def test_answers_of_a_client_that_tells_no_address_are_not_kept(tmp_path):
+    def client(answer):
+        said = SimpleNamespace(content=answer, refusal=None)
+        completion = SimpleNamespace(choices=[SimpleNamespace(message=said, finish_reason="stop")], usage=None)
+        return SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(create=lambda **_: completion)))
+
+    for answer in ("of a stub", "of another one"):
+        model = LanguageModel(client(answer), "a-model", kept=KeptAnswers(tmp_path))
+        with collected() as notes:
+            assert model.text("What?").value == answer
+        (told,) = notes
+        assert told.endswith("tells no base_url: its answers are not kept, and are asked for each time")
+    assert KeptAnswers(tmp_path).size == 0

@@ -144,3 +144,60 @@ def test_forms_are_asked_for_by_strict_schemas(form):
     schema = strict_schema(form)
     assert schema["additionalProperties"] is False
     assert schema["required"] == [*schema["properties"]]
+
+
+# --- the last answer counts, and pieces are none ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<think>Draft: {"questions": [{"question": "x?"}]}</think>{"questions": ["What is it?", "Where is it?"]}',
+        'I used ["billing.md"] here. {"questions": [{"question": "What is it?"}, {"question": "Where is it?"}]}',
+        '{"questions": ["What is it?", "Where is it?"]} I used ["billing.md"] and ["Is it?"] here.',
+        '{"questions": [{"question": "What\nis it?"}, {"question": "Where is it?"}]}',
+    ],
+)
+def test_the_questions_are_those_that_are_asked_in_the_end(text):
+    assert questions(text) == TWO
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["I cannot help with that."]',
+        '{"text": "I am sorry, I cannot."}',
+        '{"questions": [{"question": "What is it?"}, {"question": "Where is "it"?"}, {"question": "When?"}]}',
+    ],
+)
+def test_neither_refusals_nor_pieces_of_broken_json_are_questions(text):
+    with pytest.raises(ValueError, match="no questions in"):
+        read_questions(text)
+
+
+def test_chunk_ids_are_no_questions_where_a_line_break_stands_in_one():
+    text = '{"questions": [{"question": "What\nis it?", "chunk_ids": ["chunk_a"]}]}'
+    assert cited(text) == [("What is it?", ["chunk_a"])]
+
+
+def test_the_quotes_are_those_that_are_given_in_the_end():
+    text = '<think>["Refunds"] is too short</think>{"quotes": ["Refunds take\nfive days."]}'
+    assert read_quotes(text).quotes == ["Refunds take\nfive days."]
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ('<think>{"answer": "no"} if all is wanted</think>{"answer": "yes"}', "yes"),
+        ('I first thought {"answer": "yes"}, but {"answer": "no"}.', "no"),
+        ("Yes.", "yes"),
+    ],
+)
+def test_the_verdict_is_the_last(text, answer):
+    assert read_verdict(text).answer == answer
+
+
+@pytest.mark.parametrize("text", ["No doubt: yes", '{"answer": "Yes, but only partly"}'])
+def test_two_verdicts_are_none(text):
+    with pytest.raises(ValueError, match="no verdict in"):
+        read_verdict(text)

@@ -254,6 +254,39 @@ def test_what_readers_do_not_see_or_is_struck_out_answers_nothing(served, text, 
     assert [each.reason for each in generator.rejections] == [reason]
 
 
+def test_what_is_struck_out_is_no_other_place_of_an_answer(served):
+    line = "Every request needs a token of the new kind."
+    corpus = Corpus(
+        [
+            Document(DocumentId("a.md"), f"{line}\n\nSomething else stands here.\n\n~~{line}~~\n"),
+            Document(DocumentId("old.md"), f"~~{line}~~\n\nNothing of that is so any more.\n"),
+        ]
+    )
+    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": [line]}))
+    _, dataset, _ = generated(client, corpus, queries_per_doc=1, check_answers=False)
+    (span,) = dataset.ground_truth[0].relevant
+    assert (span.doc_id, span.start) == ("a.md", 0)
+
+
+def test_no_question_is_lost_to_one_that_is_not_kept_itself(served):
+    text = "Bills are stored for {} years here. They are kept in {}."
+    texts = {"a.md": text.format("ten", "Berlin"), "b.md": text.format("7", "Rome")}
+    corpus = Corpus([Document(DocumentId(name), content) for name, content in texts.items()])
+
+    def answered(request):
+        last = request.messages[-1][1]
+        if "Number of questions" in last:
+            return {"questions": [{"question": "How long?"}]}
+        if "<excerpt>" in last:
+            return {"answer": "no" if "ten" in last else "yes"}
+        return {"quotes": [f"Bills are stored for {'ten' if 'ten' in last else '7'} years here."]}
+
+    _, client = served(answered)
+    generator, dataset, _ = generated(client, corpus, queries_per_doc=1)
+    assert [entry.labels[0].doc_id for entry in dataset] == ["b.md"]
+    assert generator.funnel.rejected["kept"] == {"not answered": 1}
+
+
 def test_the_same_question_again_is_left_out(served, pages):
     def questions(answer, request):
         return {"questions": [answer["questions"][0], {"question": answer["questions"][0]["question"].upper()}]}

@@ -12,7 +12,8 @@ from rag_evaluation_framework._support.files import is_list, is_object
 
 F = TypeVar("F", bound=BaseModel)
 
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(strict=False)  # models copy line breaks into texts as they are
+_MOST_TRIED = 1000  # brackets that begin no JSON: a model may write nothing but brackets
 _OPENING = re.compile(r"[{\[]")
 
 
@@ -25,7 +26,7 @@ def form_in(text: str, form: type[F]) -> F:
         ValueError: There is none.
     """
     invalid: ValidationError | None = None
-    for value in reversed([*_values(text)]):
+    for value in json_values(text):
         try:
             return form.model_validate(value)
         except ValidationError as error:
@@ -37,13 +38,18 @@ def form_in(text: str, form: type[F]) -> F:
     raise ValueError(f"{where}: {first['msg']}, in {shown(text)}; expected a {form.__name__}") from invalid
 
 
-def _values(text: str) -> Iterator[Any]:
-    """Yield the objects and lists of a text, in order, without those inside of others.
+def json_values(text: str) -> list[Any]:
+    """Return the objects and lists of a text, the last first, without those inside of others.
 
     Where one breaks off the search goes on behind what was read of it: its parts are no answers.
     """
-    at = 0
-    while opening := _OPENING.search(text, at):
+    return [*_values(text)][::-1]
+
+
+def _values(text: str) -> Iterator[Any]:
+    at = tried = 0
+    while tried < _MOST_TRIED and (opening := _OPENING.search(text, at)):
+        tried += 1
         try:
             value, at = _DECODER.raw_decode(text, opening.start())
         except json.JSONDecodeError as error:

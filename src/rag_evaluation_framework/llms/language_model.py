@@ -8,9 +8,10 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel
 
-from rag_evaluation_framework._outside import said, shown
+from rag_evaluation_framework._outside import class_name, said, shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.component import Component, check_choice, check_count
 from rag_evaluation_framework.contracts.llm_client import LLMClient
 from rag_evaluation_framework.data.plain import encodable
@@ -145,7 +146,7 @@ class LanguageModel(Component):
         def checked(answer: Any) -> Completion[T]:
             return self._read(_told(answer), read)
 
-        if self.kept is None:
+        if self.kept is None or not self._has_address:
             return self._calls.call(send, checked, _consumed)
         key = answer_key({"address": self._calls.address, **asked})
         with self.kept.asking(key):
@@ -185,6 +186,14 @@ class LanguageModel(Component):
 
     def _read(self, answer: KeptAnswer, read: Callable[[str], T]) -> Completion[T]:
         return Completion(read(_answered(answer, self._calls)), answer.input_tokens, answer.output_tokens)
+
+    @cached_property
+    def _has_address(self) -> bool:
+        """Whether it is known which server answers: answers of any other would be taken for OpenAI's."""
+        known = isinstance(self.client, AnthropicClient) or address_of(self.client) is not None
+        if not known:
+            note(f"{class_name(self.client)} tells no base_url: its answers are not kept, and are asked for each time")
+        return known
 
     @cached_property
     def _connected(self) -> Any:

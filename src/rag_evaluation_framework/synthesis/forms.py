@@ -1,8 +1,6 @@
 """What models are asked to fill in, and how their answers are read: JSON of many shapes, and plain text."""
 
-import json
 import re
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -10,11 +8,11 @@ from pydantic import BaseModel
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework.data.plain import encodable
+from rag_evaluation_framework.llms.json_answers import json_values
 
-_DECODER = json.JSONDecoder()
-_MOST_TRIED = 1000  # brackets of a text that begin no JSON: a model may write nothing but brackets
 _LISTS = ("questions", "queries", "items", "results", "data", "output")
 _TEXTS = ("question", "query", "q", "text")
+_ASKS = ("question", "query", "q")
 _IDS = ("chunkids", "chunks", "relevantchunkids", "chunkid", "ids", "citations", "sources")
 _QUOTES = ("quotes", "excerpts", "passages", "quote", "excerpt", "spans")
 _QUOTED = ("quote", "excerpt", "text", "passage", "content")
@@ -26,6 +24,7 @@ _ASKED = re.compile(
 _CITED = re.compile(r"^[ \t>*-]*\**Chunks?(?:[ _-]?ids?)?\**\s*:\**[ \t]*(.*)$", re.I | re.M)
 _ID = re.compile(r"[^\s,;\[\]'\"“”`]+")
 _OPENING = re.compile(r"[{\[]")
+_KEY = re.compile(r"[\"'](?:question|query|q)[\"']\s*:", re.I)
 _WORD = re.compile(r"\w+")
 _SAID = {"yes": "yes", "true": "yes", "partly": "partly", "partially": "partly", "no": "no", "false": "no"}
 
@@ -92,7 +91,7 @@ def read_quotes(text: str) -> Quotes:
     Raises:
         ValueError: It is no JSON with quotes.
     """
-    for value in _values(text):
+    for value in json_values(text):
         given = _of(value, _QUOTES) if is_object(value) else value
         items = [given] if isinstance(given, str) else given
         if is_list(items):
@@ -103,16 +102,17 @@ def read_quotes(text: str) -> Quotes:
 
 
 def read_verdict(text: str) -> Verdict:
-    """Return the verdict of an answer, as JSON or as its first word.
+    """Return the verdict of an answer: of the last JSON that has one, else of the text, if it says but one.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: There is none, or more than one.
     """
-    for value in [*_values(text), text]:
+    for value in [*json_values(text), text]:
         given = _of(value, _VERDICTS) if is_object(value) else value
-        first = _WORD.search(str(given).lower()) if isinstance(given, str | bool) else None
-        if first and first[0] in _SAID:
-            return Verdict.model_validate({"answer": _SAID[first[0]]})
+        words = _WORD.findall(str(given).lower()) if isinstance(given, str | bool) else []
+        said = {_SAID[word] for word in words if word in _SAID}
+        if len(said) == 1:
+            return Verdict.model_validate({"answer": said.pop()})
     raise ValueError(f"no verdict in {shown(text)}; expected 'yes', 'partly' or 'no'")
 
 
@@ -121,14 +121,14 @@ def _questions(text: str) -> list[tuple[str, list[str]]]:
     begin = _OPENING.search(text)
     if lines and (begin is None or _ASKED.search(text, 0, begin.start())):
         return lines
-    empty = False
-    for value in _values(text):
-        items = _items(value)
-        found = [question for item in items or [] if (question := _question(item))]
-        if found:
+    values = json_values(text)
+    named = [items for value in values if (items := _items(value, text)) is not None]
+    plain = [value for value in values if is_list(value) and not any(map(is_object, value))]
+    # Texts in a list without a name are questions only if they are written as such: it may be any list.
+    for items in (*named, *(each for each in plain if all("?" in str(item) for item in each))):
+        if found := [question for item in items if (question := _question(item))]:
             return found
-        empty = empty or items == []
-    if not lines and not empty:
+    if not lines and [] not in (*named, *plain):
         raise ValueError(f"no questions in {shown(text)}; expected a list of questions")
     return lines
 
@@ -144,14 +144,17 @@ def _in_lines(text: str) -> list[tuple[str, list[str]]]:
     ]
 
 
-def _items(value: Any) -> list[Any] | None:
-    """Return the items of a list of questions, whatever it is called; None if it is something else."""
+def _items(value: Any, text: str) -> list[Any] | None:
+    """Return the items of a list of questions in a text, whatever it is called; None if it is something else.
+
+    A question by itself is one only if no other is written: it may be what is left of a list that breaks off.
+    """
     if is_list(value):
-        return value
+        return value if any(map(is_object, value)) else None
     inner = _of(value, _LISTS)
     if is_list(inner):
         return inner
-    return [value] if isinstance(_of(value, _TEXTS), str) else None
+    return [value] if isinstance(_of(value, _ASKS), str) and len(_KEY.findall(text)) == 1 else None
 
 
 def _question(item: Any) -> tuple[str, list[str]] | None:
@@ -178,16 +181,3 @@ def _of(value: Any, names: tuple[str, ...]) -> Any:
     """Return what an object has under the first of some names, however these are written; None without."""
     known = {re.sub(r"[\W_]", "", str(key)).lower(): inner for key, inner in value.items()} if is_object(value) else {}
     return next((known[name] for name in names if name in known), None)
-
-
-def _values(text: str) -> Iterator[Any]:
-    """Yield every object and list in a text, one after the other: models write words and code fences around them."""
-    at = tried = 0
-    while tried < _MOST_TRIED and (found := _OPENING.search(text, at)) is not None:
-        tried += 1
-        try:
-            value, at = _DECODER.raw_decode(text, found.start())
-        except (ValueError, RecursionError):
-            at = found.end()
-        else:
-            yield value

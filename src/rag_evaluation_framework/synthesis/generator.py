@@ -209,8 +209,9 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         return estimated(requests, self._asking, self._followed_by, self.llm.max_tokens, prices)
 
     def filters(self) -> Sequence[Filter]:
-        """Return the filters that verified questions go through, in their order."""
-        return self._filters.functions()
+        """Return the filters that verified questions go through, in their order; the second call is before the last."""
+        alone, among = self._filters.functions()
+        return [*alone, *among]
 
     def _generated(self, queries_per_doc: int) -> list[Candidate[U]]:
         planned, asker = self.plan(queries_per_doc), Asker(self.llm, self.max_concurrency)
@@ -218,9 +219,11 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         answers = self._proposed([request for _, request in planned], asker)
         parsed, extra = parsed_questions(planned, answers, rejections)
         verified = answered_as_asked(self._verified(parsed, asker, rejections), rejections)
-        kept = filtered(verified, self.filters(), rejections)
+        alone, among = self._filters.functions()
+        kept = filtered(verified, alone, rejections)
         if self.check_answers:
             kept = answerability.answerable(kept, asker, rejections)
+        kept = filtered(kept, among, rejections)  # last: no question is lost to one that is not kept itself
         self.rejections = tuple(rejections)
         self.funnel = Funnel.of(sum(request.questions for _, request in planned), rejections, extra)
         return kept

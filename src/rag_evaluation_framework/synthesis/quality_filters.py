@@ -49,22 +49,25 @@ class QualityFilters:
     copied_share: float | None
     used: dict[str, Any] = field(default_factory=dict[str, Any])
 
-    def functions(self) -> Sequence[Filter]:
-        """Return the filters, in their order; what needs a package that is not installed is left out and noted."""
-        found: list[Filter] = [same_wording]
+    def functions(self) -> tuple[Sequence[Filter], Sequence[Filter]]:
+        """Return the filters of each question alone, and those of questions among each other.
+
+        What needs a package that is not installed is left out and noted.
+        """
+        alone: list[Filter] = []
         self.used = {"embedder": None, "copied_share": self.copied_share}
         if self.copied_share is not None:
-            found.append(self._copied)
+            alone.append(self._copied)
         if self.embedder is None:
-            return found
+            return alone, [same_wording]
         if missing := missing_extras(self.embedder.requires):
             note(
                 f"relevance and near-duplicates are not checked, as {self.embedder.name} needs what is not installed: "
                 f"{install_command(*missing)}, or give another embedder="
             )
-            return found
+            return alone, [same_wording]
         self.used["embedder"] = describe(self.embedder)
-        return [*found, self._irrelevant, self._repeated]
+        return [*alone, self._irrelevant], [same_wording, self._repeated]
 
     def _copied(self, questions: Sequence[str], excerpts: Excerpts) -> list[str | None]:
         share = 1.0 if self.copied_share is None else self.copied_share

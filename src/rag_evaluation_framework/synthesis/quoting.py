@@ -62,11 +62,11 @@ class QuoteVerifier:
         inside = [place for place in found if _is_shown(place, sections)]
         if not inside:
             return self._not_inside(quote, docs, found)
-        if all(self._is_hidden(place) for place in inside):
-            return Unverified(HIDDEN, quote)
-        if all(self._is_struck_out(place) for place in inside):
-            return Unverified(STRUCK_OUT, quote)
-        return self._answer(quote, inside)
+        shown = [place for place in inside if not self._is_hidden(place)]
+        valid = [place for place in shown if not self._is_struck_out(place)]
+        if not valid:
+            return Unverified(STRUCK_OUT if shown else HIDDEN, quote)
+        return self._answer(quote, valid)
 
     def _answer(self, quote: str, inside: Sequence[_Place]) -> CharacterSpan | Answer[CharacterSpan] | Unverified:
         texts = {" ".join(" ".join(span.text for span in place).split()) for place in inside}
@@ -78,7 +78,7 @@ class QuoteVerifier:
         copies = [
             copy
             for copy in copies_of(spans[0], (), self.corpus)
-            if not any(map(copy.overlaps, spans)) and not self._is_hidden((copy,))
+            if not (any(map(copy.overlaps, spans)) or self._is_hidden((copy,)) or self._is_struck_out((copy,)))
         ]
         places = [(span,) for span in (*spans, *copies)]
         return Answer(tuple(places)) if len(places) > 1 else spans[0]
