@@ -165,7 +165,7 @@ class LanguageModel(Component):
                 if answered > self.max_retries or isinstance(error, SameAgain):
                     raise InvalidAnswer(
                         f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(error)}; it was "
-                        f"asked {answered} time{'s' * (answered != 1)}, and its answers are kept in {kept.folder}",
+                        f"asked {answered} time{'s' * (answered != 1)}, and its answers are kept in cache/answers",
                         calls.provider.name,
                         None,
                         answered,
