@@ -47,7 +47,7 @@ def test_a_second_command_asks_for_nothing(rag_eval, served):
     asked = len(served.exchanges)
     outcome = rag_eval(*GENERATE)
     assert (outcome.code, len(served.exchanges)) == (0, asked)
-    assert "8 answers kept before, not asked for again" in outcome.out
+    assert "9 answers kept before, not asked for again" in outcome.out
 
 
 def test_as_json_it_is_one_object(rag_eval, served):

@@ -257,7 +257,7 @@ def test_no_finished_work_is_lost_when_one_batch_fails_for_good(providers, tmp_p
     answered = [asked(exchange) for exchange in providers.exchanges]
     failed = set(answered) - set(kept(tmp_path, embedder()))
     assert 1 <= len(failed) <= min(at_once, 2)
-    assert 10 <= len(answered) < 10 + at_once
+    assert 10 <= len(answered) < (11 if at_once == 1 else len(BATCHES))  # others may begin until the failure is seen
     providers.clear_faults()
     before = len(providers.exchanges)
     vectors = embedder().embed(BATCHES)

@@ -28,7 +28,7 @@ def test_a_message_is_answered_with_a_quote_and_tokens_are_counted(providers):
 
 def test_a_message_keeps_a_schema(providers):
     assert client().messages.parse(output_format=Form, **ASKED).parsed_output == Form(
-        question="Refunds take five days.", count=1
+        question="What is said about refunds, take, five?", count=1
     )
 
 
