@@ -25,6 +25,7 @@ class ScriptedModel:
         quote: Changes what is answered to a request for quotes: `(sentence, request) -> answer`.
         questions: Changes what is answered to a request for questions: `(answer, request) -> answer`.
         verdict: `(question) -> answer` of the second call.
+        numbers: `(question, request) -> answer` where it chooses from numbered texts; by default none.
     """
 
     def __init__(
@@ -32,16 +33,20 @@ class ScriptedModel:
         quote: Callable | None = None,
         questions: Callable | None = None,
         verdict: Callable | None = None,
+        numbers: Callable | None = None,
     ):
         self.quote = quote or (lambda sentence, request: {"quotes": [sentence]})
         self.questions = questions or (lambda answer, request: answer)
         self.verdict = verdict or (lambda question: {"answer": "yes"})
+        self.numbers = numbers or (lambda question, request: {"numbers": []})
 
     def __call__(self, request):
         text = request.messages[-1][1]
         if (count := COUNT.search(text)) is not None:
             return self.questions(self._asked(text, int(count[1])), request)
         question = QUESTION.search(text)[1]
+        if "<excerpt number" in text:
+            return self.numbers(question, request)
         if "<excerpt>" in text:
             return self.verdict(question)
         sentence = next(one for one in sentences(text) if question_of(one) == question)

@@ -129,7 +129,7 @@ def test_a_file_without_dimensions_is_refused_by_its_name(tmp_path, text):
 def test_the_questions_nearest_to_what_is_shown_are_examples(served, pages, tmp_path):
     (tmp_path / "log.txt").write_text("how to export my data\n\n  when do refunds come \nrestart server??\nexport\n")
     providers, client = served()
-    strategy = RealQuestions.from_file(tmp_path / "log.txt", examples=1)
+    strategy = RealQuestions.from_file(tmp_path / "log.txt", examples=1, verbatim=False)
     assert strategy.questions == ("how to export my data", "when do refunds come", "restart server??", "export")
     _, dataset = generated(client, pages, strategy, 1)
     asked = [
@@ -180,10 +180,12 @@ def test_questions_about_several_passages_have_several_places(served):
     assert generator.plan(3)[0][1].doc_ids == ("long.md",)
 
 
-def test_of_a_short_document_its_one_section_is_shown(served, pages):
+def test_of_a_document_with_one_section_this_is_shown(served):
+    short = Document(LONG.id, LONG.content[:5000])
     _, client = served(ScriptedModel(both_ends))
-    _, dataset = generated(client, pages, MultiPassageQuestions(), 1)
-    assert [len(entry.answers) for entry in dataset] == [2, 2, 2]
+    generator, dataset = generated(client, Corpus([short]), MultiPassageQuestions(), 1)
+    assert [len(request.sections) for _, request in generator.plan(1)] == [1]
+    assert [len(entry.answers) for entry in dataset] == [2]
 
 
 def test_a_question_that_one_place_answers_is_rejected(served, pages):
@@ -244,11 +246,13 @@ def test_chunks_of_two_documents_are_cited(served, pages):
 
 def test_several_strategies_ask_one_after_the_other(served, pages):
     _, client = served(ScriptedModel(both_ends))
-    generator = TokenLevelDataGenerator(client, pages, strategies=(SimpleQuestions(), MultiPassageQuestions()))
+    corpus = Corpus([LONG, *pages])
+    generator = TokenLevelDataGenerator(client, corpus, strategies=(SimpleQuestions(), MultiPassageQuestions()))
     with collected():
         dataset = generator.generate(1, upload_to_langsmith=False)
-    assert generator.funnel.asked == 6
-    assert generator.funnel.rejected["kept"] == {"same question again": 3}
+    assert generator.funnel.asked == 8
+    assert generator.funnel.rejected["verified"] == {"answered in fewer places than asked for": 3}
+    assert generator.funnel.rejected["kept"] == {"same question again": 1}
     assert {query.metadata["strategy"] for query in dataset.queries} == {"SimpleQuestions"}
 
 

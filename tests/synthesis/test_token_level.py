@@ -88,7 +88,7 @@ def test_the_metadata_says_where_a_question_comes_from(served, pages):
         "generation_type": "synthetic",
         "strategy": "SimpleQuestions",
     }
-    assert [version.split("@")[0] for version in versions] == ["simple", "questions", "quotes", "answerable"]
+    assert [version.split("@")[0] for version in versions] == ["simple", "questions", "quotes", "places", "answerable"]
     generation = dataset.metadata["generation"]
     assert generation["funnel"]["kept"] == len(dataset)
     assert generation["strategies"] == [

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rag_evaluation_framework.contracts.component import Component, check_count
+from rag_evaluation_framework.contracts.component import Component, check_count, check_truth
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import DocumentId
@@ -42,11 +42,14 @@ class QuestionRequest:
         metadata: What is kept with each question, such as `{"persona": "a new user", "difficulty": "hard"}`; a copy
             that cannot be changed.
         prompt_version: By what the wording of the wish is known again, such as `simple@1-0123456789ab`.
-        least_answers: How many quotes or chunks a question has to have that are verified; with fewer it is rejected.
-        least_documents: In how many documents these have to be.
+        least_places: In how many places that are apart a question has to be answered; with fewer it is rejected, and
+            so is one that a single place answers.
+        least_documents: In how many documents it has to be answered; likewise.
+        given: The questions, if they are not to be written: those of users.
+        has_answer: Whether the documents answer. If not, a question is kept only if no passage is found that does.
 
     Raises:
-        ConfigError: There is no section, or a number is below 1.
+        ConfigError: There is no section, a number is below 1, or not that of the questions that are given.
         DatasetError: The metadata is none.
     """
 
@@ -55,15 +58,21 @@ class QuestionRequest:
     questions: int
     metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
     prompt_version: str = ""
-    least_answers: int = 1
+    least_places: int = 1
     least_documents: int = 1
+    given: tuple[str, ...] = ()
+    has_answer: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("questions", "least_answers", "least_documents"):
+        for name in ("questions", "least_places", "least_documents"):
             check_count("QuestionRequest", name, getattr(self, name))
+        check_truth("QuestionRequest", "has_answer", self.has_answer)
         object.__setattr__(self, "sections", tuple(self.sections))
         if not self.sections:
             raise ConfigError("QuestionRequest: sections=(); expected at least one section to ask about")
+        object.__setattr__(self, "given", tuple(self.given))
+        if self.given and len(self.given) != self.questions:
+            raise ConfigError(f"QuestionRequest: questions={self.questions}; expected {len(self.given)}, as given")
         freeze_metadata(self, ConfigError)
 
     @property

@@ -7,6 +7,7 @@ from .given import DEFAULT_MODEL as DEFAULT_MODEL
 from .strategies import CrossDocumentQuestions as CrossDocumentQuestions
 from .strategies import DimensionQuestions as DimensionQuestions
 from .strategies import MultiPassageQuestions as MultiPassageQuestions
+from .strategies import NoAnswerQuestions as NoAnswerQuestions
 from .strategies import RealQuestions as RealQuestions
 from .strategies import SimpleQuestions as SimpleQuestions
 from .token_level import TokenLevelDataGenerator as TokenLevelDataGenerator

@@ -1,6 +1,7 @@
 """The second call: whether the excerpts of a question, and nothing else, answer it."""
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import ProviderError
@@ -9,7 +10,7 @@ from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, 
 from rag_evaluation_framework.synthesis.forms import Verdict, read_verdict
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 
-PROMPT = "answerable"
+CHECK = "answerable"
 REASONS = {"partly": "answered only in part", "no": "not answered"}
 UNCHECKED = "could not be checked"
 
@@ -24,17 +25,23 @@ def answerable(candidates: Sequence[Candidate[U]], asker: Asker, rejections: lis
     """
     asked = [checking(each.question, each.excerpts) for each in candidates]
     kept: list[Candidate[U]] = []
-    for candidate, verdict in zip(candidates, asker.ask(Form(Verdict, read_verdict), asked, "Checking"), strict=True):
+    for candidate, verdict in zip(candidates, judged(asked, asker, "Checking"), strict=True):
         if isinstance(verdict, ProviderError):
             rejections.append(rejected(candidate, "kept", UNCHECKED, str(verdict)))
-        elif verdict.answer == "yes":
+        elif verdict == "yes":
             kept.append(candidate)
         else:
-            rejections.append(rejected(candidate, "kept", REASONS[verdict.answer], " | ".join(candidate.excerpts)))
+            rejections.append(rejected(candidate, "kept", REASONS[verdict], " | ".join(candidate.excerpts)))
     return kept
+
+
+def judged(asked: Sequence[Any], asker: Asker, shown_as: str) -> list[Literal["yes", "partly", "no"] | ProviderError]:
+    """Return whether excerpts answer questions, for the messages of each call; or why that is not known."""
+    verdicts = asker.ask(Form(Verdict, read_verdict), asked, shown_as)
+    return [each if isinstance(each, ProviderError) else each.answer for each in verdicts]
 
 
 def checking(question: str, excerpts: Sequence[str]) -> list[dict[str, str]]:
     """Return the messages of the call about a question."""
     shown = "\n\n".join(f"<excerpt>\n{text}\n</excerpt>" for text in excerpts)
-    return load_prompt(PROMPT).messages(question=question, excerpts=shown)
+    return load_prompt(CHECK).messages(question=question, excerpts=shown)

@@ -10,6 +10,7 @@ from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import ProviderError
+from rag_evaluation_framework.synthesis.evidence import Evidence, documents_of, places_of
 
 Stage: TypeAlias = Literal["parsed", "verified", "kept"]
 """What a question did not become: read from an answer, verified in the documents, or kept by the filters."""
@@ -28,19 +29,31 @@ class Candidate(Generic[U]):
         question: Its wording.
         request: What was asked for.
         strategy: The name of the strategy that asked.
+        number: Its place in the order of the plan, from 0.
         cited: The ids of chunks that the model named, if it was asked for them.
         answers: What answers it, as ground truth takes it; none before it is verified.
-        excerpts: The text of each answer.
-        source_docs: The documents of the answers.
+        evidence: The text of each answer, with its position.
     """
 
     question: str
     request: QuestionRequest
     strategy: str = ""
+    number: int = 0
     cited: tuple[ChunkId, ...] = ()
     answers: tuple[U | Answer[U], ...] = ()
-    excerpts: tuple[str, ...] = ()
-    source_docs: tuple[DocumentId, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def excerpts(self) -> tuple[str, ...]:
+        """The text of each answer."""
+        return tuple(each.text for each in self.evidence)
+
+    @property
+    def parts(self) -> list[list[str]]:
+        """Its excerpts by what none may answer alone: by document, or by place; one part if nothing is promised."""
+        if self.request.least_documents > 1:
+            return documents_of(self.evidence)
+        return places_of(self.evidence) if self.request.least_places > 1 else [[*self.excerpts]]
 
 
 @dataclass(frozen=True)
@@ -94,7 +107,10 @@ def parsed_questions(
         if isinstance(answer, ProviderError):
             rejections.append(lost(FAILED, str(answer), questions=request.questions))
             continue
-        found += [replace(each, strategy=strategy) for each in answer[: request.questions]]
+        found += [
+            replace(each, strategy=strategy, number=number)
+            for number, each in enumerate(answer[: request.questions], len(found))
+        ]
         missing = request.questions - len(answer)
         extra += max(-missing, 0)
         if missing > 0:
@@ -102,27 +118,31 @@ def parsed_questions(
     return found, extra
 
 
+def in_order(candidates: Sequence[Candidate[U]]) -> list[Candidate[U]]:
+    """Return candidates in the order of the plan."""
+    return sorted(candidates, key=lambda each: each.number)
+
+
 def question_metadata(candidate: Candidate[Any], model: str, versions: Sequence[str]) -> dict[str, Any]:
     """Return what is kept with a question: where it comes from, and what its strategy says of it."""
-    own = candidate.request.prompt_version
     return {
         **candidate.request.metadata,
-        "source_docs": [*candidate.source_docs],
+        "source_docs": [*(dict.fromkeys(each.doc_id for each in candidate.evidence) or candidate.request.doc_ids)],
         "generation_model": model,
         "generation_type": "synthetic",
         "strategy": candidate.strategy,
-        "prompt_versions": [*([own] if own else []), *versions],
+        "prompt_versions": [*versions],
     }
 
 
 def answered_as_asked(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
-    """Return verified candidates that have as many answers, in as many documents, as was asked for."""
+    """Return verified candidates that are answered in as many places, and documents, as was asked for."""
     kept: list[Candidate[U]] = []
     for candidate in candidates:
         request, told = candidate.request, " | ".join(candidate.excerpts)
-        if len(candidate.answers) < request.least_answers:
+        if len(places_of(candidate.evidence)) < request.least_places:
             rejections.append(rejected(candidate, "verified", TOO_FEW_PLACES, told))
-        elif len(candidate.source_docs) < request.least_documents:
+        elif len(documents_of(candidate.evidence)) < request.least_documents:
             rejections.append(rejected(candidate, "verified", TOO_FEW_DOCUMENTS, told))
         else:
             kept.append(candidate)

@@ -8,7 +8,7 @@ from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChu
 from rag_evaluation_framework.contracts.llm_client import LLMClient
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, Section
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import ChunkLevelGroundTruth
 from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id
@@ -16,16 +16,26 @@ from rag_evaluation_framework.data.levels import CHUNK, Level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
+from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.indexing import chunk_corpus
 from rag_evaluation_framework.synthesis.asking import Asker, Form
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import Messages
-from rag_evaluation_framework.synthesis.forms import CitedQuestions, read_cited_questions
+from rag_evaluation_framework.synthesis.evidence import Evidence
+from rag_evaluation_framework.synthesis.forms import (
+    CitedChunks,
+    CitedQuestions,
+    read_cited_chunks,
+    read_cited_questions,
+)
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.given import GeneratorOptions
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.sections import sections_of_chunks
+from rag_evaluation_framework.synthesis.writing import Written
 
+CHUNKS = "chunks"
+FAILED = "request for chunks failed"
 NO_CHUNK = "no chunk cited"
 UNKNOWN = "unknown chunk id"
 NOT_SHOWN = "chunk that was not shown"
@@ -49,7 +59,7 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
     """
 
     level: ClassVar[Level[Any]] = CHUNK
-    prompts: ClassVar[tuple[str, ...]] = ("chunk_questions",)
+    writes: ClassVar[str] = "chunk_questions"
 
     def __init__(
         self,
@@ -66,25 +76,39 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
     def _sections(self) -> list[Section]:
         return sections_of_chunks(self._chunks, self.section_size)
 
-    def _proposed(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[_Candidate] | ProviderError]:
+    def _with_answers(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[ChunkId]]:
         asked = [self._asking(request) for request in requests]
         answers = asker.ask(Form(CitedQuestions, read_cited_questions), asked, "Asking for questions")
         return [
             answer
             if isinstance(answer, ProviderError)
-            else [
-                Candidate(each.question, request, cited=tuple(dict.fromkeys(map(canonical_chunk_id, each.chunk_ids))))
-                for each in answer.questions
-            ]
+            else [Candidate(each.question, request, cited=_canonical(each.chunk_ids)) for each in answer.questions]
             for request, answer in zip(requests, answers, strict=True)
         ]
 
     def _verified(
         self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]
     ) -> list[_Candidate]:
-        del asker
+        candidates = self._cited(candidates, asker, rejections)
         checked = [self._checked(candidate, rejections) for candidate in candidates]
         return [candidate for candidate in checked if candidate is not None]
+
+    def _cited(self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]) -> list[_Candidate]:
+        """Return candidates with the chunks that are named for those questions that were given, not written."""
+        asked = [
+            load_prompt(CHUNKS).messages(question=each.question, chunks=_shown(each.request.sections))
+            for each in candidates
+            if each.request.given
+        ]
+        answers = iter(asker.ask(Form(CitedChunks, read_cited_chunks), asked, "Asking for chunks"))
+        found: list[_Candidate] = []
+        for candidate in candidates:
+            answer = next(answers) if candidate.request.given else None
+            if isinstance(answer, ProviderError):
+                rejections.append(rejected(candidate, "verified", FAILED, str(answer)))
+            else:
+                found.append(candidate if answer is None else replace(candidate, cited=_canonical(answer.chunk_ids)))
+        return found
 
     def _checked(self, candidate: _Candidate, rejections: list[Rejection]) -> _Candidate | None:
         shown = _by_id(candidate.request.sections)
@@ -103,20 +127,37 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
         return replace(
             candidate,
             answers=tuple(known),
-            excerpts=tuple(chunk.content for chunk in chunks),
-            source_docs=tuple(dict.fromkeys(chunk.doc_id for chunk in chunks)),
+            evidence=tuple(map(_evidence, chunks)),
         )
 
     def _asking(self, request: QuestionRequest) -> Messages:
         shown = _shown(request.sections)
-        return load_prompt("chunk_questions").messages(wish=request.wish, chunks=shown, count=request.questions)
+        return load_prompt(self.writes).messages(wish=request.wish, chunks=shown, count=request.questions)
+
+    def _verified_with(self, request: QuestionRequest) -> Sequence[str]:
+        return (CHUNKS,) if request.given else ()
 
     def _truth(self, query: Query, candidate: _Candidate) -> ChunkLevelGroundTruth:
         return ChunkLevelGroundTruth(query, candidate.answers)
 
     @property
+    def _passages(self) -> Chunker | PositionAwareChunker:
+        chunker: Chunker | PositionAwareChunker = as_component("chunker", self.chunker, type(self).__name__)
+        return chunker
+
+    @property
     def _chunking(self) -> str | None:
         return self.chunk_registry.fingerprint
+
+
+def _canonical(ids: Sequence[str]) -> tuple[ChunkId, ...]:
+    return tuple(dict.fromkeys(map(canonical_chunk_id, ids)))
+
+
+def _evidence(chunk: AnyChunk) -> Evidence:
+    if isinstance(chunk, PositionAwareChunk):
+        return Evidence(chunk.content, chunk.doc_id, chunk.start, chunk.end)
+    return Evidence(chunk.content, chunk.doc_id)
 
 
 def _by_id(sections: Sequence[Section]) -> dict[ChunkId, AnyChunk]:

@@ -11,6 +11,7 @@ Filter: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]]], Sequence[
 """Takes questions and the excerpts of each; returns why each is not kept, None if it is."""
 
 SAME_WORDING = "same question again"
+OTHER_ANSWER = "same question with another answer"
 
 
 def filtered(
@@ -32,6 +33,36 @@ def filtered(
     return left
 
 
+def without_contradictions(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
+    """Return the candidates without those of the same wording that are answered by different texts: neither is whole.
+
+    Such a question does not say what it is about, so that several documents, or places, answer it differently.
+
+    Args:
+        candidates: Questions with evidence, in their order.
+        rejections: Where rejections are put.
+    """
+    alike: dict[str, list[Candidate[U]]] = {}
+    for each in candidates:
+        alike.setdefault(wording_key(each.question), []).append(each)
+    kept: list[Candidate[U]] = []
+    for each in candidates:
+        others = [other for other in alike[wording_key(each.question)] if not _agree(each, other)]
+        if others:
+            told = " | ".join(others[0].excerpts) or "no answer"
+            rejections.append(rejected(each, "kept", OTHER_ANSWER, told))
+        else:
+            kept.append(each)
+    return kept
+
+
+def _agree(one: Candidate[U], other: Candidate[U]) -> bool:
+    """Return whether the same texts, in part at least, answer both; or nothing does."""
+    if not (one.evidence and other.evidence):
+        return not (one.evidence or other.evidence)
+    return any(mine.is_that_of(theirs) for mine in one.evidence for theirs in other.evidence)
+
+
 def _parted(reason: str) -> tuple[str, str]:
     """Return the reason and the detail behind its first colon."""
     kind, _, detail = reason.partition(": ")
@@ -41,10 +72,11 @@ def _parted(reason: str) -> tuple[str, str]:
 def same_wording(questions: Sequence[str], excerpts: Sequence[Sequence[str]]) -> list[str | None]:
     """Tell the questions that have the wording of an earlier one, up to capitals and punctuation."""
     del excerpts
+    first: dict[str, str] = {}
+    told = [first.setdefault(wording_key(question), question) for question in questions]
     seen: set[str] = set()
     found: list[str | None] = []
-    for question in questions:
-        key = wording_key(question)
-        found.append(SAME_WORDING if key in seen else None)
-        seen.add(key)
+    for earlier in told:
+        found.append(f"{SAME_WORDING}: {earlier}" if earlier in seen else None)
+        seen.add(earlier)
     return found

@@ -16,6 +16,7 @@ _ASKS = ("question", "query", "q")
 _IDS = ("chunkids", "chunks", "relevantchunkids", "chunkid", "ids", "citations", "sources")
 _QUOTES = ("quotes", "excerpts", "passages", "quote", "excerpt", "spans")
 _QUOTED = ("quote", "excerpt", "text", "passage", "content")
+_NUMBERS = ("numbers", "number", "excerpts", "places")
 _VERDICTS = ("answer", "answerable", "verdict", "result")
 _NUMBER = re.compile(r"^(?:\(?\d{1,3}[.):]|[-*•])\s+")
 _ASKED = re.compile(
@@ -59,6 +60,18 @@ class Quotes(BaseModel):
     quotes: list[str]
 
 
+class CitedChunks(BaseModel):
+    """The ids of the chunks that answer a question."""
+
+    chunk_ids: list[str]
+
+
+class Numbers(BaseModel):
+    """Which of several numbered texts are meant."""
+
+    numbers: list[int]
+
+
 class Verdict(BaseModel):
     """Whether excerpts answer a question."""
 
@@ -99,6 +112,32 @@ def read_quotes(text: str) -> Quotes:
             if all(isinstance(quote, str) for quote in quotes):
                 return Quotes(quotes=[quote for quote in quotes if quote.strip()])
     raise ValueError(f"no quotes in {shown(text)}; expected a list of texts")
+
+
+def read_cited_chunks(text: str) -> CitedChunks:
+    """Return the ids of an answer: of the last JSON that has a list of them.
+
+    Raises:
+        ValueError: There is none.
+    """
+    for value in json_values(text):
+        given = _of(value, _IDS) if is_object(value) else value
+        if is_list(given) and all(isinstance(name, str) for name in given):
+            return CitedChunks(chunk_ids=[each for name in given for each in _ids(name)])
+    raise ValueError(f"no chunk ids in {shown(text)}; expected a list of texts")
+
+
+def read_numbers(text: str) -> Numbers:
+    """Return the numbers of an answer: of the last JSON that has a list of them.
+
+    Raises:
+        ValueError: There is none.
+    """
+    for value in json_values(text):
+        given = _of(value, _NUMBERS) if is_object(value) else value
+        if is_list(given) and all(type(number) is int for number in given):
+            return Numbers(numbers=given)
+    raise ValueError(f"no numbers in {shown(text)}; expected a list of numbers")
 
 
 def read_verdict(text: str) -> Verdict:

@@ -3,17 +3,19 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Generic
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import (
     check_components,
     check_count,
     check_number,
     check_truth,
-    component_name,
 )
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.llm_client import LLMClient
@@ -26,22 +28,26 @@ from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
-from rag_evaluation_framework.errors import ProviderError
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.providers.prices import Prices
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT
-from rag_evaluation_framework.synthesis import answerability
+from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
+from rag_evaluation_framework.synthesis.answer_search import AnswerSearch, unanswered
+from rag_evaluation_framework.synthesis.answerability import CHECK, answerable, checking
 from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import (
     Candidate,
     Rejection,
     answered_as_asked,
+    in_order,
     parsed_questions,
     question_metadata,
 )
+from rag_evaluation_framework.synthesis.choosing import ALONE, needing_all_parts
 from rag_evaluation_framework.synthesis.estimate import Estimate, Messages, estimated
-from rag_evaluation_framework.synthesis.filtering import Filter, filtered
+from rag_evaluation_framework.synthesis.filtering import Filter, filtered, without_contradictions
 from rag_evaluation_framework.synthesis.filters.copied_wording import COPIED_SHARE
 from rag_evaluation_framework.synthesis.filters.near_duplicates import DEDUP_THRESHOLD
 from rag_evaluation_framework.synthesis.filters.relevance import RELEVANCE_THRESHOLD
@@ -52,6 +58,7 @@ from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
 from rag_evaluation_framework.synthesis.saving import check_dataset_name, pushed, saved
 from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
+from rag_evaluation_framework.synthesis.writing import WITHOUT_ANSWER, Written, written
 
 SECTION_SIZE = 6000
 """Characters, about 1,500 tokens of English."""
@@ -98,8 +105,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     """
 
     level: ClassVar[Level[Any]]
-    prompts: ClassVar[tuple[str, ...]]
-    """The names of the prompts with which it asks, besides those of strategies."""
+    writes: ClassVar[str]
+    """The name of the prompt with which it asks for questions."""
 
     def __init__(
         self,
@@ -197,7 +204,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         check_count(type(self).__name__, "queries_per_doc", queries_per_doc)
         sections = self._sections()
         return [
-            (component_name(strategy), request)
+            (type(strategy).__name__, request)
             for strategy in self.strategies
             for request in checked_requests(strategy, strategy.plan(sections, queries_per_doc))
         ]
@@ -214,19 +221,50 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         return [*alone, *among]
 
     def _generated(self, queries_per_doc: int) -> list[Candidate[U]]:
+        self.rejections, self.funnel = (), Funnel()
         planned, asker = self.plan(queries_per_doc), Asker(self.llm, self.max_concurrency)
-        rejections: list[Rejection] = []
-        answers = self._proposed([request for _, request in planned], asker)
-        parsed, extra = parsed_questions(planned, answers, rejections)
-        verified = answered_as_asked(self._verified(parsed, asker, rejections), rejections)
+        requests = [request for _, request in planned]
+        search = None if all(request.has_answer for request in requests) else self._search()
         alone, among = self._filters.functions()
-        kept = filtered(verified, alone, rejections)
-        if self.check_answers:
-            kept = answerability.answerable(kept, asker, rejections)
-        kept = filtered(kept, among, rejections)  # last: no question is lost to one that is not kept itself
+        rejections: list[Rejection] = []
+        answers = written(requests, asker, lambda asked: self._with_answers(asked, asker))
+        parsed, extra = parsed_questions(planned, answers, rejections)
+        kept = self._answered([each for each in parsed if each.request.has_answer], alone, asker, rejections)
+        if search is not None:
+            absent = [each for each in parsed if not each.request.has_answer]
+            kept = in_order([*kept, *unanswered(absent, search, asker, rejections)])
+        kept = filtered(without_contradictions(kept, rejections), among, rejections)  # last: only what is kept counts
         self.rejections = tuple(rejections)
-        self.funnel = Funnel.of(sum(request.questions for _, request in planned), rejections, extra)
+        self.funnel = Funnel.of(sum(request.questions for request in requests), rejections, extra)
         return kept
+
+    def _answered(
+        self, candidates: Sequence[Candidate[U]], filters: Sequence[Filter], asker: Asker, rejections: list[Rejection]
+    ) -> list[Candidate[U]]:
+        """Return the questions of which the answers are in the documents, and judged to be answers."""
+        verified = answered_as_asked(self._verified(candidates, asker, rejections), rejections)
+        of_users = [each for each in verified if each.request.given]
+        kept = in_order(
+            [*of_users, *filtered([each for each in verified if not each.request.given], filters, rejections)]
+        )
+        if not self.check_answers:
+            return kept
+        return needing_all_parts(answerable(kept, asker, rejections), asker, rejections)
+
+    def _search(self) -> AnswerSearch:
+        """Return what looks for answers of questions that have none.
+
+        Raises:
+            ConfigError: It cannot look for them with two retrievers, or what it finds is not judged.
+            MissingDependency: The embedder needs a package that is not installed.
+        """
+        if self._filters.embedder is None or not self.check_answers:
+            raise ConfigError(
+                f"{type(self).__name__}: embedder={shown(self._filters.embedder)}, check_answers={self.check_answers}; "
+                "expected an embedder and True for questions without an answer: two retrievers look for one, and what "
+                "they find is judged"
+            )
+        return AnswerSearch(self.corpus, self._passages, self._filters.embedder, self.section_size)
 
     @abstractmethod
     def _sections(self) -> list[Section]:
@@ -239,11 +277,11 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     def _followed_by(self, request: QuestionRequest) -> list[tuple[str, Messages]]:
         """Return what is asked for each of its questions, by its kind, without what is not known yet."""
         del request
-        return [("check", answerability.checking("", ()))] if self.check_answers else []
+        return [("check", checking("", ()))] if self.check_answers else []
 
     @abstractmethod
-    def _proposed(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[Candidate[U]] | ProviderError]:
-        """Return the questions of each request, or why there are none."""
+    def _with_answers(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[U]]:
+        """Return the questions of each request that have an answer, or why there are none."""
 
     @abstractmethod
     def _verified(
@@ -256,11 +294,10 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """Return the ground truth of a question."""
 
     def _dataset(self, name: str, kept: Sequence[Candidate[U]], queries_per_doc: int) -> Dataset[U]:
-        versions = [load_prompt(prompt).version for prompt in self._prompts]
-        ids = QueryIds()
+        ids, requests = QueryIds(), [request for _, request in self.plan(queries_per_doc)]
         entries: list[GroundTruth[U]] = []
         for each in kept:
-            told = question_metadata(each, self.llm.model, versions)
+            told = question_metadata(each, self.llm.model, self._prompts(each.request))
             entries.append(self._truth(Query(ids.of(each.question), QueryText(each.question), told), each))
         generation = {
             "model": self.llm.model,
@@ -268,7 +305,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             "strategies": [describe(strategy) for strategy in self.strategies],
             "section_size": self.section_size,
             "check_answers": self.check_answers,
-            "prompt_versions": versions,
+            "prompt_versions": list(dict.fromkeys(chain.from_iterable(map(self._prompts, requests)))),
             "filters": self._filters.used,
             "funnel": self.funnel.record(),
         }
@@ -282,9 +319,24 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         )
 
     @property
+    def _passages(self) -> Chunker | PositionAwareChunker:
+        """How the documents are cut where answers are looked for."""
+        return DEFAULT_CHUNKER
+
+    @property
     def _chunking(self) -> str | None:
         return None
 
-    @property
-    def _prompts(self) -> list[str]:
-        return [*self.prompts, *([answerability.PROMPT] if self.check_answers else [])]
+    def _verified_with(self, request: QuestionRequest) -> Sequence[str]:
+        """Return the names of the prompts by which it learns what answers the questions of a request."""
+        del request
+        return ()
+
+    def _prompts(self, request: QuestionRequest) -> list[str]:
+        """Return the versions of all prompts that make a question of a request, in the order in which they are used."""
+        names = [] if request.given else [self.writes if request.has_answer else WITHOUT_ANSWER]
+        if request.has_answer:
+            names += self._verified_with(request)
+        if self.check_answers:
+            names += [CHECK, ALONE] if max(request.least_places, request.least_documents) > 1 else [CHECK]
+        return [*filter(None, [request.prompt_version]), *(load_prompt(name).version for name in names)]

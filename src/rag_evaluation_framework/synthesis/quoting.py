@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from rag_evaluation_framework.annotation.copies import copies_of
+from rag_evaluation_framework.annotation.copies import copies_of, merged
 from rag_evaluation_framework.contracts.question_strategy import Section
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
@@ -16,6 +17,7 @@ from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
 from rag_evaluation_framework.labelling.telling import is_long
 from rag_evaluation_framework.markups.text_effects import struck_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.synthesis.evidence import Evidence
 
 NO_QUOTE = "no quote"
 NOT_FOUND = "quote not in the documents"
@@ -24,7 +26,13 @@ AMBIGUOUS = "ambiguous quote"
 HIDDEN = "quote of text that readers do not see"
 STRUCK_OUT = "quote of text that is struck out"
 
+MOST_PLACES = 10
+"""At how many places a quote may stand for the model to be asked which are meant."""
+
+_AROUND = 200  # characters before and after a place
+
 _Place = tuple[CharacterSpan, ...]
+Label: TypeAlias = CharacterSpan | Answer[CharacterSpan]
 
 
 @dataclass(frozen=True)
@@ -40,12 +48,37 @@ class Unverified:
     detail: str
 
 
+@dataclass(frozen=True)
+class Ambiguous:
+    """A quote that stands at several places, of which not all need answer.
+
+    Attributes:
+        quote: The quote.
+        places: Where it stands, in the order of what was shown.
+        surroundings: Each place with what is around it, itself between ⟦ and ⟧.
+    """
+
+    quote: str
+    places: tuple[_Place, ...]
+    surroundings: tuple[str, ...]
+
+    def resolved(self, numbers: Sequence[int]) -> "Label | Unverified":
+        """Return the places with these numbers, from 1: any of them answers; not verified if there are none."""
+        meant = [self.places[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(self.places)]
+        return _label(meant) if meant else self.unresolved
+
+    @property
+    def unresolved(self) -> Unverified:
+        """That it is not known which place is meant."""
+        return Unverified(AMBIGUOUS, f"{len(self.places)} places in what was shown: {self.quote}")
+
+
 class QuoteVerifier:
     """Finds quotes in the sections that a model was shown.
 
     A quote is what stands in these sections once. If it stands there several times, or elsewhere too, and is long
     enough to be the same wherever it stands, each place answers: they are alternatives. A short text that stands in
-    the sections several times is ambiguous.
+    the sections several times is ambiguous: what is around each place tells which is meant.
 
     Args:
         corpus: The documents.
@@ -55,8 +88,8 @@ class QuoteVerifier:
         self.corpus = corpus
         self.locator, self.resolver = QuoteLocator.of(corpus), DocumentResolver(corpus)
 
-    def verified(self, quote: str, sections: Sequence[Section]) -> CharacterSpan | Answer[CharacterSpan] | Unverified:
-        """Return where a quote stands, as ground truth takes it, or why it is not taken."""
+    def verified(self, quote: str, sections: Sequence[Section]) -> Label | Ambiguous | Unverified:
+        """Return where a quote stands, as ground truth takes it; that it is ambiguous; or why it is not taken."""
         docs = tuple(dict.fromkeys(section.doc_id for section in sections))
         found = [place for doc_id in docs for place in self.locator.locate(quote, doc_id, MOST_OCCURRENCES + 1).places]
         inside = [place for place in found if _is_shown(place, sections)]
@@ -68,20 +101,29 @@ class QuoteVerifier:
             return Unverified(STRUCK_OUT if shown else HIDDEN, quote)
         return self._answer(quote, valid)
 
-    def _answer(self, quote: str, inside: Sequence[_Place]) -> CharacterSpan | Answer[CharacterSpan] | Unverified:
+    def _answer(self, quote: str, inside: Sequence[_Place]) -> Label | Ambiguous | Unverified:
         texts = {" ".join(" ".join(span.text for span in place).split()) for place in inside}
         if len(inside) > 1 and not (len(texts) == 1 and is_long(quote)):
-            return Unverified(AMBIGUOUS, f"{len(inside)} places in what was shown: {quote}")
+            many = len(inside) > MOST_PLACES
+            ambiguous = Ambiguous(quote, tuple(inside), () if many else tuple(map(self._surrounded, inside)))
+            return ambiguous.unresolved if many else ambiguous
         if any(len(place) > 1 for place in inside):  # "A … B": of the two together nothing is a copy
-            return Answer(tuple(inside))
+            return _label(inside)
         spans = [place[0] for place in inside]
         copies = [
             copy
             for copy in copies_of(spans[0], (), self.corpus)
             if not (any(map(copy.overlaps, spans)) or self._is_hidden((copy,)) or self._is_struck_out((copy,)))
         ]
-        places = [(span,) for span in (*spans, *copies)]
-        return Answer(tuple(places)) if len(places) > 1 else spans[0]
+        return _label([(span,) for span in (*spans, *copies)])
+
+    def _surrounded(self, place: _Place) -> str:
+        content = self.corpus[place[0].doc_id].content
+        told, reached = "", max(place[0].start - _AROUND, 0)
+        for span in place:
+            told += f"{content[reached : span.start]}⟦{content[span.start : span.end]}⟧"
+            reached = span.end
+        return f"{place[0].doc_id}:\n…{told}{content[reached : reached + _AROUND]}…"
 
     def _not_inside(self, quote: str, docs: Sequence[DocumentId], found: Sequence[_Place]) -> Unverified:
         if found or self.locator.locate(quote, None, 1).places:
@@ -109,6 +151,46 @@ def _is_shown(place: _Place, sections: Iterable[Section]) -> bool:
     )
 
 
-def excerpt(label: CharacterSpan | Answer[CharacterSpan]) -> str:
-    """Return the text of a label: that of its first place."""
-    return " … ".join(span.text for span in label.reference) if isinstance(label, Answer) else label.text
+def _label(places: Sequence[_Place]) -> Label:
+    """Return any of some places as ground truth takes it."""
+    only = places[0] if len(places) == 1 else ()
+    return only[0] if len(only) == 1 else Answer(tuple(places))
+
+
+def distinct(labels: Iterable[Label], corpus: Corpus) -> list[Label]:
+    """Return labels of which none is a part of another; those that overlap or touch are one.
+
+    Args:
+        labels: The labels of a question, in their order.
+        corpus: The documents.
+    """
+    listed = list(dict.fromkeys(labels))
+    singles = merged([(label,) for label in listed if isinstance(label, CharacterSpan)], corpus)
+    whole = {span: places[0] for places in singles for span in listed if _covers(places[0], span)}
+    kept = dict.fromkeys(whole.get(label, label) if isinstance(label, CharacterSpan) else label for label in listed)
+    references = {label: label.reference if isinstance(label, Answer) else (label,) for label in kept}
+    return [
+        label
+        for label, own in references.items()
+        if not any(
+            other != label and all(any(_covers(theirs, span) for theirs in places) for span in own)
+            for other, places in references.items()
+        )
+    ]
+
+
+def _covers(outer: CharacterSpan, inner: Label) -> bool:
+    return (
+        isinstance(inner, CharacterSpan)
+        and outer.doc_id == inner.doc_id
+        and outer.start <= inner.start
+        and inner.end <= outer.end
+    )
+
+
+def evidence_of(label: Label) -> Evidence:
+    """Return the text and the position of a label: those of its first place."""
+    spans = label.reference if isinstance(label, Answer) else (label,)
+    documents = {place[0].doc_id for place in label.places} if isinstance(label, Answer) else {label.doc_id}
+    text = " … ".join(span.text for span in spans)
+    return Evidence(text, spans[0].doc_id, spans[0].start, spans[-1].end, frozenset(documents))

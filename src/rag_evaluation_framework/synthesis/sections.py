@@ -49,6 +49,15 @@ def by_document(sections: Iterable[Section]) -> Iterator[list[Section]]:
         yield list(own)
 
 
+def dealt_out(items: Sequence[T], questions: int) -> Iterator[tuple[T, int]]:
+    """Yield items, and how many questions each gets: in turn from the first, which gets no fewer than those after it.
+
+    Items that get none are left out.
+    """
+    for number, item in enumerate(items[:questions]):
+        yield item, -(-(questions - number) // len(items))
+
+
 def shared_out(sections: Sequence[T], questions: int) -> Iterator[tuple[T, int]]:
     """Yield sections of a document, and how many questions each gets: spread evenly from its begin to its end.
 

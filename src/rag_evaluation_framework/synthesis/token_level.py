@@ -1,12 +1,14 @@
 """`TokenLevelDataGenerator`: questions with the spans of text that answer them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar
 
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, Section
-from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
 from rag_evaluation_framework.data.levels import TOKEN, Level
 from rag_evaluation_framework.data.queries import Query
@@ -14,13 +16,24 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.synthesis.asking import Asker, Form
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
+from rag_evaluation_framework.synthesis.choosing import PLACES, choosing, chosen
 from rag_evaluation_framework.synthesis.estimate import Messages
-from rag_evaluation_framework.synthesis.forms import AskedQuestions, Quotes, read_questions, read_quotes
+from rag_evaluation_framework.synthesis.forms import Quotes, read_quotes
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
-from rag_evaluation_framework.synthesis.quoting import NO_QUOTE, QuoteVerifier, Unverified, excerpt
+from rag_evaluation_framework.synthesis.quoting import (
+    NO_QUOTE,
+    Ambiguous,
+    Label,
+    QuoteVerifier,
+    Unverified,
+    distinct,
+    evidence_of,
+)
 from rag_evaluation_framework.synthesis.sections import sections_of
+from rag_evaluation_framework.synthesis.writing import Written, asking, passages, questions
 
+QUOTES = "quotes"
 FAILED = "request for quotes failed"
 
 _Candidate = Candidate[CharacterSpan]
@@ -37,41 +50,45 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
     """
 
     level: ClassVar[Level[Any]] = TOKEN
-    prompts: ClassVar[tuple[str, ...]] = ("questions", "quotes")
+    writes: ClassVar[str] = "questions"
+
+    @cached_property
+    def _verifier(self) -> QuoteVerifier:
+        return QuoteVerifier(self.corpus)
 
     def _sections(self) -> list[Section]:
         return sections_of(self.corpus, self.section_size)
 
-    def _proposed(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[_Candidate] | ProviderError]:
-        asked = [self._asking(request) for request in requests]
-        answers = asker.ask(Form(AskedQuestions, read_questions), asked, "Asking for questions")
-        return [
-            answer
-            if isinstance(answer, ProviderError)
-            else [Candidate(each.question, request) for each in answer.questions]
-            for request, answer in zip(requests, answers, strict=True)
-        ]
+    def _with_answers(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[CharacterSpan]]:
+        return questions(self.writes, requests, asker)
 
     def _verified(
         self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]
     ) -> list[_Candidate]:
-        verifier = QuoteVerifier(self.corpus)
         asked = [_quoting(each.question, each.request) for each in candidates]
         answers = asker.ask(Form(Quotes, read_quotes), asked, "Asking for quotes")
-        found: list[_Candidate] = []
+        quoted: list[tuple[_Candidate, list[Label | Ambiguous | Unverified]]] = []
         for candidate, answer in zip(candidates, answers, strict=True):
             if isinstance(answer, ProviderError):
                 rejections.append(rejected(candidate, "verified", FAILED, str(answer)))
-            elif (verified := _with_answers(candidate, answer.quotes, verifier, rejections)) is not None:
-                found.append(verified)
-        return found
+                continue
+            sections = candidate.request.sections
+            quoted.append(
+                (candidate, [self._verifier.verified(each, sections) for each in dict.fromkeys(answer.quotes)])
+            )
+        meant = _resolved([(each.question, label) for each, labels in quoted for label in labels], asker)
+        found = [_with_answers(each, [*islice(meant, len(labels))], self.corpus, rejections) for each, labels in quoted]
+        return [candidate for candidate in found if candidate is not None]
 
     def _asking(self, request: QuestionRequest) -> Messages:
-        shown = passages(request.sections)
-        return load_prompt("questions").messages(wish=request.wish, passages=shown, count=request.questions)
+        return asking(self.writes, request)
 
     def _followed_by(self, request: QuestionRequest) -> list[tuple[str, Messages]]:
         return [("quotes", _quoting("", request)), *super()._followed_by(request)]
+
+    def _verified_with(self, request: QuestionRequest) -> Sequence[str]:
+        del request
+        return (QUOTES, PLACES)
 
     def _truth(self, query: Query, candidate: _Candidate) -> TokenLevelGroundTruth:
         truth = TokenLevelGroundTruth(query, candidate.answers)
@@ -81,35 +98,39 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
 
 
 def _quoting(question: str, request: QuestionRequest) -> Messages:
-    return load_prompt("quotes").messages(question=question, passages=passages(request.sections))
+    return load_prompt(QUOTES).messages(question=question, passages=passages(request.sections))
+
+
+def _resolved(
+    labels: Sequence[tuple[str, Label | Ambiguous | Unverified]], asker: Asker
+) -> Iterator[Label | Unverified]:
+    """Yield labels in their order, the ambiguous ones as a call says that looks at what is around them.
+
+    Args:
+        labels: Each with its question.
+        asker: Asks the model.
+    """
+    asked = [
+        choosing(PLACES, question, label.surroundings) for question, label in labels if isinstance(label, Ambiguous)
+    ]
+    answers = iter(chosen(asked, asker, "Choosing places"))
+    for _, label in labels:
+        if isinstance(label, Ambiguous):
+            answer = next(answers)
+            yield label.unresolved if isinstance(answer, ProviderError) else label.resolved(answer)
+        else:
+            yield label
 
 
 def _with_answers(
-    candidate: _Candidate, quotes: Sequence[str], verifier: QuoteVerifier, rejections: list[Rejection]
+    candidate: _Candidate, found: Sequence[Label | Unverified], corpus: Corpus, rejections: list[Rejection]
 ) -> _Candidate | None:
     """Return a candidate with the places of its quotes; None, and a rejection, if none of them is found."""
-    labels: list[CharacterSpan | Answer[CharacterSpan]] = []
-    failed: list[Unverified] = []
-    for quote in dict.fromkeys(quotes):
-        label = verifier.verified(quote, candidate.request.sections)
-        if isinstance(label, Unverified):
-            failed.append(label)
-        elif label not in labels:
-            labels.append(label)
+    labels = distinct((label for label in found if not isinstance(label, Unverified)), corpus)
+    failed = [label for label in found if isinstance(label, Unverified)]
     if not labels:
         first = failed[0] if failed else Unverified(NO_QUOTE, "")
         rejections.append(rejected(candidate, "verified", first.reason, first.detail))
         return None
     rejections += [rejected(candidate, "verified", each.reason, each.detail, questions=0) for each in failed]
-    spans = [span for label in labels for span in (label.reference if isinstance(label, Answer) else (label,))]
-    return replace(
-        candidate,
-        answers=tuple(labels),
-        excerpts=tuple(map(excerpt, labels)),
-        source_docs=tuple(dict.fromkeys(span.doc_id for span in spans)),
-    )
-
-
-def passages(sections: Sequence[Section]) -> str:
-    """Return sections as prompts show them, each with its document."""
-    return "\n\n".join(f'<passage document="{each.doc_id}">\n{each.text}\n</passage>' for each in sections)
+    return replace(candidate, answers=tuple(labels), evidence=tuple(map(evidence_of, labels)))

@@ -7,7 +7,7 @@ from itertools import groupby, islice
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
-from rag_evaluation_framework.synthesis.sections import shared_out
+from rag_evaluation_framework.synthesis.sections import dealt_out
 from rag_evaluation_framework.synthesis.word_overlap import WordOverlap
 
 _Pair = tuple[int, int]
@@ -46,10 +46,9 @@ class CrossDocumentQuestions(QuestionStrategy):
                     questions,
                     {"query_type": "cross-document"},
                     prompt.version,
-                    least_answers=2,
                     least_documents=2,
                 )
-                for pair, questions in shared_out(pairs, queries_per_doc)
+                for pair, questions in dealt_out(pairs, queries_per_doc)
             ]
         return requests
 

@@ -29,7 +29,7 @@ class MultiPassageQuestions(QuestionStrategy):
                     questions,
                     {"query_type": "multi-passage"},
                     prompt.version,
-                    least_answers=2,
+                    least_places=2,
                 )
                 for pair, questions in shared_out(shown, queries_per_doc)
             ]

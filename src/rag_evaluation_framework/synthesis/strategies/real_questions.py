@@ -1,4 +1,4 @@
-"""`RealQuestions`: questions like those that users have asked."""
+"""`RealQuestions`: questions that users have asked, and others like them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,22 +7,34 @@ from typing import Any
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import checked_path, read_text
-from rag_evaluation_framework.contracts.component import check_count
+from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
+from rag_evaluation_framework.data.documents import Corpus, Document
+from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.plain import gives_items
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.sections import by_document, shared_out
 from rag_evaluation_framework.synthesis.word_overlap import WordOverlap
 
+_SECTIONS = 3  # in which the answer to a user's question is looked for
+
 
 @dataclass(frozen=True)
 class RealQuestions(QuestionStrategy):
-    """Questions grounded in those of users: for each section the ones that are nearest to it are examples.
+    """Questions of users, as they asked them, and others like them.
+
+    A user's question is asked about the three sections that BM25 finds for it, and belongs to the document of the
+    first. What is still wanted for a document is written like the questions that are nearest to it. Questions of
+    users go through no filter but the calls that verify their answers, and near-duplicates; `query_source` is `user` in
+    their metadata.
 
     Attributes:
-        questions: What users have asked, from a log for instance. It is sent to the model.
-        examples: How many of them are shown with each request; those with the most rare words of the section first.
+        questions: What users have asked, from a log for instance, the ones that matter most first. The model sees it.
+        examples: How many of them are shown with each request for others like them; those with the most rare words of
+            the section first.
+        verbatim: Whether they are asked themselves; if not, all questions are written.
 
     Raises:
         ConfigError: There is no question, or `examples` is below 1.
@@ -30,9 +42,11 @@ class RealQuestions(QuestionStrategy):
 
     questions: tuple[str, ...] = field(repr=False)
     examples: int = 5
+    verbatim: bool = True
 
     def __post_init__(self) -> None:
         check_count("RealQuestions", "examples", self.examples)
+        check_truth("RealQuestions", "verbatim", self.verbatim)
         given: Any = self.questions
         listed: list[Any] = [*given] if gives_items(given, str) else []
         if not listed or not all(isinstance(each, str) for each in listed) or not any(map(str.strip, listed)):
@@ -41,7 +55,7 @@ class RealQuestions(QuestionStrategy):
         object.__setattr__(self, "questions", tuple(dict.fromkeys(filter(None, texts))))
 
     @classmethod
-    def from_file(cls, path: str | Path, examples: int = 5) -> "RealQuestions":
+    def from_file(cls, path: str | Path, examples: int = 5, verbatim: bool = True) -> "RealQuestions":
         """Return the strategy of a text file with a question on each line.
 
         Raises:
@@ -51,16 +65,32 @@ class RealQuestions(QuestionStrategy):
         lines = read_text(path, ConfigError).splitlines()
         if not any(map(str.strip, lines)):
             raise ConfigError(f"{path}: is empty; expected a question on each line")
-        return cls(tuple(lines), examples)
+        return cls(tuple(lines), examples, verbatim)
 
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
-        """Return a request for each section that gets questions, with its examples."""
+        """Return for each document the requests for questions of users, and those for others like them."""
         prompt, overlap = load_prompt("real_questions"), WordOverlap(self.questions)
+        asked = self._asked(sections) if self.verbatim else {}
         requests: list[QuestionRequest] = []
         for document in by_document(sections):
-            for section, questions in shared_out(document, queries_per_doc):
+            own = asked.get(document[0].doc_id, [])[:queries_per_doc]
+            requests += own
+            for section, questions in shared_out(document, queries_per_doc - len(own)):
                 near = [self.questions[number] for number, _ in overlap.nearest(section.text)]
                 examples = list(dict.fromkeys([*near, *self.questions]))[: self.examples]
                 wish = prompt.filled("wish", examples="\n".join(f"- {each}" for each in examples))
                 requests.append(QuestionRequest(wish, (section,), questions, {}, prompt.version))
         return requests
+
+    def _asked(self, sections: Sequence[Section]) -> dict[DocumentId, list[QuestionRequest]]:
+        """Return the requests that ask users' questions, by the document in which an answer is looked for first."""
+        found: dict[DocumentId, list[QuestionRequest]] = {}
+        retriever = BM25Retriever(lambda text: [text])
+        retriever.index(Corpus(Document(DocumentId(str(n)), each.text) for n, each in enumerate(sections)))
+        for question in self.questions:
+            hits = retriever.retrieve(question, _SECTIONS).hits
+            shown = tuple(sections[int(hit.doc_id)] for hit in hits if hit.doc_id is not None)
+            if shown:
+                request = QuestionRequest("", shown, 1, {"query_source": "user"}, given=(question,))
+                found.setdefault(shown[0].doc_id, []).append(request)
+        return found

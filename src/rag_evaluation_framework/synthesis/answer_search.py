@@ -1,0 +1,99 @@
+"""Questions without an answer: two retrievers look for one, and the second call judges what they find."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, zip_longest
+
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.hits import Retrieval
+from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.errors import ProviderError
+from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
+from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
+from rag_evaluation_framework.synthesis import answerability
+from rag_evaluation_framework.synthesis.asking import Asker
+from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
+
+DEPTH = 20
+"""How many passages of each retriever are judged."""
+
+ANSWERED = {"yes": "answered after all", "partly": "answered in part after all"}
+
+
+class AnswerSearch:
+    """Looks for what may answer a question, with two retrievers: BM25, and a vector search.
+
+    Args:
+        corpus: The documents.
+        chunker: How they are cut into passages.
+        embedder: What makes vectors.
+        size: The most characters of passages that are judged in one call; a longer passage is judged by itself.
+
+    Raises:
+        MissingDependency: The embedder needs a package that is not installed.
+    """
+
+    def __init__(self, corpus: Corpus, chunker: Chunker | PositionAwareChunker, embedder: Embedder, size: int) -> None:
+        self.size = size
+        self._retrievers = (BM25Retriever(chunker), VectorRAGRetriever(chunker, embedder))
+        for retriever in self._retrievers:
+            retriever.index(corpus)
+
+    def found(self, questions: Sequence[str]) -> list[list[list[str]]]:
+        """Return for each question the passages that are found, in the groups that are judged in one call each.
+
+        The best of each retriever come in turn, each text once.
+        """
+        rankings: list[list[Retrieval]] = []
+        for retriever in self._retrievers:
+            retriever.prepare(questions)
+            rankings.append([retriever.retrieve(question, DEPTH) for question in questions])
+        return [[*_grouped(_in_turn(found), self.size)] for found in zip(*rankings, strict=True)]
+
+
+def unanswered(
+    candidates: Sequence[Candidate[U]], search: AnswerSearch, asker: Asker, rejections: list[Rejection]
+) -> list[Candidate[U]]:
+    """Return the candidates for which nothing is found that answers them, wholly or in part.
+
+    The best passages are judged first, and those that come next only if these answer nothing.
+
+    Args:
+        candidates: Questions that have no answer, as their author says.
+        search: Finds what may answer them.
+        asker: Asks the model.
+        rejections: Where rejections are put.
+    """
+    waiting = search.found([each.question for each in candidates])
+    refuted: dict[int, Rejection] = {}
+    for turn in range(max(map(len, waiting), default=0)):
+        open_ones = [number for number, groups in enumerate(waiting) if number not in refuted and turn < len(groups)]
+        asked = [answerability.checking(candidates[number].question, waiting[number][turn]) for number in open_ones]
+        verdicts = answerability.judged(asked, asker, "Looking for answers")
+        for number, verdict in zip(open_ones, verdicts, strict=True):
+            candidate = candidates[number]
+            if isinstance(verdict, ProviderError):
+                refuted[number] = rejected(candidate, "kept", answerability.UNCHECKED, str(verdict))
+            elif verdict != "no":
+                found = " | ".join(waiting[number][turn])
+                refuted[number] = rejected(candidate, "kept", ANSWERED[verdict], found)
+    rejections += [refuted[number] for number in sorted(refuted)]
+    return [candidate for number, candidate in enumerate(candidates) if number not in refuted]
+
+
+def _in_turn(rankings: Iterable[Retrieval]) -> list[str]:
+    texts = [[hit.text for hit in ranking.hits] for ranking in rankings]
+    return list(dict.fromkeys(text for text in chain.from_iterable(zip_longest(*texts)) if text is not None))
+
+
+def _grouped(texts: Sequence[str], size: int) -> Iterator[list[str]]:
+    """Yield texts in their order, as many together as have at most `size` characters."""
+    together: list[str] = []
+    for text in texts:
+        if together and sum(map(len, together)) + len(text) > size:
+            yield together
+            together = []
+        together.append(text)
+    if together:
+        yield together

@@ -1,0 +1,67 @@
+"""Evidence: what answers a question, and in how many places of the documents it stands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_evaluation_framework.data.ids import DocumentId
+
+APART = 200
+"""Characters between two places that are apart: what is nearer stands in one passage."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A text that was verified to answer a question, or a part of it.
+
+    Attributes:
+        text: The text.
+        doc_id: The document in which it stands.
+        start: Its first character, 0-based; None if its position is not known.
+        end: One past its last character.
+        documents: All documents in which it answers, if it stands in several; `doc_id` is one of them.
+    """
+
+    text: str
+    doc_id: DocumentId
+    start: int | None = None
+    end: int | None = None
+    documents: frozenset[DocumentId] = frozenset()
+
+    def is_that_of(self, other: "Evidence") -> bool:
+        """Return whether it is the same text, up to white space, or shares a part of its place with the other."""
+        if self.text.split() == other.text.split():
+            return True
+        if self.doc_id != other.doc_id or None in (self.start, self.end, other.start, other.end):
+            return False
+        return max(self.start or 0, other.start or 0) < min(self.end or 0, other.end or 0)
+
+
+def places_of(evidence: Sequence[Evidence]) -> list[list[str]]:
+    """Return the texts of each place, in the order of the documents and positions.
+
+    Texts of one document with fewer than 200 characters between them are in one place; so are those that share any.
+    Where the position of a text is not known, it is a place of its own.
+    """
+    placed = [each for each in evidence if each.start is not None]
+    order = {doc_id: number for number, doc_id in enumerate(dict.fromkeys(each.doc_id for each in evidence))}
+    places: list[list[str]] = []
+    doc_id, reached = None, 0
+    for each in sorted(placed, key=lambda each: (order[each.doc_id], each.start or 0, each.end or 0)):
+        if each.doc_id == doc_id and (each.start or 0) - reached < APART:
+            places[-1].append(each.text)
+        else:
+            places.append([each.text])
+            doc_id, reached = each.doc_id, 0
+        reached = max(reached, each.end or 0)
+    return places + [[each.text] for each in evidence if each.start is None]
+
+
+def documents_of(evidence: Sequence[Evidence]) -> list[list[str]]:
+    """Return the texts of each document, in the order in which the documents come; all in one if one has them all."""
+    in_each = [each.documents or frozenset({each.doc_id}) for each in evidence]
+    if in_each and frozenset.intersection(*in_each):
+        return [[each.text for each in evidence]]
+    texts: dict[DocumentId, list[str]] = {}
+    for each in evidence:
+        texts.setdefault(each.doc_id, []).append(each.text)
+    return [*texts.values()]
