@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 SENTENCE = re.compile(r"[^.!?\n]{12,}[.!?]")
-PASSAGE = re.compile(r"<passage document=\"(.*?)\">\n(.*?)\n</passage>", re.DOTALL)
+PASSAGE = re.compile(r"<passage[^>]*? document=\"(.*?)\"[^>]*>\n(.*?)\n</passage>", re.DOTALL)
 CHUNK = re.compile(r"^\[(chunk_\w+)\]: '(.*?)'$", re.DOTALL | re.MULTILINE)
 COUNT = re.compile(r"Number of questions: (\d+)")
 QUESTION = re.compile(r"Question: (.*)\Z", re.DOTALL)
@@ -47,7 +47,7 @@ class ScriptedModel:
         question = QUESTION.search(text)[1]
         if "<excerpt number" in text:
             return self.numbers(question, request)
-        if "<excerpt>" in text:
+        if "<excerpt" in text:
             return self.verdict(question)
         sentence = next(one for one in sentences(text) if question_of(one) == question)
         return self.quote(sentence, request)

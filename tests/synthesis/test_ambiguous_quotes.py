@@ -45,6 +45,7 @@ def test_the_place_that_is_meant_is_the_label(served):
     assert generator.funnel.kept == 1
     (shown,) = seen
     assert "Gold plan.\nAnswered ⟦within 2 days⟧." in shown
+    assert '<excerpt number="2" document="plans.md">' in shown
     assert "places@" in str(dataset.queries[0].metadata["prompt_versions"])
 
 

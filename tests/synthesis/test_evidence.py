@@ -29,18 +29,19 @@ def test_texts_that_are_near_each_other_are_in_one_place(spans, places):
 
 
 def test_places_are_counted_in_each_document():
-    assert places_of([at(0, 10), at(0, 10, B), at(20, 30)]) == [["a.md[0:10]", "a.md[20:30]"], ["b.md[0:10]"]]
+    assert places_of([at(0, 10), at(0, 10, B), at(20, 30)]) == [[at(0, 10), at(20, 30)], [at(0, 10, B)]]
 
 
 def test_texts_without_a_position_are_places_of_their_own():
-    assert places_of([Evidence("x", A), at(0, 5), Evidence("y", A)]) == [["a.md[0:5]"], ["x"], ["y"]]
+    x, y = Evidence("x", A), Evidence("y", A)
+    assert places_of([x, at(0, 5), y]) == [[at(0, 5)], [x], [y]]
     assert places_of([]) == []
 
 
 def test_a_document_that_has_all_texts_is_the_only_one_that_is_needed():
     copied = at(0, 10, A, [A, B])
-    assert documents_of([copied, at(50, 60, B)]) == [["a.md[0:10]", "b.md[50:60]"]]
-    assert documents_of([copied, at(50, 60, A), at(0, 10, B)]) == [["a.md[0:10]", "a.md[50:60]"], ["b.md[0:10]"]]
+    assert documents_of([copied, at(50, 60, B)]) == [[copied, at(50, 60, B)]]
+    assert documents_of([copied, at(50, 60), at(0, 10, B)]) == [[copied, at(50, 60)], [at(0, 10, B)]]
     assert documents_of([]) == []
 
 

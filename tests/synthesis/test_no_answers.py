@@ -16,6 +16,7 @@ from rag_evaluation_framework.embedders import LsaEmbedder
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.synthesis import NoAnswerQuestions, SimpleQuestions
 from rag_evaluation_framework.synthesis.answer_search import DEPTH, AnswerSearch
+from rag_evaluation_framework.synthesis.headings import Headings
 from support.scripted_llm import QUESTION, ScriptedModel
 
 FREE = "Is there a plan for schools?"
@@ -91,7 +92,7 @@ def test_an_answer_far_down_is_found_and_the_best_are_judged_first(served):
     assert generator.funnel.rejected["kept"] == {"answered after all": 1}
     judged = [text for question, text in model.judged if question == TOLD]
     assert "Invoices are sent once." in judged[-1]
-    assert all(len(text) < 300 + 200 for text in judged)
+    assert all(len(text) < 300 + 400 for text in judged)
 
 
 def test_both_retrievers_give_twenty_and_each_text_is_judged_once():
@@ -99,14 +100,14 @@ def test_both_retrievers_give_twenty_and_each_text_is_judged_once():
         Document(DocumentId(f"{number}.md"), f"Refund rule {number} is for country {number} alone.")
         for number in range(90)
     )
-    search = AnswerSearch(corpus, RecursiveCharacterChunker(chunk_size=100), LsaEmbedder(), 400)
+    search = AnswerSearch(corpus, Headings(corpus), RecursiveCharacterChunker(chunk_size=100), LsaEmbedder(), 400)
     with collected():  # LSA knows no word of "zzz"
         groups, none = search.found(["Which refund rule is for country 7?", "zzz"])
-    texts = [text for group in groups for text in group]
+    texts = [each.text for group in groups for each in group]
     assert DEPTH < len(texts) <= 2 * DEPTH
     assert len(set(texts)) == len(texts)
     assert "country 7 " in texts[0]
-    assert all(sum(map(len, group)) <= 400 for group in groups)
+    assert all(sum(len(each.text) for each in group) <= 400 for group in groups)
     assert sum(map(len, none)) == DEPTH  # of the vector search alone
 
 

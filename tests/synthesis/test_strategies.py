@@ -1,5 +1,6 @@
 """Strategies: which questions are asked for, and that what they promise is checked."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -21,9 +22,10 @@ from rag_evaluation_framework.synthesis import (
     RealQuestions,
     SimpleQuestions,
 )
+from rag_evaluation_framework.synthesis.headings import Headings
 from rag_evaluation_framework.synthesis.sections import sections_of
 from rag_evaluation_framework.synthesis.word_overlap import WordOverlap
-from support.scripted_llm import ScriptedModel, sentences
+from support.scripted_llm import QUESTION, ScriptedModel, sentences
 
 YAML = """\
 personas:
@@ -35,6 +37,8 @@ query_types: [fact, procedure, comparison]
 LONG = Document(
     DocumentId("long.md"), "\n\n".join(f"Setting {number} is for {number * 7} cases." for number in range(400))
 )
+
+CORPUS = Corpus([LONG])
 
 
 def generated(client, corpus, strategy, queries_per_doc=2, **options):
@@ -64,7 +68,7 @@ def test_dimensions_are_read_from_a_file(tmp_path):
 def test_all_combinations_are_asked_for_equally_often(tmp_path):
     (tmp_path / "dimensions.yaml").write_text(YAML)
     strategy = DimensionQuestions.from_file(tmp_path / "dimensions.yaml")
-    sections = sections_of(Corpus([LONG]), 1000)
+    sections = sections_of(CORPUS, 1000, Headings(CORPUS))
     plan = strategy.plan(sections, 24)
     counts = Counter()
     for request in plan:
@@ -78,7 +82,7 @@ def test_all_combinations_are_asked_for_equally_often(tmp_path):
 @pytest.mark.parametrize("questions", [2, 4])
 def test_few_questions_have_different_values_of_each_dimension(questions):
     strategy = DimensionQuestions({"difficulty": ["easy", "hard"], "style": ["keywords", "a sentence"]})
-    plan = strategy.plan(sections_of(Corpus([LONG]), 1000), questions)
+    plan = strategy.plan(sections_of(CORPUS, 1000, Headings(CORPUS)), questions)
     assert {each.metadata["difficulty"] for each in plan} == {"easy", "hard"}
     assert {each.metadata["style"] for each in plan} == {"keywords", "a sentence"}
 
@@ -138,7 +142,7 @@ def test_the_questions_nearest_to_what_is_shown_are_examples(served, pages, tmp_
         if "have asked" in str(exchange.request.json)
     ]
     shown = {
-        messages[1]["content"].split('"')[1]: messages[0]["content"].split("asked:\n- ")[1].split("\n")[0]
+        messages[1]["content"].split('"')[1]: re.search("<user-question>\n(.*)\n</", messages[1]["content"])[1]
         for messages in asked
     }
     assert shown == {
@@ -148,6 +152,64 @@ def test_the_questions_nearest_to_what_is_shown_are_examples(served, pages, tmp_
     }
     assert len(dataset) == 3
     assert "refunds come" not in repr(strategy)
+
+
+class Answering(ScriptedModel):
+    """Quotes the first sentence of the first passage for a user's question, and judges it by a word of it."""
+
+    def __call__(self, request):
+        text = request.messages[-1][1]
+        question = QUESTION.search(text)
+        if question is None or question[1].startswith("What about"):
+            return super().__call__(request)
+        if "<excerpt" in text:
+            return {"answer": "no" if "export" in question[1] else "yes"}
+        chunks = re.findall(r"\[(chunk_\w+)\]", text)
+        return {"chunk_ids": chunks[:1]} if chunks else {"quotes": [sentences(text)[0]]}
+
+
+ASKED = ("refunds", "restart server??", "how to export my data", "who is Ada Lovelace", "invoices first day month")
+
+
+@pytest.mark.parametrize("kind", [TokenLevelDataGenerator, ChunkLevelDataGenerator])
+def test_users_questions_are_asked_as_they_are_before_others_are_written(served, pages, kind):
+    _, client = served(Answering())
+    chunking = {"chunker": RecursiveCharacterChunker(chunk_size=60)} if kind is ChunkLevelDataGenerator else {}
+    generator = kind(client, pages, strategies=[RealQuestions(ASKED)], embedder=None, copied_share=0.1, **chunking)
+    plan = generator.plan(2)
+    assert [request.given for _, request in plan if request.given] == [
+        (ASKED[0],),
+        (ASKED[4],),
+        (ASKED[1],),
+        (ASKED[2],),
+    ]
+    assert sum(request.questions for _, request in plan) == 6
+    with collected():
+        dataset = generator.generate(2, upload_to_langsmith=False)
+    of_users = [query for query in dataset.queries if query.metadata.get("query_source") == "user"]
+    assert [query.text for query in of_users] == [ASKED[0], ASKED[4], ASKED[1]]  # a filter would have taken the second
+    assert [version.split("@")[0] for version in of_users[0].metadata["prompt_versions"]] == (
+        ["chunks", "answerable"] if chunking else ["quotes", "places", "answerable"]
+    )
+    assert of_users[0].metadata["source_docs"] == ["billing.md"]
+    assert generator.funnel.rejected["kept"]["not answered"] == 1
+    assert generator.funnel.asked == 6
+
+
+def test_a_failed_request_for_a_users_question_is_a_reason(served, pages):
+    class Odd(Answering):
+        def __call__(self, request):
+            told = request.messages[-1][1].endswith("Question: refunds") and "<excerpt" not in request.prompt
+            return "no JSON" if told else super().__call__(request)
+
+    _, client = served(Odd())
+    options = {"strategies": [RealQuestions(("refunds", "restart"))], "embedder": None}
+    tokens = TokenLevelDataGenerator(client, pages, **options)
+    chunks = ChunkLevelDataGenerator(client, pages, RecursiveCharacterChunker(chunk_size=60), **options)
+    for generator, reason in ((tokens, "request for quotes failed"), (chunks, "request for chunks failed")):
+        with collected():
+            generator.generate(1, upload_to_langsmith=False)
+        assert generator.funnel.rejected["verified"][reason] == 1
 
 
 def test_what_are_no_questions_is_refused(tmp_path):
@@ -193,6 +255,30 @@ def test_a_question_that_one_place_answers_is_rejected(served, pages):
     generator, dataset = generated(client, pages, MultiPassageQuestions(), 1)
     assert len(dataset) == 0
     assert generator.funnel.rejected["verified"] == {"answered in fewer places than asked for": 3}
+
+
+@pytest.mark.parametrize(("numbers", "kept"), [([], 1), ([1], 0), ([2], 0), ([3], 1), ("nothing", 0)])
+def test_a_question_that_one_place_answers_by_itself_is_rejected(served, numbers, kept):
+    seen = []
+
+    def choose(question, request):
+        seen.append(request.messages[-1][1])
+        return {"numbers": numbers}
+
+    _, client = served(ScriptedModel(both_ends, numbers=choose))
+    generator, dataset = generated(client, CORPUS, MultiPassageQuestions(), 1, section_size=3000)
+    assert len(dataset) == kept
+    assert '<excerpt number="1" document="long.md">' in seen[0]
+    reason = "could not be checked" if numbers == "nothing" else "answered by one part alone"
+    assert generator.funnel.rejected["kept"] == ({} if kept else {reason: 1})
+    assert kept == 0 or "alone@" in str(dataset.queries[0].metadata["prompt_versions"])
+
+
+def test_the_pair_of_documents_that_is_nearest_is_asked_about_first():
+    texts = [f"{'zinc ' * 3} ore{a} ore{b} rare{a}{b} rare{b}{a}" for a, b in ((0, 1), (0, 1), (5, 6), (7, 8))]
+    corpus = Corpus(Document(DocumentId(f"{number}.md"), text) for number, text in enumerate(texts))
+    plan = CrossDocumentQuestions(pairs=2).plan(sections_of(corpus, 1000, Headings(corpus)), 1)
+    assert plan[0].doc_ids == ("0.md", "1.md")
 
 
 def test_questions_about_two_documents_have_answers_in_both(served, pages):

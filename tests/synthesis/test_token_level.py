@@ -277,7 +277,7 @@ def test_no_question_is_lost_to_one_that_is_not_kept_itself(served):
         last = request.messages[-1][1]
         if "Number of questions" in last:
             return {"questions": [{"question": "How long?"}]}
-        if "<excerpt>" in last:
+        if "<excerpt" in last:
             return {"answer": "no" if "ten" in last else "yes"}
         return {"quotes": [f"Bills are stored for {'ten' if 'ten' in last else '7'} years here."]}
 
@@ -285,6 +285,24 @@ def test_no_question_is_lost_to_one_that_is_not_kept_itself(served):
     generator, dataset, _ = generated(client, corpus, queries_per_doc=1)
     assert [entry.labels[0].doc_id for entry in dataset] == ["b.md"]
     assert generator.funnel.rejected["kept"] == {"not answered": 1}
+
+
+def test_a_question_that_documents_answer_differently_is_left_out_of_all(served):
+    text = "The warranty of product {0} is {0} years, counted from the day of delivery."
+    corpus = Corpus([Document(DocumentId(f"{n}.md"), text.format(n)) for n in (1, 2)])
+
+    def answered(request):
+        last = request.messages[-1][1]
+        if "Number of questions" in last:
+            return {"questions": [{"question": "How long is the warranty?"}]}
+        return {"answer": "yes"} if "<excerpt" in last else {"quotes": [text.format(2 if "product 2" in last else 1)]}
+
+    _, client = served(answered)
+    generator, dataset, _ = generated(client, corpus, queries_per_doc=1)
+    assert len(dataset) == 0
+    assert generator.funnel.rejected["kept"] == {"same question with another answer": 2}
+    assert generator.rejections[0].detail == text.format(2)
+    adds_up(generator)
 
 
 def test_the_same_question_again_is_left_out(served, pages):
@@ -320,7 +338,7 @@ def test_what_the_excerpts_do_not_answer_in_full_is_rejected_by_the_second_call(
 def test_the_second_call_sees_the_excerpts_and_nothing_else_of_the_documents(served, pages):
     providers, client = served()
     generated(client, pages)
-    checks = [exchange.request.json for exchange in providers.exchanges if "<excerpt>" in str(exchange.request.json)]
+    checks = [exchange.request.json for exchange in providers.exchanges if "<excerpt" in str(exchange.request.json)]
     assert len(checks) == 6
     refunds = next(check["messages"][1]["content"] for check in checks if "Refunds" in str(check))
     assert "Invoices" not in refunds

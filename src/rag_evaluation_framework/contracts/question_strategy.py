@@ -20,10 +20,12 @@ class Section:
     Attributes:
         doc_id: The document.
         chunks: What is shown, in reading order: one chunk where spans are labelled, several where chunks are cited.
+        heading: The headings under which it begins, from the outermost: `Billing > Refunds`; "" without any.
     """
 
     doc_id: DocumentId
     chunks: tuple[AnyChunk, ...]
+    heading: str = ""
 
     @property
     def text(self) -> str:

@@ -23,17 +23,20 @@ def markup_of(doc_id: str, content: str) -> Markup:
     return Markup(content) if read is None else read(content)
 
 
+def is_markdown(doc_id: str) -> bool:
+    """Return whether a document is Markdown, by the suffix of its id."""
+    return _MARKUPS.get(PurePosixPath(doc_id).suffix.lower()) is markdown_markup
+
+
 def with_image_texts(doc_id: str, markup: Markup) -> Markup | None:
     """Return what is shown of a document whose images are not shown, but their texts; None if it has no images."""
     if not any(what == IMAGES for _, _, what, _ in markup.parts(0, len(markup.source))):
         return None
-    is_markdown = _MARKUPS.get(PurePosixPath(doc_id).suffix.lower()) is markdown_markup
-    return markdown_markup(markup.source, image_texts=True) if is_markdown else None
+    return markdown_markup(markup.source, image_texts=True) if is_markdown(doc_id) else None
 
 
 def with_hidden_elements(doc_id: str, markup: Markup) -> Markup | None:
     """Return what is shown of a document if its hidden elements are; None if it has none."""
     if not any(what == WHAT for _, _, what, _ in markup.parts(0, len(markup.source))):
         return None
-    is_markdown = _MARKUPS.get(PurePosixPath(doc_id).suffix.lower()) is markdown_markup
-    return (markdown_markup if is_markdown else html_markup)(markup.source, hidden_elements=True)
+    return (markdown_markup if is_markdown(doc_id) else html_markup)(markup.source, hidden_elements=True)

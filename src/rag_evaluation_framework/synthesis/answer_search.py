@@ -14,6 +14,8 @@ from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 from rag_evaluation_framework.synthesis import answerability
 from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
+from rag_evaluation_framework.synthesis.evidence import Evidence
+from rag_evaluation_framework.synthesis.headings import Headings
 
 DEPTH = 20
 """How many passages of each retriever are judged."""
@@ -26,6 +28,7 @@ class AnswerSearch:
 
     Args:
         corpus: The documents.
+        headings: Their headings.
         chunker: How they are cut into passages.
         embedder: What makes vectors.
         size: The most characters of passages that are judged in one call; a longer passage is judged by itself.
@@ -34,22 +37,37 @@ class AnswerSearch:
         MissingDependency: The embedder needs a package that is not installed.
     """
 
-    def __init__(self, corpus: Corpus, chunker: Chunker | PositionAwareChunker, embedder: Embedder, size: int) -> None:
-        self.size = size
+    def __init__(
+        self,
+        corpus: Corpus,
+        headings: Headings,
+        chunker: Chunker | PositionAwareChunker,
+        embedder: Embedder,
+        size: int,
+    ) -> None:
+        self.headings, self.size = headings, size
         self._retrievers = (BM25Retriever(chunker), VectorRAGRetriever(chunker, embedder))
         for retriever in self._retrievers:
             retriever.index(corpus)
 
-    def found(self, questions: Sequence[str]) -> list[list[list[str]]]:
+    def found(self, questions: Sequence[str]) -> list[list[list[Evidence]]]:
         """Return for each question the passages that are found, in the groups that are judged in one call each.
 
-        The best of each retriever come in turn, each text once.
+        The best of each retriever come in turn, each passage once.
         """
         rankings: list[list[Retrieval]] = []
         for retriever in self._retrievers:
             retriever.prepare(questions)
             rankings.append([retriever.retrieve(question, DEPTH) for question in questions])
-        return [[*_grouped(_in_turn(found), self.size)] for found in zip(*rankings, strict=True)]
+        return [[*_grouped(self._in_turn(found), self.size)] for found in zip(*rankings, strict=True)]
+
+    def _in_turn(self, rankings: Iterable[Retrieval]) -> list[Evidence]:
+        found: dict[Evidence, None] = {}
+        for hit in chain.from_iterable(zip_longest(*(ranking.hits for ranking in rankings))):
+            if hit is not None and hit.doc_id is not None and hit.text is not None:
+                heading = self.headings.at(hit.doc_id, hit.start)
+                found[Evidence(hit.text, hit.doc_id, hit.start, hit.end, heading=heading)] = None
+        return [*found]
 
 
 def unanswered(
@@ -75,25 +93,20 @@ def unanswered(
             candidate = candidates[number]
             if isinstance(verdict, ProviderError):
                 refuted[number] = rejected(candidate, "kept", answerability.UNCHECKED, str(verdict))
-            elif verdict != "no":
-                found = " | ".join(waiting[number][turn])
-                refuted[number] = rejected(candidate, "kept", ANSWERED[verdict], found)
+            elif verdict.answer != "no":
+                found = " | ".join(each.text for each in waiting[number][turn])
+                refuted[number] = rejected(candidate, "kept", ANSWERED[verdict.answer], found)
     rejections += [refuted[number] for number in sorted(refuted)]
     return [candidate for number, candidate in enumerate(candidates) if number not in refuted]
 
 
-def _in_turn(rankings: Iterable[Retrieval]) -> list[str]:
-    texts = [[hit.text for hit in ranking.hits] for ranking in rankings]
-    return list(dict.fromkeys(text for text in chain.from_iterable(zip_longest(*texts)) if text is not None))
-
-
-def _grouped(texts: Sequence[str], size: int) -> Iterator[list[str]]:
-    """Yield texts in their order, as many together as have at most `size` characters."""
-    together: list[str] = []
-    for text in texts:
-        if together and sum(map(len, together)) + len(text) > size:
+def _grouped(passages: Sequence[Evidence], size: int) -> Iterator[list[Evidence]]:
+    """Yield passages in their order, as many together as have at most `size` characters."""
+    together: list[Evidence] = []
+    for each in passages:
+        if together and sum(len(other.text) for other in together) + len(each.text) > size:
             yield together
             together = []
-        together.append(text)
+        together.append(each)
     if together:
         yield together

@@ -49,11 +49,11 @@ class Candidate(Generic[U]):
         return tuple(each.text for each in self.evidence)
 
     @property
-    def parts(self) -> list[list[str]]:
-        """Its excerpts by what none may answer alone: by document, or by place; one part if nothing is promised."""
+    def parts(self) -> list[list[Evidence]]:
+        """Its evidence by what none may answer alone: by document, or by place; one part if nothing is promised."""
         if self.request.least_documents > 1:
             return documents_of(self.evidence)
-        return places_of(self.evidence) if self.request.least_places > 1 else [[*self.excerpts]]
+        return places_of(self.evidence) if self.request.least_places > 1 else [[*self.evidence]]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """`ChunkLevelDataGenerator`: questions with the chunks that answer them."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Unpack
@@ -30,6 +31,7 @@ from rag_evaluation_framework.synthesis.forms import (
 )
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.given import GeneratorOptions
+from rag_evaluation_framework.synthesis.marks import marked
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.sections import sections_of_chunks
 from rag_evaluation_framework.synthesis.writing import Written
@@ -41,6 +43,8 @@ UNKNOWN = "unknown chunk id"
 NOT_SHOWN = "chunk that was not shown"
 
 _Candidate = Candidate[ChunkId]
+_BACKSLASH = r"\\["
+_LIKE_AN_ID = re.compile(r"\[(?=\s*(?:pa_)?chunk_)", re.IGNORECASE)
 
 
 class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
@@ -74,7 +78,7 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
         self.chunk_registry = ChunkRegistry(self._chunks)
 
     def _sections(self) -> list[Section]:
-        return sections_of_chunks(self._chunks, self.section_size)
+        return sections_of_chunks(self._chunks, self.section_size, self._headings)
 
     def _with_answers(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[ChunkId]]:
         asked = [self._asking(request) for request in requests]
@@ -127,8 +131,14 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
         return replace(
             candidate,
             answers=tuple(known),
-            evidence=tuple(map(_evidence, chunks)),
+            evidence=tuple(map(self._evidence, chunks)),
         )
+
+    def _evidence(self, chunk: AnyChunk) -> Evidence:
+        if isinstance(chunk, PositionAwareChunk):
+            heading = self._headings.at(chunk.doc_id, chunk.start)
+            return Evidence(chunk.content, chunk.doc_id, chunk.start, chunk.end, heading=heading)
+        return Evidence(chunk.content, chunk.doc_id)
 
     def _asking(self, request: QuestionRequest) -> Messages:
         shown = _shown(request.sections)
@@ -154,17 +164,20 @@ def _canonical(ids: Sequence[str]) -> tuple[ChunkId, ...]:
     return tuple(dict.fromkeys(map(canonical_chunk_id, ids)))
 
 
-def _evidence(chunk: AnyChunk) -> Evidence:
-    if isinstance(chunk, PositionAwareChunk):
-        return Evidence(chunk.content, chunk.doc_id, chunk.start, chunk.end)
-    return Evidence(chunk.content, chunk.doc_id)
-
-
 def _by_id(sections: Sequence[Section]) -> dict[ChunkId, AnyChunk]:
-    chunks = [chunk for section in sections for chunk in section.chunks]
-    return {canonical_chunk_id(chunk.id): chunk for chunk in reversed(chunks)}
+    found: dict[ChunkId, AnyChunk] = {}
+    for section in sections:
+        for chunk in section.chunks:
+            found.setdefault(canonical_chunk_id(chunk.id), chunk)
+    return found
 
 
 def _shown(sections: Sequence[Section]) -> str:
-    """Return chunks as the prompt shows them, each once, behind its id."""
-    return "\n\n".join(f"[{chunk_id}]: '{chunk.content}'" for chunk_id, chunk in reversed(_by_id(sections).items()))
+    """Return chunks as prompts show them, each behind its id; a backslash marks what only looks like one."""
+    texts = [
+        "\n\n".join(
+            f"[{key}]: '{_LIKE_AN_ID.sub(_BACKSLASH, chunk.content)}'" for key, chunk in _by_id([section]).items()
+        )
+        for section in sections
+    ]
+    return marked("chunks", texts, told=[{"document": each.doc_id, "heading": each.heading} for each in sections])

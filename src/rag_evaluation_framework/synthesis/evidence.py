@@ -19,6 +19,7 @@ class Evidence:
         start: Its first character, 0-based; None if its position is not known.
         end: One past its last character.
         documents: All documents in which it answers, if it stands in several; `doc_id` is one of them.
+        heading: The headings under which it stands.
     """
 
     text: str
@@ -26,6 +27,12 @@ class Evidence:
     start: int | None = None
     end: int | None = None
     documents: frozenset[DocumentId] = frozenset()
+    heading: str = ""
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What prompts tell of it, besides its text."""
+        return {"document": self.doc_id, "heading": self.heading}
 
     def is_that_of(self, other: "Evidence") -> bool:
         """Return whether it is the same text, up to white space, or shares a part of its place with the other."""
@@ -36,32 +43,36 @@ class Evidence:
         return max(self.start or 0, other.start or 0) < min(self.end or 0, other.end or 0)
 
 
-def places_of(evidence: Sequence[Evidence]) -> list[list[str]]:
-    """Return the texts of each place, in the order of the documents and positions.
+def places_of(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
+    """Return what is in each place, in the order of the documents and positions.
 
     Texts of one document with fewer than 200 characters between them are in one place; so are those that share any.
     Where the position of a text is not known, it is a place of its own.
     """
-    placed = [each for each in evidence if each.start is not None]
     order = {doc_id: number for number, doc_id in enumerate(dict.fromkeys(each.doc_id for each in evidence))}
-    places: list[list[str]] = []
+    placed = [each for each in evidence if each.start is not None]
+    places: list[list[Evidence]] = []
     doc_id, reached = None, 0
     for each in sorted(placed, key=lambda each: (order[each.doc_id], each.start or 0, each.end or 0)):
         if each.doc_id == doc_id and (each.start or 0) - reached < APART:
-            places[-1].append(each.text)
+            places[-1].append(each)
         else:
-            places.append([each.text])
+            places.append([each])
             doc_id, reached = each.doc_id, 0
         reached = max(reached, each.end or 0)
-    return places + [[each.text] for each in evidence if each.start is None]
+    return places + [[each] for each in evidence if each.start is None]
 
 
-def documents_of(evidence: Sequence[Evidence]) -> list[list[str]]:
-    """Return the texts of each document, in the order in which the documents come; all in one if one has them all."""
-    in_each = [each.documents or frozenset({each.doc_id}) for each in evidence]
-    if in_each and frozenset.intersection(*in_each):
-        return [[each.text for each in evidence]]
-    texts: dict[DocumentId, list[str]] = {}
+def documents_of(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
+    """Return what is in each document, in the order in which the documents come; all in one if one has it all."""
+    if not evidence:
+        return []
+    shared = set(evidence[0].documents or {evidence[0].doc_id})
     for each in evidence:
-        texts.setdefault(each.doc_id, []).append(each.text)
-    return [*texts.values()]
+        shared &= each.documents or {each.doc_id}
+    if shared:
+        return [[*evidence]]
+    found: dict[DocumentId, list[Evidence]] = {}
+    for each in evidence:
+        found.setdefault(each.doc_id, []).append(each)
+    return [*found.values()]

@@ -20,9 +20,9 @@ _NUMBERS = ("numbers", "number", "excerpts", "places")
 _VERDICTS = ("answer", "answerable", "verdict", "result")
 _NUMBER = re.compile(r"^(?:\(?\d{1,3}[.):]|[-*•])\s+")
 _ASKED = re.compile(
-    r"^[ \t>*#-]*(?:\d+[.)]\s*)?\**(?:Q|Question|Query)(?:\s*\d+)?\**\s*[:.]\**[ \t]*(\S.*)$", re.I | re.M
+    r"^[ \t>*#-]*(?:\d+[.)]\s*\**)?(?:Q|Question|Query)(?:\s*\d+)?\**\s*[:.]\**[ \t]*(\S.*)$", re.I | re.M
 )
-_CITED = re.compile(r"^[ \t>*-]*\**Chunks?(?:[ _-]?ids?)?\**\s*:\**[ \t]*(.*)$", re.I | re.M)
+_CITED = re.compile(r"^[ \t>*-]*Chunks?(?:[ _-]?ids?)?\**\s*:\**[ \t]*(.*)$", re.I | re.M)
 _ID = re.compile(r"[^\s,;\[\]'\"“”`]+")
 _OPENING = re.compile(r"[{\[]")
 _KEY = re.compile(r"[\"'](?:question|query|q)[\"']\s*:", re.I)
@@ -73,8 +73,9 @@ class Numbers(BaseModel):
 
 
 class Verdict(BaseModel):
-    """Whether excerpts answer a question."""
+    """What excerpts leave open of the answer to a question, and whether they answer it."""
 
+    missing: str = ""
     answer: Literal["yes", "partly", "no"]
 
 
@@ -104,8 +105,9 @@ def read_quotes(text: str) -> Quotes:
     Raises:
         ValueError: It is no JSON with quotes.
     """
-    for value in json_values(text):
-        given = _of(value, _QUOTES) if is_object(value) else value
+    values = json_values(text)
+    named = [given for value in values if (given := _of(value, _QUOTES)) is not None]
+    for given in (*named, *filter(is_list, values)):  # a list without a name may be any
         items = [given] if isinstance(given, str) else given
         if is_list(items):
             quotes = [_of(item, _QUOTED) if is_object(item) else item for item in items]
@@ -151,7 +153,10 @@ def read_verdict(text: str) -> Verdict:
         words = _WORD.findall(str(given).lower()) if isinstance(given, str | bool) else []
         said = {_SAID[word] for word in words if word in _SAID}
         if len(said) == 1:
-            return Verdict.model_validate({"answer": said.pop()})
+            missing = _of(value, ("missing",)) if is_object(value) else ""
+            return Verdict.model_validate(
+                {"answer": said.pop(), "missing": missing if isinstance(missing, str) else ""}
+            )
     raise ValueError(f"no verdict in {shown(text)}; expected 'yes', 'partly' or 'no'")
 
 
@@ -208,7 +213,7 @@ def _question(item: Any) -> tuple[str, list[str]] | None:
 
 
 def _ids(text: str) -> list[str]:
-    return [tidy for each in _ID.findall(text) if (tidy := each.strip(".()*"))]
+    return [tidy for each in _ID.findall(text) if (tidy := each.strip(".:()<>*"))]
 
 
 def _tidied(text: str) -> str:

@@ -54,6 +54,8 @@ from rag_evaluation_framework.synthesis.filters.relevance import RELEVANCE_THRES
 from rag_evaluation_framework.synthesis.filters.thresholds import Threshold
 from rag_evaluation_framework.synthesis.funnel import Funnel
 from rag_evaluation_framework.synthesis.given import checked_requests, checked_strategies, language_model
+from rag_evaluation_framework.synthesis.headings import Headings
+from rag_evaluation_framework.synthesis.plausibility import asked_plausibly
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
 from rag_evaluation_framework.synthesis.saving import check_dataset_name, pushed, saved
@@ -135,6 +137,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         if copied_share is not None:
             check_number(owner, "copied_share", copied_share, most=1)
         self.corpus = checked_corpus(corpus)
+        self._headings = Headings(self.corpus)
         self.llm = language_model(owner, llm_client, model, root)
         self.strategies = checked_strategies(owner, strategies)
         self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
@@ -228,7 +231,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         alone, among = self._filters.functions()
         rejections: list[Rejection] = []
         answers = written(requests, asker, lambda asked: self._with_answers(asked, asker))
-        parsed, extra = parsed_questions(planned, answers, rejections)
+        proposed, extra = parsed_questions(planned, answers, rejections)
+        parsed = asked_plausibly(proposed, rejections)
         kept = self._answered([each for each in parsed if each.request.has_answer], alone, asker, rejections)
         if search is not None:
             absent = [each for each in parsed if not each.request.has_answer]
@@ -264,7 +268,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
                 "expected an embedder and True for questions without an answer: two retrievers look for one, and what "
                 "they find is judged"
             )
-        return AnswerSearch(self.corpus, self._passages, self._filters.embedder, self.section_size)
+        return AnswerSearch(self.corpus, self._headings, self._passages, self._filters.embedder, self.section_size)
 
     @abstractmethod
     def _sections(self) -> list[Section]:

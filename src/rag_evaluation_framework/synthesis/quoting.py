@@ -1,7 +1,7 @@
 """Verifying quotes: the model quotes, code finds the quote, by the same rules as for people's quotes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from rag_evaluation_framework.annotation.copies import copies_of, merged
@@ -18,6 +18,7 @@ from rag_evaluation_framework.labelling.telling import is_long
 from rag_evaluation_framework.markups.text_effects import struck_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.synthesis.evidence import Evidence
+from rag_evaluation_framework.synthesis.headings import Headings
 
 NO_QUOTE = "no quote"
 NOT_FOUND = "quote not in the documents"
@@ -60,7 +61,7 @@ class Ambiguous:
 
     quote: str
     places: tuple[_Place, ...]
-    surroundings: tuple[str, ...]
+    surroundings: tuple[Evidence, ...]
 
     def resolved(self, numbers: Sequence[int]) -> "Label | Unverified":
         """Return the places with these numbers, from 1: any of them answers; not verified if there are none."""
@@ -82,10 +83,11 @@ class QuoteVerifier:
 
     Args:
         corpus: The documents.
+        headings: Their headings.
     """
 
-    def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
+    def __init__(self, corpus: Corpus, headings: Headings) -> None:
+        self.corpus, self.headings = corpus, headings
         self.locator, self.resolver = QuoteLocator.of(corpus), DocumentResolver(corpus)
 
     def verified(self, quote: str, sections: Sequence[Section]) -> Label | Ambiguous | Unverified:
@@ -100,6 +102,13 @@ class QuoteVerifier:
         if not valid:
             return Unverified(STRUCK_OUT if shown else HIDDEN, quote)
         return self._answer(quote, valid)
+
+    def evidence(self, label: Label) -> Evidence:
+        """Return the text and the position of a label: those of its first place."""
+        spans = label.reference if isinstance(label, Answer) else (label,)
+        documents = {place[0].doc_id for place in label.places} if isinstance(label, Answer) else {label.doc_id}
+        doc_id, start, text = spans[0].doc_id, spans[0].start, " … ".join(span.text for span in spans)
+        return Evidence(text, doc_id, start, spans[-1].end, frozenset(documents), self.headings.at(doc_id, start))
 
     def _answer(self, quote: str, inside: Sequence[_Place]) -> Label | Ambiguous | Unverified:
         texts = {" ".join(" ".join(span.text for span in place).split()) for place in inside}
@@ -117,13 +126,13 @@ class QuoteVerifier:
         ]
         return _label([(span,) for span in (*spans, *copies)])
 
-    def _surrounded(self, place: _Place) -> str:
+    def _surrounded(self, place: _Place) -> Evidence:
         content = self.corpus[place[0].doc_id].content
         told, reached = "", max(place[0].start - _AROUND, 0)
         for span in place:
             told += f"{content[reached : span.start]}⟦{content[span.start : span.end]}⟧"
             reached = span.end
-        return f"{place[0].doc_id}:\n…{told}{content[reached : reached + _AROUND]}…"
+        return replace(self.evidence(_label([place])), text=f"…{told}{content[reached : reached + _AROUND]}…")
 
     def _not_inside(self, quote: str, docs: Sequence[DocumentId], found: Sequence[_Place]) -> Unverified:
         if found or self.locator.locate(quote, None, 1).places:
@@ -186,11 +195,3 @@ def _covers(outer: CharacterSpan, inner: Label) -> bool:
         and outer.start <= inner.start
         and inner.end <= outer.end
     )
-
-
-def evidence_of(label: Label) -> Evidence:
-    """Return the text and the position of a label: those of its first place."""
-    spans = label.reference if isinstance(label, Answer) else (label,)
-    documents = {place[0].doc_id for place in label.places} if isinstance(label, Answer) else {label.doc_id}
-    text = " … ".join(span.text for span in spans)
-    return Evidence(text, spans[0].doc_id, spans[0].start, spans[-1].end, frozenset(documents))

@@ -9,37 +9,49 @@ from rag_evaluation_framework.chunkers.recursive_character import RecursiveChara
 from rag_evaluation_framework.contracts.question_strategy import Section
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.synthesis.headings import Headings
 
 T = TypeVar("T")
 
 
-def sections_of(corpus: Corpus, size: int) -> list[Section]:
+def sections_of(corpus: Corpus, size: int, headings: Headings) -> list[Section]:
     """Return all documents in parts of whole paragraphs; where one is too long, of whole sentences.
 
     Args:
         corpus: The documents.
         size: The most characters of a section.
+        headings: The headings of the documents.
     """
     chunker = RecursiveCharacterChunker(chunk_size=size)
-    return [Section(document.id, (chunk,)) for document in corpus for chunk in chunker.chunk_with_positions(document)]
+    return [
+        Section(document.id, (chunk,), headings.at(document.id, chunk.start))
+        for document in corpus
+        for chunk in chunker.chunk_with_positions(document)
+    ]
 
 
-def sections_of_chunks(chunks: Iterable[AnyChunk], size: int) -> list[Section]:
+def sections_of_chunks(chunks: Iterable[AnyChunk], size: int, headings: Headings) -> list[Section]:
     """Return chunks put together to sections, in their order.
 
     Args:
         chunks: The chunks, those of a document one after the other.
         size: The most characters of a section that has more than one chunk.
+        headings: The headings of the documents.
     """
+
+    def section(doc_id: DocumentId, together: Sequence[AnyChunk]) -> Section:
+        return Section(doc_id, tuple(together), headings.at(doc_id, getattr(together[0], "start", None)))
+
     found: list[Section] = []
     for doc_id, own in groupby(chunks, key=lambda chunk: chunk.doc_id):
         together: list[AnyChunk] = []
         for chunk in own:
             if together and sum(len(other.content) for other in together) + len(chunk.content) > size:
-                found.append(Section(doc_id, tuple(together)))
+                found.append(section(doc_id, together))
                 together = []
             together.append(chunk)
-        found.append(Section(doc_id, tuple(together)))
+        found.append(section(doc_id, together))
     return found
 
 

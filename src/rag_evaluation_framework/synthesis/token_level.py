@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, Section
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
 from rag_evaluation_framework.data.levels import TOKEN, Level
 from rag_evaluation_framework.data.queries import Query
@@ -20,6 +19,7 @@ from rag_evaluation_framework.synthesis.choosing import PLACES, choosing, chosen
 from rag_evaluation_framework.synthesis.estimate import Messages
 from rag_evaluation_framework.synthesis.forms import Quotes, read_quotes
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
+from rag_evaluation_framework.synthesis.plausibility import quoted_plausibly
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.quoting import (
     NO_QUOTE,
@@ -28,7 +28,6 @@ from rag_evaluation_framework.synthesis.quoting import (
     QuoteVerifier,
     Unverified,
     distinct,
-    evidence_of,
 )
 from rag_evaluation_framework.synthesis.sections import sections_of
 from rag_evaluation_framework.synthesis.writing import Written, asking, passages, questions
@@ -54,10 +53,10 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
 
     @cached_property
     def _verifier(self) -> QuoteVerifier:
-        return QuoteVerifier(self.corpus)
+        return QuoteVerifier(self.corpus, self._headings)
 
     def _sections(self) -> list[Section]:
-        return sections_of(self.corpus, self.section_size)
+        return sections_of(self.corpus, self.section_size, self._headings)
 
     def _with_answers(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[CharacterSpan]]:
         return questions(self.writes, requests, asker)
@@ -77,8 +76,10 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
                 (candidate, [self._verifier.verified(each, sections) for each in dict.fromkeys(answer.quotes)])
             )
         meant = _resolved([(each.question, label) for each, labels in quoted for label in labels], asker)
-        found = [_with_answers(each, [*islice(meant, len(labels))], self.corpus, rejections) for each, labels in quoted]
-        return [candidate for candidate in found if candidate is not None]
+        found = [
+            _with_answers(each, [*islice(meant, len(labels))], self._verifier, rejections) for each, labels in quoted
+        ]
+        return quoted_plausibly([candidate for candidate in found if candidate is not None], rejections)
 
     def _asking(self, request: QuestionRequest) -> Messages:
         return asking(self.writes, request)
@@ -98,7 +99,7 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
 
 
 def _quoting(question: str, request: QuestionRequest) -> Messages:
-    return load_prompt(QUOTES).messages(question=question, passages=passages(request.sections))
+    return load_prompt(QUOTES).messages(question=question, passages=passages(request.sections, question))
 
 
 def _resolved(
@@ -123,14 +124,14 @@ def _resolved(
 
 
 def _with_answers(
-    candidate: _Candidate, found: Sequence[Label | Unverified], corpus: Corpus, rejections: list[Rejection]
+    candidate: _Candidate, found: Sequence[Label | Unverified], verifier: QuoteVerifier, rejections: list[Rejection]
 ) -> _Candidate | None:
     """Return a candidate with the places of its quotes; None, and a rejection, if none of them is found."""
-    labels = distinct((label for label in found if not isinstance(label, Unverified)), corpus)
+    labels = distinct((label for label in found if not isinstance(label, Unverified)), verifier.corpus)
     failed = [label for label in found if isinstance(label, Unverified)]
     if not labels:
         first = failed[0] if failed else Unverified(NO_QUOTE, "")
         rejections.append(rejected(candidate, "verified", first.reason, first.detail))
         return None
     rejections += [rejected(candidate, "verified", each.reason, each.detail, questions=0) for each in failed]
-    return replace(candidate, answers=tuple(labels), evidence=tuple(map(evidence_of, labels)))
+    return replace(candidate, answers=tuple(labels), evidence=tuple(map(verifier.evidence, labels)))

@@ -9,6 +9,7 @@ from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.synthesis.asking import Asker, Form
 from rag_evaluation_framework.synthesis.candidates import Candidate
 from rag_evaluation_framework.synthesis.forms import AskedQuestions, read_questions
+from rag_evaluation_framework.synthesis.marks import marked
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 
 Written: TypeAlias = list[Candidate[U]] | ProviderError
@@ -57,10 +58,16 @@ def questions(prompt: str, requests: Sequence[QuestionRequest], asker: Asker) ->
 
 def asking(prompt: str, request: QuestionRequest) -> list[dict[str, str]]:
     """Return the messages that ask for questions about the passages of a request."""
-    shown = passages(request.sections)
+    shown = passages(request.sections, request.wish)
     return load_prompt(prompt).messages(wish=request.wish, passages=shown, count=request.questions)
 
 
-def passages(sections: Sequence[Section]) -> str:
-    """Return sections as prompts show them, each with its document."""
-    return "\n\n".join(f'<passage document="{each.doc_id}">\n{each.text}\n</passage>' for each in sections)
+def passages(sections: Sequence[Section], beside: str) -> str:
+    """Return sections as prompts show them, each with its document and heading.
+
+    Args:
+        sections: The sections.
+        beside: What else is shown.
+    """
+    told = [{"document": each.doc_id, "heading": each.heading} for each in sections]
+    return marked("passage", [each.text for each in sections], beside, told)

@@ -14,6 +14,7 @@ from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.plain import gives_items
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
+from rag_evaluation_framework.synthesis.marks import marked
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.sections import by_document, shared_out
 from rag_evaluation_framework.synthesis.word_overlap import WordOverlap
@@ -78,7 +79,7 @@ class RealQuestions(QuestionStrategy):
             for section, questions in shared_out(document, queries_per_doc - len(own)):
                 near = [self.questions[number] for number, _ in overlap.nearest(section.text)]
                 examples = list(dict.fromkeys([*near, *self.questions]))[: self.examples]
-                wish = prompt.filled("wish", examples="\n".join(f"- {each}" for each in examples))
+                wish = prompt.filled("wish", examples=marked("user-question", examples))
                 requests.append(QuestionRequest(wish, (section,), questions, {}, prompt.version))
         return requests
 
