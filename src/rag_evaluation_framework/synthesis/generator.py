@@ -41,6 +41,7 @@ from rag_evaluation_framework.synthesis.candidates import (
     question_metadata,
 )
 from rag_evaluation_framework.synthesis.estimate import Estimate, Messages, estimated
+from rag_evaluation_framework.synthesis.failures import FailedRequests, failed_requests
 from rag_evaluation_framework.synthesis.filtering import Filter, filtered
 from rag_evaluation_framework.synthesis.filters.copied_wording import COPIED_SHARE
 from rag_evaluation_framework.synthesis.filters.near_duplicates import DEDUP_THRESHOLD
@@ -50,7 +51,7 @@ from rag_evaluation_framework.synthesis.funnel import Funnel
 from rag_evaluation_framework.synthesis.given import checked_requests, checked_strategies, language_model
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
-from rag_evaluation_framework.synthesis.saving import check_dataset_name, pushed, saved
+from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_dataset_name, pushed, saved
 from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
 
 SECTION_SIZE = 6000
@@ -89,6 +90,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         chunk_registry: What answers the questions, as position-aware chunks, or the chunks that were shown.
         funnel: How many questions the last generation asked for, and where each of the others was lost.
         rejections: What the last generation did not take, and why.
+        failed: The requests of the last generation that failed; each lost its questions.
         path: The file of the dataset that it saved; None if there was no question.
         langsmith_url: Where its dataset is in LangSmith; None if it is not there.
 
@@ -136,6 +138,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         self.chunk_registry = ChunkRegistry()
         self.funnel = Funnel()
         self.rejections: tuple[Rejection, ...] = ()
+        self.failed: tuple[FailedRequests, ...] = ()
         self.path: Path | None = None
         self.langsmith_url: str | None = None
 
@@ -145,7 +148,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """Generate questions with ground truth, and return them as a dataset, which is saved.
 
         It is saved as `<root>/datasets/<dataset_name>.json`, where evaluations find it by its name. A file of that name
-        with other questions stays, and the dataset gets another name, which is noted.
+        with other questions stays, and the dataset gets another name, which is noted. What requests that failed would
+        have brought is missing, and comes when it is generated again: in the same file, unless somebody has edited it.
 
         Args:
             queries_per_doc: How many questions each strategy asks for each document.
@@ -156,7 +160,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         Raises:
             ConfigError: An argument cannot be used.
             DatasetError: The dataset cannot be saved.
-            ProviderError: Every request for questions failed.
+            ProviderError: Every request for questions failed, or no other would be answered: the key is refused, the
+                quota is used up, or the provider fails again and again. What was answered is kept, to go on with.
         """
         owner = type(self).__name__
         check_count(owner, "queries_per_doc", queries_per_doc)
@@ -224,7 +229,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         if self.check_answers:
             kept = answerability.answerable(kept, asker, rejections)
         kept = filtered(kept, among, rejections)  # last: no question is lost to one that is not kept itself
-        self.rejections = tuple(rejections)
+        self.rejections, self.failed = tuple(rejections), failed_requests(asker.failures)
         self.funnel = Funnel.of(sum(request.questions for _, request in planned), rejections, extra)
         return kept
 
@@ -271,6 +276,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             "prompt_versions": versions,
             "filters": self._filters.used,
             "funnel": self.funnel.record(),
+            FAILED_REQUESTS: sum(len(each.messages) for each in self.failed),
         }
         return Dataset(
             entries,
