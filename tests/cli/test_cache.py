@@ -10,6 +10,8 @@ import pytest
 
 from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.embedders.cache_records import Embedding
+from rag_evaluation_framework.llms import KeptAnswer, KeptAnswers
+from rag_evaluation_framework.llms.kept_answers import answer_key
 
 IDENTITY = json.dumps({"type": "own.module:Own", "parameters": {"size": 3}, "source": None, "content": None})
 
@@ -201,3 +203,41 @@ def test_a_link_to_a_folder_is_not_ours(rag_eval, filled, tmp_path):
         f"left as not ours: {filled}/cache/onnx/linked\n" in rag_eval("cache", "clear", "--root", filled, "--yes").out
     )
     assert (tmp_path / "theirs" / "export.json").exists()
+
+
+@pytest.fixture
+def answered(filled):
+    kept = KeptAnswers(filled)
+    for number, attempts in (("1", 1), ("2", 2)):
+        for attempt in range(attempts):
+            kept.keep(answer_key({"asked": number}), attempt + 1, KeptAnswer("Yes."))
+    return filled
+
+
+def test_answers_of_language_models_are_counted_and_cleared(rag_eval, answered):
+    size = KeptAnswers(answered).size
+    assert f"3 answers of language models: {size:,} bytes\n" in rag_eval("cache", "info", "--root", answered).out
+    found = json.loads(rag_eval("cache", "info", "--root", answered, "--json").out)
+    assert (found["answers"], found["answer_bytes"]) == (3, size)
+    refused = rag_eval("cache", "clear", "--root", answered)
+    assert refused.code == 2
+    assert "3 answers of language models among them, to be asked for again" in refused.err
+    freed = json.loads(rag_eval("cache", "clear", "--root", answered, "--yes", "--json").out)["freed_bytes"]
+    assert freed > size + 1_002
+    assert list((answered / "cache").iterdir()) == []
+
+
+def test_what_is_beside_the_answers_stays_and_is_told(rag_eval, answered):
+    folder = answered / "cache" / "answers"
+    part = next(folder.iterdir())
+    theirs = [folder / "notes.txt", part / "copy of an answer.json", folder / "ab"]
+    for file in theirs[:2]:
+        file.write_text("mine")
+    theirs[2].symlink_to(answered)
+    (folder / ".rag-eval-unfinished-killed").mkdir()
+    outcome = rag_eval("cache", "clear", "--root", answered, "--yes")
+    assert outcome.code == 0
+    assert all(str(path) in outcome.out for path in theirs)
+    assert "unfinished" not in outcome.out
+    assert all(path.exists() for path in theirs)
+    assert rag_eval("cache", "info", "--root", answered).out.count("\n") == 1

@@ -1,6 +1,7 @@
 """`rag-eval generate`: a scripted model behind the real SDKs writes a dataset about a folder."""
 
 import json
+import re
 import signal
 import threading
 
@@ -10,6 +11,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.scripted_llm import ScriptedModel
 
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
 CHAT = "POST /v1/chat/completions"
 FILE = ".rag-eval/datasets/mine.json"
 GENERATE = ("generate", "--corpus", "docs", "--name", "mine", "--queries-per-doc", "2", "--embedder", "none")
@@ -53,7 +55,10 @@ def test_a_second_command_asks_for_nothing(rag_eval, served):
 def test_as_json_it_is_one_object(rag_eval, served):
     outcome = rag_eval(*GENERATE, "--json", "--price-in", "1", "--price-out", "2")
     record = json.loads(outcome.out)
-    assert record.keys() == {"dataset", "langsmith_url", "funnel", "rejections", "usage", "answers_kept_before"}
+    assert record.keys() == {
+        *("dataset", "langsmith_url", "funnel", "rejections", "failed_requests"),
+        *("usage", "answers_kept_before"),
+    }
     assert record["dataset"] == FILE
     assert record["funnel"]["kept"] == 2
     rejection = record["rejections"][0]
@@ -180,3 +185,48 @@ def test_an_interrupted_command_says_what_is_kept_and_goes_on(rag_eval, served):
     served.clear_faults()
     assert rag_eval(*GENERATE).code == 0
     assert len(served.exchanges) <= 8 + 1  # what was under way may be asked again
+
+
+def test_why_questions_were_not_taken_is_shown_with_examples_that_fit_a_terminal(rag_eval, served, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    outcome = rag_eval(*GENERATE)
+    told = " ".join(outcome.out.split())
+    assert "quote not in the documents “What about day first the on sent are invoices?”" in told
+    assert "Invoices are sent on the 1st day.; nearest passage" in told
+    assert max(map(len, ANSI.sub("", outcome.out).splitlines())) <= 80
+
+
+def test_failed_requests_are_shown_with_what_the_provider_says_and_how_to_go_on(rag_eval, served):
+    served.fault(CHAT, status=500, body={"error": {"message": "the disk is full"}}, times=2, after=2)
+    outcome = rag_eval(*GENERATE, "--max-retries", "0")
+    assert outcome.code == 0
+    told = " ".join(outcome.out.split())
+    assert "2 times, asking for quotes OpenAI (gpt-5-mini) answered with status 500: the disk is full" in told
+    assert "Run the same command again: only what failed is asked." in told
+    assert outcome.out.splitlines()[-1].startswith(f"Saved to {FILE}, without what the requests that failed")
+    completed = rag_eval(*GENERATE, "--max-retries", "0")
+    assert completed.out.splitlines()[-1] == f"Saved to {FILE}"
+    assert "failed" not in completed.out
+
+
+def test_failed_requests_are_in_the_object(rag_eval, folder):
+    with LoopbackProviders(ScriptedModel(quote=lambda sentence, request: "I would rather not.")):
+        outcome = rag_eval(*GENERATE, "--json", "--max-retries", "0")
+        shown = rag_eval(*GENERATE, "--max-retries", "0")
+    (failed,) = json.loads(outcome.out)["failed_requests"]
+    assert failed.keys() == {"asking", "error", "status", "messages", "asked_again"}
+    assert (outcome.code, len(failed["messages"]), failed["asked_again"]) == (1, 4, False)
+    assert "a greater --max-retries asks again" in shown.out
+    assert "the same command again" not in shown.out
+
+
+def test_a_provider_that_refuses_for_good_ends_it_in_one_line_without_a_dataset(rag_eval, served, folder):
+    served.fault(CHAT, status=401, times=None, after=3)
+    outcome = rag_eval(*GENERATE, "--max-concurrency", "1")
+    assert (outcome.code, outcome.out, len(served.exchanges)) == (2, "", 4)
+    assert outcome.err.startswith("error: OpenAI (gpt-5-mini) answered with status 401")
+    assert outcome.err.count("\n") == 1
+    assert "What was answered is in .rag-eval/cache/answers" in outcome.err
+    assert not (folder / FILE).exists()

@@ -45,6 +45,11 @@ def unfinished(parent: Path) -> Generator[Path]:
             os.close(lock)
 
 
+def is_unfinished(place: Path) -> bool:
+    """Return whether a folder is one in which something is made, or was by a process that was killed."""
+    return place.name.startswith(_PREFIX)
+
+
 def _made(parent: Path) -> tuple[Path, int | None]:
     """Make a folder and lock it, if the file system can do that."""
     while True:

@@ -1,4 +1,4 @@
-"""`rag-eval cache`: show what the embedding cache contains, or clear it."""
+"""`rag-eval cache`: show what earlier runs have cached, or clear it."""
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
@@ -17,6 +17,8 @@ from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.llms.answer_files import answer_files, remove_answers
+from rag_evaluation_framework.llms.kept_answers import KeptAnswers
 from rag_evaluation_framework.registry.records import plain
 
 _NAMED = 10  # files that are not ours
@@ -39,23 +41,26 @@ def cache(
     yes: Annotated[bool, typer.Option("--yes", help="Confirm the removal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show or clear the cache of earlier runs: embedding vectors and exported models."""
+    """Show or clear the cache of earlier runs: embedding vectors, exported models, answers of language models."""
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
-    embeddings, exports = embedders.EmbeddingCache(root), root / "cache" / "onnx"
+    embeddings, exports, answers = embedders.EmbeddingCache(root), root / "cache" / "onnx", KeptAnswers(root).folder
     if action is Action.info:
-        _show(_described(embeddings, exports), as_json=as_json)
+        _show(_described(embeddings, exports, answers), as_json=as_json)
         return
-    ours, others = exported(exports)
-    freed, left = embeddings.size() + sum(map(folder_size, ours)), [*embeddings.others(), *others]
+    (models, others), (kept, strange) = exported(exports), answer_files(answers)
+    freed = embeddings.size() + sum(map(folder_size, (*models, *kept)))
+    left = [*embeddings.others(), *others, *strange]
     if freed and not yes:
-        raise ConfigError(f"this removes {freed:,} bytes from {root / 'cache'}; add --yes to confirm")
+        asked = f", {_counted(len(kept))} among them, to be asked for again," if kept else ""
+        raise ConfigError(f"this removes {freed:,} bytes{asked} from {root / 'cache'}; add --yes to confirm")
     embeddings.clear()
     freed -= embeddings.size()  # where another process uses the cache
-    try:
-        remove_exports(exports)
-    except OSError as error:
-        raise InputError(f"{exports}: cannot be removed ({error.strerror})") from error
+    for folder, remove in ((exports, remove_exports), (answers, remove_answers)):
+        try:
+            remove(folder)
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be removed ({error.strerror})") from error
     if as_json:
         print_json({"root": str(root), "freed_bytes": freed, "left": [str(path) for path in left]})
         return
@@ -66,8 +71,12 @@ def cache(
         print_text(f"left as not ours: {named}{more}")
 
 
-def _described(embeddings: embedders.EmbeddingCache, exports: Path) -> dict[str, Any]:
-    contents = embeddings.contents()
+def _counted(answers: int) -> str:
+    return f"{answers:,} answer{'s' * (answers != 1)} of language models"
+
+
+def _described(embeddings: embedders.EmbeddingCache, exports: Path, answers: Path) -> dict[str, Any]:
+    contents, (kept, _) = embeddings.contents(), answer_files(answers)
     return {
         "folder": str(embeddings.folder.parent),
         "vectors": sum(entry.vectors for entry in contents),
@@ -78,6 +87,8 @@ def _described(embeddings: embedders.EmbeddingCache, exports: Path) -> dict[str,
         ],
         "onnx_exports": len(list(exports.glob("*/export.json"))),
         "onnx_bytes": folder_size(exports),
+        "answers": len(kept),
+        "answer_bytes": sum(map(folder_size, kept)),
     }
 
 
@@ -95,3 +106,5 @@ def _show(found: dict[str, Any], *, as_json: bool) -> None:
         print_text(f"  {called}: {entry['vectors']:,} vectors of dimension {entry['dimension']}")
     if found["onnx_exports"]:
         print_text(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")
+    if found["answers"]:
+        print_text(f"{_counted(found['answers'])}: {found['answer_bytes']:,} bytes")

@@ -211,6 +211,7 @@ def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.U
         "langsmith_url": generator.langsmith_url,
         "funnel": generator.funnel.record(),
         "rejections": [asdict(rejection) for rejection in generator.rejections],
+        "failed_requests": [asdict(each) for each in generator.failed],
         "usage": [asdict(each) for each in usage.models],
         "answers_kept_before": 0 if generator.llm.kept is None else generator.llm.kept.used,
     }
@@ -218,10 +219,12 @@ def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.U
 
 def _show(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage) -> None:
     reports.show_funnel(stdout(), generator.funnel)
+    reports.show_rejections(stdout(), generator.rejections, generator.failed)
     for each in usage.models:
         print_text(each.told)
     if generator.llm.kept is not None and (used := generator.llm.kept.used):
         print_text(f"{used:,} answer{'s' * (used != 1)} kept before, not asked for again")
-    print_text("no question was kept" if generator.path is None else f"Saved to {generator.path}")
+    incomplete = ", without what the requests that failed would have brought" if generator.failed else ""
+    print_text("no question was kept" if generator.path is None else f"Saved to {generator.path}{incomplete}")
     if generator.langsmith_url:
         print_text(f"In LangSmith: {generator.langsmith_url}")

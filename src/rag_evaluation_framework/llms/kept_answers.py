@@ -13,6 +13,7 @@ from rag_evaluation_framework._support.files import folder_size, from_home, is_o
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.data.ids import content_digest
+from rag_evaluation_framework.llms.answer_files import answer_file
 
 _VERSION = 1  # part of the key: answers of another version are not found
 _CHECKSUM = "checksum"
@@ -77,7 +78,7 @@ class KeptAnswers:
     def answers(self, key: str) -> Iterator[KeptAnswer]:
         """Yield what was answered to each attempt, in order, until there is none."""
         for attempt in count(1):
-            answer = self._read(self._path(key, attempt))
+            answer = self._read(answer_file(self.folder, key, attempt))
             if answer is None:
                 return
             with self._lock:
@@ -88,7 +89,7 @@ class KeptAnswers:
         """Keep what was answered to an attempt, numbered from 1; what cannot be written is noted."""
         record = asdict(answer)
         text = json.dumps({**record, _CHECKSUM: _checksum(record)})
-        path = self._path(key, attempt)
+        path = answer_file(self.folder, key, attempt)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with unfinished(self.folder) as made:
@@ -97,9 +98,6 @@ class KeptAnswers:
                 published(part, path)  # if it is there already, another process asked the same
         except OSError as error:
             note(f"{self.folder}: answers cannot be kept ({error.strerror}): the next run asks for them again")
-
-    def _path(self, key: str, attempt: int) -> Path:
-        return self.folder / key[:2] / f"{key}-{attempt}.json"
 
     def _read(self, path: Path) -> KeptAnswer | None:
         try:

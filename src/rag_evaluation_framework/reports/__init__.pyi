@@ -11,6 +11,7 @@ from .gates import gates_as_junit as gates_as_junit
 from .gates import show_gates as show_gates
 from .generations import show_estimate as show_estimate
 from .generations import show_funnel as show_funnel
+from .generations import show_rejections as show_rejections
 from .passages import fitting as fitting
 from .passages import named_place as named_place
 from .passages import show_copies as show_copies

@@ -1,12 +1,21 @@
 """Generations in a terminal: what they will need, and what became of the questions that were asked for."""
 
+from collections import defaultdict
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
+from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.reports.tables import Column, show_table
-from rag_evaluation_framework.reports.wrapped import print_wrapped
+from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
+from rag_evaluation_framework.synthesis.candidates import Rejection
 from rag_evaluation_framework.synthesis.estimate import Estimate
+from rag_evaluation_framework.synthesis.failures import FailedRequests
 from rag_evaluation_framework.synthesis.funnel import Funnel
+
+_EXAMPLES = 2
+_MOST_TOLD = 400  # characters of what is particular about an example
 
 
 def show_funnel(console: Console, funnel: Funnel) -> None:
@@ -26,6 +35,46 @@ def show_funnel(console: Console, funnel: Funnel) -> None:
         print_wrapped(console, Text(f"left out of questions: {told}", "dim"), 0)
     if funnel.extra:
         print_wrapped(console, Text(f"written beyond what was asked for, and not used: {funnel.extra:,}", "dim"), 0)
+
+
+def show_rejections(console: Console, rejections: Sequence[Rejection], failed: Sequence[FailedRequests]) -> None:
+    """Print for each reason up to two examples of what was not taken, and then the requests that failed.
+
+    Args:
+        console: Where to print.
+        rejections: What was not taken.
+        failed: The requests that failed, by how they did.
+    """
+    of_failures = {message for each in failed for message in each.messages}
+    by_reason: defaultdict[str, list[Rejection]] = defaultdict(list)
+    for rejection in rejections:
+        if rejection.detail not in of_failures and (rejection.question or rejection.detail):
+            by_reason[rejection.reason].append(rejection)
+    if by_reason:
+        console.print(Text("Not taken, for example", "bold"))
+    for reason, examples in by_reason.items():
+        print_wrapped(console, Text(reason), 2)
+        for each in examples[:_EXAMPLES]:
+            asked = quoted(each.question) if each.question else ", ".join(map(name_line, each.doc_ids))
+            print_wrapped(console, Text(asked, "cyan"), 4)
+            print_wrapped(console, Text(one_line(each.detail, _MOST_TOLD), "dim"), 6)
+    _show_failed(console, failed)
+
+
+def _show_failed(console: Console, failed: Sequence[FailedRequests]) -> None:
+    if failed:
+        console.print(Text("Requests that failed", "bold red"))
+    for each in failed:
+        count = len(each.messages)
+        print_wrapped(
+            console, Text(f"{count:,} time{'s' * (count != 1)}, {each.asking[:1].lower()}{each.asking[1:]}"), 2
+        )
+        print_wrapped(console, Text(one_line(each.messages[0], _MOST_TOLD), "dim"), 4)
+    if any(each.asked_again for each in failed):
+        print_wrapped(console, "Run the same command again: only what failed is asked.", 2)
+    if any(not each.asked_again for each in failed):
+        told = "Answers are kept, also those that cannot be used: a greater --max-retries asks again."
+        print_wrapped(console, told, 2)
 
 
 def show_estimate(console: Console, estimate: Estimate) -> None:

@@ -1,6 +1,7 @@
 from .candidates import Rejection as Rejection
 from .chunk_level import ChunkLevelDataGenerator as ChunkLevelDataGenerator
 from .estimate import Estimate as Estimate
+from .failures import FailedRequests as FailedRequests
 from .funnel import Funnel as Funnel
 from .generator import SyntheticDataGenerator as SyntheticDataGenerator
 from .given import DEFAULT_MODEL as DEFAULT_MODEL

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -11,6 +11,7 @@ from tqdm import tqdm
 from rag_evaluation_framework._support.side_by_side import as_finished
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
+from rag_evaluation_framework.synthesis.failures import Patience
 
 F = TypeVar("F", bound=BaseModel)
 
@@ -35,10 +36,12 @@ class Asker:
     Attributes:
         model: The model.
         at_once: How many requests are made side by side.
+        failures: What was asked in each request that failed, as people are told it, and why.
     """
 
     model: LanguageModel
     at_once: int
+    failures: list[tuple[str, ProviderError]] = field(default_factory=list[tuple[str, ProviderError]], init=False)
 
     def ask(self, form: Form[F], asked: Sequence[Any], shown_as: str) -> list[F | ProviderError]:
         """Return the answer to each request, in their order, or why there is none.
@@ -47,13 +50,21 @@ class Asker:
             form: What each is asked to fill in.
             asked: The messages of each request.
             shown_as: What people are told that is done.
+
+        Raises:
+            ProviderError: No other request would be answered: nothing else is asked, and what is under way is kept.
         """
+        patience = Patience(len(asked))
 
         def one(messages: Any) -> F | ProviderError:
             try:
-                return self.model.form(messages, form.kind, form.read).value
+                answer = self.model.form(messages, form.kind, form.read).value
             except ProviderError as error:
+                if patience.is_over(error):
+                    raise self._stopped(error) from error
                 return error
+            patience.answered()
+            return answer
 
         found: dict[int, F | ProviderError] = {}
         with (
@@ -63,4 +74,12 @@ class Asker:
             for number, answer in finished:
                 found[number] = answer
                 bar.update()
-        return [found[number] for number in range(len(asked))]
+        answers = [found[number] for number in range(len(asked))]
+        self.failures.extend((shown_as, answer) for answer in answers if isinstance(answer, ProviderError))
+        return answers
+
+    def _stopped(self, error: ProviderError) -> ProviderError:
+        kept = self.model.kept
+        where = f"What was answered is in {kept.folder}. " if kept is not None and kept.folder.exists() else ""
+        told = f"{error}. {where}Nothing else was asked, and no dataset was made; run it again to go on"
+        return type(error)(told, error.provider, error.status, error.attempts)

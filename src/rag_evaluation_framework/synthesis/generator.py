@@ -47,6 +47,7 @@ from rag_evaluation_framework.synthesis.candidates import (
 )
 from rag_evaluation_framework.synthesis.choosing import ALONE, needing_all_parts
 from rag_evaluation_framework.synthesis.estimate import Estimate, Messages, estimated
+from rag_evaluation_framework.synthesis.failures import FailedRequests, failed_requests
 from rag_evaluation_framework.synthesis.filtering import Filter, filtered, without_contradictions
 from rag_evaluation_framework.synthesis.filters.copied_wording import COPIED_SHARE
 from rag_evaluation_framework.synthesis.filters.near_duplicates import DEDUP_THRESHOLD
@@ -58,7 +59,7 @@ from rag_evaluation_framework.synthesis.headings import Headings
 from rag_evaluation_framework.synthesis.plausibility import asked_plausibly
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
-from rag_evaluation_framework.synthesis.saving import check_dataset_name, pushed, saved
+from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_dataset_name, pushed, saved
 from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
 from rag_evaluation_framework.synthesis.writing import WITHOUT_ANSWER, Written, written
 
@@ -98,6 +99,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         chunk_registry: What answers the questions, as position-aware chunks, or the chunks that were shown.
         funnel: How many questions the last generation asked for, and where each of the others was lost.
         rejections: What the last generation did not take, and why.
+        failed: The requests of the last generation that failed; each lost its questions.
         path: The file of the dataset that it saved; None if there was no question.
         langsmith_url: Where its dataset is in LangSmith; None if it is not there.
 
@@ -146,6 +148,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         self.chunk_registry = ChunkRegistry()
         self.funnel = Funnel()
         self.rejections: tuple[Rejection, ...] = ()
+        self.failed: tuple[FailedRequests, ...] = ()
         self.path: Path | None = None
         self.langsmith_url: str | None = None
 
@@ -155,7 +158,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """Generate questions with ground truth, and return them as a dataset, which is saved.
 
         It is saved as `<root>/datasets/<dataset_name>.json`, where evaluations find it by its name. A file of that name
-        with other questions stays, and the dataset gets another name, which is noted.
+        with other questions stays, and the dataset gets another name, which is noted. What requests that failed would
+        have brought is missing, and comes when it is generated again: in the same file, unless somebody has edited it.
 
         Args:
             queries_per_doc: How many questions each strategy asks for each document.
@@ -166,7 +170,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         Raises:
             ConfigError: An argument cannot be used.
             DatasetError: The dataset cannot be saved.
-            ProviderError: Every request for questions failed.
+            ProviderError: Every request for questions failed, or no other would be answered: the key is refused, the
+                quota is used up, or the provider fails again and again. What was answered is kept, to go on with.
         """
         owner = type(self).__name__
         check_count(owner, "queries_per_doc", queries_per_doc)
@@ -238,7 +243,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             absent = [each for each in parsed if not each.request.has_answer]
             kept = in_order([*kept, *unanswered(absent, search, asker, rejections)])
         kept = filtered(without_contradictions(kept, rejections), among, rejections)  # last: only what is kept counts
-        self.rejections = tuple(rejections)
+        self.rejections, self.failed = tuple(rejections), failed_requests(asker.failures)
         self.funnel = Funnel.of(sum(request.questions for request in requests), rejections, extra)
         return kept
 
@@ -312,6 +317,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             "prompt_versions": list(dict.fromkeys(chain.from_iterable(map(self._prompts, requests)))),
             "filters": self._filters.used,
             "funnel": self.funnel.record(),
+            FAILED_REQUESTS: sum(len(each.messages) for each in self.failed),
         }
         return Dataset(
             entries,

@@ -1,12 +1,15 @@
 """Where a generated dataset goes: the local store, and LangSmith if it is configured."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.datasets.replacing import file_state, replace_dataset
 from rag_evaluation_framework.datasets.save import save_dataset
@@ -15,6 +18,12 @@ from rag_evaluation_framework.experiments.evaluation_dataset import DATASETS, LA
 from rag_evaluation_framework.registry.loading import load_installed
 
 _PUSH = "rag_evaluation_framework.integrations.langsmith_push:push_dataset"  # a door upwards
+FAILED_REQUESTS = "failed_requests"
+"""What `metadata.generation` calls the number of requests that failed: with any, there is more to come."""
+
+_FINGERPRINT = "fingerprint"
+_GENERATION = "generation"
+_OUTCOMES = ("funnel", "filters", FAILED_REQUESTS, _FINGERPRINT)  # of a generation, beside what was asked for
 _ENDINGS = (".json", ".jsonl")
 _MOST = 1000
 
@@ -30,23 +39,28 @@ def check_dataset_name(name: Any) -> None:
 def saved(dataset: Dataset[Any], root: str | Path) -> tuple[Dataset[Any], Path]:
     """Save a dataset in the local store by its name, and return it and its file.
 
-    A file that holds the same questions with the same labels is left as it is. If one holds others, it stays, and the
-    dataset gets a name of its own, which is noted.
+    A file that holds the same questions with the same labels is left as it is. If it is what the same generation left
+    when requests failed, and nobody has edited it, it is replaced. What holds anything else stays, and the dataset gets
+    a name of its own, which is noted.
 
     Raises:
         DatasetError: It cannot be saved.
     """
     folder = Path(root) / DATASETS
     for number in range(1, _MOST):
-        name = dataset.name if number == 1 else f"{dataset.name}-{number}"
-        files = [path for ending in _ENDINGS if (path := folder / f"{name}{ending}").exists()]
+        named = _marked(replace(dataset, name=dataset.name if number == 1 else f"{dataset.name}-{number}"))
+        files = [path for ending in _ENDINGS if (path := folder / f"{named.name}{ending}").exists()]
+        path = files[0] if files else folder / f"{named.name}.json"
+        state = file_state(path)
+        there = _read(path, dataset) if files else None
         if not files:
-            named = replace(dataset, name=name)
             folder.mkdir(parents=True, exist_ok=True)
-            path = save_dataset(named, folder / f"{name}.json")
-        elif _same(dataset, files[0]):
-            named, path = replace(dataset, name=name), files[0]
-        else:
+            save_dataset(named, path)
+        elif there is None:
+            continue
+        elif _is_left_incomplete(there, named):
+            replace_dataset(named, path, state)
+        elif there.content_hash != named.content_hash:
             continue
         if number > 1:
             note(f"{folder / dataset.name}.json holds other questions and stays; the new ones are in {path}")
@@ -54,13 +68,45 @@ def saved(dataset: Dataset[Any], root: str | Path) -> tuple[Dataset[Any], Path]:
     raise ConfigError(f"{folder}: has {_MOST:,} datasets called {dataset.name!r}; choose another dataset_name=")
 
 
-def _same(dataset: Dataset[Any], path: Path) -> bool:
+def _read(path: Path, like: Dataset[Any]) -> Dataset[Any] | None:
+    """Return the dataset of a file, None if it is none of this level."""
     with collected():  # what is noted about a file that is not used concerns nobody
         try:
-            there: Dataset[Any] = load_dataset(path, dataset.level, corpus=dataset.corpus)
+            return load_dataset(path, like.level, corpus=like.corpus)
         except RagEvalError:
-            return False
-    return there.content_hash == dataset.content_hash
+            return None
+
+
+def _marked(dataset: Dataset[Any]) -> Dataset[Any]:
+    """Return a dataset; one that is incomplete with what tells whether its file is edited later."""
+    generation = dataset.metadata[_GENERATION]
+    if not generation[FAILED_REQUESTS]:
+        return dataset
+    marked = {**generation, _FINGERPRINT: _fingerprint(dataset)}
+    return replace(dataset, metadata={**dataset.metadata, _GENERATION: marked})
+
+
+def _is_left_incomplete(there: Dataset[Any], dataset: Dataset[Any]) -> bool:
+    """Return whether a dataset is what the generation of another one left incomplete, and nobody has edited it."""
+    left: Any = there.metadata.get(_GENERATION)
+    is_ours = is_object(left) and _FINGERPRINT in left and left[_FINGERPRINT] == _fingerprint(there)
+    return is_ours and _asked_for(there) == _asked_for(dataset)
+
+
+def _fingerprint(dataset: Dataset[Any]) -> str:
+    """Return what is another one after any edit of a dataset, a mark of a review among them."""
+    metadata = {key: value for key, value in dataset.metadata.items() if key != LANGSMITH_NAME}
+    metadata[_GENERATION] = {key: value for key, value in metadata[_GENERATION].items() if key != _FINGERPRINT}
+    told = [[dict(entry.query.metadata), [*map(str, entry.labels)]] for entry in dataset]
+    return content_digest(json.dumps([dataset.content_hash, told, metadata], sort_keys=True))
+
+
+def _asked_for(dataset: Dataset[Any]) -> str:
+    """Return what a generation is about: documents, model, prompts and filters, but for what came out of it."""
+    generation = dataset.metadata[_GENERATION]
+    asked = {key: value for key, value in generation.items() if key not in _OUTCOMES}
+    filters = [generation["filters"][key] for key in ("embedder", "copied_share")]  # thresholds may be calibrated
+    return json.dumps([dataset.corpus_hash, dataset.chunking, asked, filters], sort_keys=True)
 
 
 def pushed(dataset: Dataset[Any], path: Path) -> str | None:
