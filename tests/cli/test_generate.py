@@ -38,7 +38,7 @@ def test_the_funnel_and_the_place_of_the_dataset_are_printed(rag_eval, served):
     assert ["same", "question", "again", "-1"] in rows
     assert ["kept", "2"] in rows
     assert outcome.out.splitlines()[-1] == f"Saved to {FILE}"
-    assert "OpenAI gpt-5-mini: 8 requests" in outcome.out
+    assert "OpenAI gpt-5-mini: 9 requests" in outcome.out
     dataset = rag.load_dataset(FILE, corpus=rag.Corpus.from_folder("docs"))
     assert len(dataset) == 2
     assert dataset.name == "mine"
@@ -181,10 +181,10 @@ def test_an_interrupted_command_says_what_is_kept_and_goes_on(rag_eval, served):
         "interrupted: what was answered is in .rag-eval/cache/answers: the same command goes on"
     )
     asked = len(served.exchanges)
-    assert 0 < asked < 8
+    assert 0 < asked < 9
     served.clear_faults()
     assert rag_eval(*GENERATE).code == 0
-    assert len(served.exchanges) <= 8 + 1  # what was under way may be asked again
+    assert len(served.exchanges) <= 9 + 1  # what was under way may be asked again
 
 
 def test_why_questions_were_not_taken_is_shown_with_examples_that_fit_a_terminal(rag_eval, served, monkeypatch):

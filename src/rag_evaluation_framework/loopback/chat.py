@@ -17,6 +17,7 @@ ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 _QUESTION = "question"  # what is called so is no quote, as a question in the words of its answer would be no test
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 3
+_BLOCK = re.compile(r"<([\w-]+)[^>\n]*>\n(.*?)\n</\1>", re.DOTALL)
 _SENTENCE = re.compile(r"[^.!?\n]{12,}[.!?]")
 
 
@@ -88,8 +89,12 @@ class ChatScript:
 
 
 def _quoted(request: ChatRequest) -> Reply:
-    """Return sentences of the longest paragraph of the last message, in the form that is asked for."""
+    """Return sentences of the longest paragraph of the last message, in the form that is asked for.
+
+    If there is text between marks, `<passage>` and `</passage>`, it is a paragraph of that.
+    """
     text = request.messages[-1][1] if request.messages else ""
+    text = "\n\n".join(block[2] for block in _BLOCK.finditer(text)) or text
     longest = max(text.split("\n\n"), key=len)
     found: list[str] = _SENTENCE.findall(longest)
     sentences = [sentence.strip() for sentence in found] or [longest.strip() or "Nothing was asked."]
