@@ -416,6 +416,15 @@ def test_our_own_client_tells_why_runs_were_lost(providers, status):
     is_there_once(providers, result)
 
 
+@pytest.mark.parametrize(("lost", "complete"), [(True, True), (False, False)])
+def test_what_arrived_though_its_answers_were_lost_is_complete_and_one_reason_is_told_once(providers, lost, complete):
+    push_dataset(published_dataset(250), "many")
+    providers.fault(RUNS, status=422, lost=lost, times=None)
+    told = publish_experiment(published_result(250), "many", patience=0.2)
+    assert len({exchange.request.body for exchange in providers.exchanges if exchange.route == RUNS}) > 1
+    assert (told.complete, len(told.problems)) == (complete, int(not complete))
+
+
 ASKED = {
     "GET /datasets": "looking for the dataset 'mine'",
     "GET /examples": "listing the examples",
