@@ -556,7 +556,8 @@ class TestPipelines:
         assert is_ours(again)
         assert describe(again) == result.config["retriever"]
 
-    def test_what_is_not_ours(self):
+    def test_what_is_not_ours(self, monkeypatch):
+        monkeypatch.setenv("OPENAI_BASE_URL", "an address that is none, as nothing is asked")
         assert not is_ours(RerankedRetriever(BM25Retriever(), backwards))
         assert not is_ours(BM25Retriever(lambda text: [text]))
         assert not is_ours(VectorRAGRetriever(embedder=ShortEmbedder()))

@@ -202,6 +202,18 @@ def test_vectors_of_another_model_dimension_or_server_are_others(monkeypatch):
     assert embedder_identity(OpenAIEmbedder(api_key="x")) == embedder_identity(others[0])
 
 
+@pytest.mark.parametrize("url", ["https://api.openai.com/v1", "https://api.openai.com/v1/"])
+def test_the_providers_own_address_comes_before_that_of_the_environment_if_it_is_given(monkeypatch, url):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    default = OpenAIEmbedder()
+    kept, recorded = embedder_identity(default), describe(default)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    given = OpenAIEmbedder(base_url=url)
+    assert given.address == "https://api.openai.com/v1"
+    assert (embedder_identity(given), describe(given)) == (kept, recorded)
+    assert describe(OpenAIEmbedder())["base_url"] == "http://127.0.0.1:9/v1"
+
+
 @pytest.mark.parametrize("client", [object(), "sk-text"])
 def test_a_client_that_is_none_is_refused_at_once(client):
     with pytest.raises(ConfigError, match="has no 'embeddings'; expected a client of its SDK"):

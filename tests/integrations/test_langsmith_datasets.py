@@ -296,10 +296,10 @@ def test_a_dataset_of_others_that_was_pulled_and_changed_is_updated_where_it_is(
     ("inputs", "outputs", "keys", "told"),
     [
         (
-            {"query": "How long?", "language": "de", "user": "u1"},
+            {"query": "How long?", "language": "de", "user.name": "u1"},
             {"relevant_document_ids": ["a.md"], "answer": "5"},
             {},
-            "inputs ['language', 'user'] and outputs ['answer']",
+            "inputs ['language', 'user.name'] and outputs ['answer']",
         ),
         ({"query": "How long?"}, {"sourceIds": ["a.md"]}, {}, "outputs ['sourceIds']"),
         (
@@ -326,6 +326,29 @@ def test_examples_of_others_that_a_push_would_rename_are_refused_before_anything
     )
     assert (stored(providers, "theirs"), sent(providers)) == (before, counts)
     assert len(push_dataset(more, "mine").created) == 3
+
+
+@pytest.mark.filterwarnings("ignore:.* unknown key .* is ignored")
+@pytest.mark.parametrize(("key", "value"), [("page", 3), ("docId", "a.md")])
+def test_keys_of_spans_that_others_made_are_kept_or_the_push_is_refused(client, providers, key, value):
+    span = {"start": 0, "end": 7, "text": "Refunds", key: value}
+    span |= {} if key == "docId" else {"doc_id": "a.md"}
+    outputs = {"relevant_spans": [span]}
+    made_by_others(client, "theirs", {"inputs": {"query": "How long?"}, "reference_outputs": outputs})
+    before, counts = stored(providers, "theirs"), sent(providers)
+    pulled = pull_dataset("theirs")
+    with pytest.raises(DatasetError, match=rf"would no longer have outputs \['relevant_spans.{key}'\] where they are"):
+        push_dataset(pulled, "theirs")
+    assert (stored(providers, "theirs"), sent(providers)) == (before, counts)
+
+
+def test_labels_of_others_can_be_taken_away(client, providers):
+    span = {"doc_id": "a.md", "start": 0, "end": 7, "text": "Refunds"}
+    example = {"inputs": {"query": "How long?"}, "reference_outputs": {"relevant_spans": [span]}}
+    made_by_others(client, "theirs", example)
+    (entry,) = pull_dataset("theirs")
+    push_dataset(Dataset([TokenLevelGroundTruth(entry.query, [])], TOKEN), "theirs")
+    assert not any(entry.relevant for entry in pull_dataset("theirs", TOKEN))
 
 
 def test_what_others_added_to_an_example_that_was_pushed_is_replaced_as_what_they_edited(client, providers):

@@ -20,7 +20,7 @@ from langsmith import Client, traceable
 from langsmith.run_helpers import tracing_context
 from langsmith.utils import get_env_var
 
-from rag_evaluation_framework import BM25Retriever, EvaluationConfig, TokenLevelEvaluation
+from rag_evaluation_framework import BM25Retriever, EvaluationConfig, OpenAIEmbedder, TokenLevelEvaluation
 from rag_evaluation_framework.errors import (
     ConfigError,
     DatasetError,
@@ -167,6 +167,14 @@ def test_metadata_names_the_components_and_what_was_measured(providers):
     assert metadata["corpus_hash"] == CORPUS.content_hash
     assert metadata["means"]["span_recall@2"] == pytest.approx(result.metrics["span_recall@2"])
     assert (metadata["k"], metadata["cutoffs"]) == ("2", ["2", "4000ch"])
+    assert "servers" not in metadata
+
+
+def test_metadata_names_the_servers_that_are_not_the_providers_own(providers):
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(embedder=OpenAIEmbedder(), k=2)
+    told = publish_experiment(result, NAME)
+    metadata = providers.langsmith.experiments[told.name].metadata
+    assert metadata["servers"] == [f"openai at {providers.url}/v1"]
 
 
 def test_a_name_that_nobody_gave_is_that_of_the_retriever(providers):
@@ -414,6 +422,15 @@ def test_our_own_client_tells_why_runs_were_lost(providers, status):
     providers.clear_faults()
     assert publish_experiment(result, NAME).complete
     is_there_once(providers, result)
+
+
+@pytest.mark.parametrize(("lost", "complete"), [(True, True), (False, False)])
+def test_what_arrived_though_its_answers_were_lost_is_complete_and_one_reason_is_told_once(providers, lost, complete):
+    push_dataset(published_dataset(250), "many")
+    providers.fault(RUNS, status=422, lost=lost, times=None)
+    told = publish_experiment(published_result(250), "many", patience=0.2)
+    assert len({exchange.request.body for exchange in providers.exchanges if exchange.route == RUNS}) > 1
+    assert (told.complete, len(told.problems)) == (complete, int(not complete))
 
 
 ASKED = {

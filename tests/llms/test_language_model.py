@@ -123,6 +123,13 @@ def test_a_form_is_filled_in(model_of, kind):
     assert completion.value.quotes
 
 
+@pytest.mark.parametrize("form", [dict, "Question", None, list[Question], BaseModel, Question(question="?", quotes=[])])
+def test_a_form_that_is_no_pydantic_model_is_refused_before_anything_is_sent(model_of, providers, form):
+    with pytest.raises(ConfigError, match=r"^form=.*: expected a pydantic model, such as class Verdict"):
+        model_of("OpenAI").form(MESSAGES, form)
+    assert not providers.exchanges
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_key_is_sent_as_a_header_and_is_nowhere_shown(model_of, providers, kind, waits):
     model = model_of(kind, max_retries=0)

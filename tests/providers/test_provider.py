@@ -76,6 +76,14 @@ def test_a_key_of_the_environment_goes_to_no_address_that_neither_it_nor_the_pro
     assert provider.key(None, "http://of.a.stranger/v1", "Mine") == "none-needed"
 
 
+@pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
+def test_an_address_of_the_environment_that_is_none_harms_only_who_uses_it(provider, monkeypatch):
+    monkeypatch.setenv(provider.address, "localhost")
+    assert provider.key(None, "http://127.0.0.1:8000/v1", "Mine") == "none-needed"
+    with pytest.raises(ConfigError, match=f"the environment variable {provider.address}='localhost'; expected"):
+        provider.key(None, None, "Mine")
+
+
 @pytest.mark.parametrize("given", [True, False])
 def test_a_key_is_hidden_from_then_on(given, monkeypatch):
     if not given:

@@ -1,6 +1,7 @@
 """Clients of the SDKs: made of what is given, without retries of their own, and closed when nobody needs them."""
 
 import gc
+import os
 import time
 from contextlib import nullcontext
 
@@ -74,6 +75,32 @@ def ask(client, kind):
     if kind == "Anthropic":
         return client.messages.create(model="m", max_tokens=1, messages=[{"role": "user", "content": "a"}])
     return client.embed(model="m", input_type="search_query", texts=["a"], request_options=NO_RETRIES)
+
+
+HEADERS = "Authorization: Bearer of-a-gateway\nX-Gateway-Key: of-a-gateway"
+
+
+@pytest.mark.parametrize(("made", "kind", "route"), MADE[:2])
+def test_headers_of_the_environment_go_only_where_its_key_goes(providers, made, kind, route, monkeypatch):
+    variables = {
+        f"{kind.upper()}_CUSTOM_HEADERS": HEADERS,
+        "OPENAI_ORG_ID": "org-mine",
+        "OPENAI_PROJECT_ID": "proj-mine",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    name = f"{kind.upper()}_BASE_URL"
+    url = os.environ[name]
+    for address in (None, url):
+        ask(made(None, None, address, 7.0, "Mine"), kind)
+        assert providers.exchanges[-1].request.headers["x-gateway-key"] == "of-a-gateway"
+    with monkeypatch.context() as without:
+        without.delenv(name)
+        for key, told in ((None, "none-needed"), (KEY, KEY)):
+            ask(made(None, key, url, 7.0, "Mine"), kind)
+            headers = providers.exchanges[-1].request.headers
+            assert headers["authorization"] == f"Bearer {told}"
+            assert not [value for value in headers.values() if "gateway" in value or "mine" in value]
 
 
 @pytest.mark.parametrize("kind", ["OpenAI", "AsyncOpenAI", "ClientV2", "AsyncClientV2"])

@@ -56,6 +56,14 @@ def test_more_texts_than_a_request_holds_are_sent_in_several_and_none_are_not_se
     assert len(providers.exchanges) == 3
 
 
+def test_the_providers_own_address_comes_before_that_of_the_environment_if_it_is_given(monkeypatch):
+    monkeypatch.delenv("CO_API_URL", raising=False)
+    recorded = describe(CohereReranker())
+    monkeypatch.setenv("CO_API_URL", "http://127.0.0.1:9")
+    given = CohereReranker(base_url="https://api.cohere.com/")
+    assert (given.address, describe(given)) == ("https://api.cohere.com", recorded)
+
+
 def test_surrogates_are_sent_as_what_they_stand_for(providers):
     CohereReranker().scores("\ud83d\ude00", ["\ud800"])
     assert (sent(providers)[0]["query"], sent(providers)[0]["documents"]) == ("\U0001f600", ["\ufffd"])

@@ -82,6 +82,23 @@ def test_the_summary_has_a_line_for_each_model(result):
     assert "Cohere rerank-v3.5: 8 requests, 8 searches" in told
 
 
+def test_the_summary_tells_the_servers_that_are_not_the_providers_own(providers, result, evaluation):
+    headline = result.summary().headline
+    assert {f"server: openai at {providers.url}/v1", f"server: cohere at {providers.url}"} <= {*headline}
+    assert "server: " not in str(evaluation.run(chunker=CHUNKER, k=2).summary())
+
+
+def test_a_comparison_notes_that_servers_differ_and_shows_no_password(providers, result, evaluation):
+    own = evaluation.run(chunker=CHUNKER, k=2)
+    there = providers.url.removeprefix("http://")
+    embedder = OpenAIEmbedder(base_url=f"http://me:password@{there}/v1")
+    other = evaluation.run(chunker=CHUNKER, embedder=embedder, k=2)
+    note = f"the servers are not the same: none but providers' own before, openai at http://***@{there}/v1 after"
+    assert note in own.compare(other).notes
+    assert f"server: openai at http://***@{there}/v1" in str(other.summary())
+    assert not [each for each in result.compare(result).notes if "servers" in each]
+
+
 @pytest.mark.parametrize(
     ("used", "told"),
     [
@@ -90,7 +107,8 @@ def test_the_summary_has_a_line_for_each_model(result):
         (ModelUsage("OpenAI", "m", 2, 0, 30, 1_500), "OpenAI m: 2 requests, 30 tokens read and 1,500 written"),
         (ModelUsage("Cohere", "m", 1, 0, 0, 0, 1), "Cohere m: 1 request, 1 search"),
         (ModelUsage("OpenAI", "m", 1, 0, 7, 0, 0, 0.0), "OpenAI m: 1 request, 7 tokens, cost 0"),
-        (ModelUsage("OpenAI", "m", 1, 0, 7, 0, 0, 0.000012345), "OpenAI m: 1 request, 7 tokens, cost 1.234e-05"),
+        (ModelUsage("OpenAI", "m", 1, 0, 7, 0, 0, 0.000012345), "OpenAI m: 1 request, 7 tokens, cost 0.00001234"),
+        (ModelUsage("OpenAI", "m", 1, 0, 7, 0, 0, 12345.5), "OpenAI m: 1 request, 7 tokens, cost 12,345.50"),
     ],
 )
 def test_a_line_says_what_there_is_to_say(used, told):

@@ -12,6 +12,7 @@ from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
+from rag_evaluation_framework.results.recorded_parts import servers
 from rag_evaluation_framework.results.result import EvaluationResult
 
 _MOST_NAMED = 3
@@ -105,6 +106,10 @@ def noted_differences(baseline: EvaluationResult[Any], candidate: EvaluationResu
     names_of = before["dataset"]["name"], after["dataset"]["name"]
     if names_of[0] != names_of[1]:
         notes.append(f"the datasets have other names: {name_line(names_of[0])} before, {name_line(names_of[1])} after")
+    was_asked, is_asked = (", ".join(servers(config.get("retriever"))) for config in (before, after))
+    if was_asked != is_asked:
+        own = "none but providers' own"
+        notes.append(f"the servers are not the same: {was_asked or own} before, {is_asked or own} after")
     notes += [f"the {what} is not the same" for what in hashed if before[what]["hash"] != after[what]["hash"]]
     if one.by_place != other.by_place:
         older = baseline.name if one.by_place else candidate.name

@@ -150,16 +150,17 @@ def _can_be_named(reference: str) -> bool:
     return all(map(str.isidentifier, (*module.split("."), *names)))
 
 
-def is_ours(component: Any) -> bool:
+def is_ours(component: object) -> bool:
     """Return whether a component, and all in it, is of this package, and needs neither a network nor a shared store.
 
     What has an address asks a provider, which costs money, and is sent the texts: at an address that is in the record.
     """
-    module: str = type(component).__module__
+    kind = type(component)
+    module = kind.__module__
     if not module.startswith(f"{PACKAGE}.") or module.endswith(_FUNCTION):
         return False
     known = parameters(component)
-    if hasattr(component, "address") or any(known.get(name) is not None for name in _ELSEWHERE):
+    if hasattr(kind, "address") or any(known.get(name) is not None for name in _ELSEWHERE):
         return False
     return all(map(is_ours, _components(known)))
 

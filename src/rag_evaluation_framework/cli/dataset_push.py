@@ -79,6 +79,7 @@ def pull(
     ground_truth_key: Annotated[
         str | None, typer.Option(help="The key of outputs that holds the ground truth; by default any that is known.")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Write a dataset in LangSmith to a file.
 
@@ -96,8 +97,12 @@ def pull(
     levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
     pulled = integrations.pull_dataset(name, levels.get(level), **options)
     rag.save_dataset(pulled, output)
-    questions = f"{len(pulled):,} question{'s' * (len(pulled) != 1)}"
-    print_text(f"Wrote {output}: {questions}, {pulled.level.evaluation_type}")
+    kind, questions = pulled.level.evaluation_type, f"{len(pulled):,} question{'s' * (len(pulled) != 1)}"
+    if as_json:
+        record = {"name": name, "dataset": str(output), "questions": len(pulled), "evaluation_type": kind}
+        print_json({**record, "content_hash": pulled.content_hash})
+    else:
+        print_text(f"Wrote {output}: {questions}, {kind}")
 
 
 def _check_output(output: Path) -> None:

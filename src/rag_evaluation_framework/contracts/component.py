@@ -70,14 +70,14 @@ def parameters(component: object) -> dict[str, Any]:
 
 
 def recorded_parameters(component: object) -> dict[str, Any]:
-    """Return the parameters of a dataclass component as a record tells them: None as what it stands for.
+    """Return the parameters of a dataclass component as a record tells them: as what they stand for.
 
     What that is, the field says by a function of the component: `field(default=None, metadata={"stands_for": ...})`.
     """
     known = parameters(component)
     if is_dataclass(component):
         for field in fields(component):
-            if known.get(field.name, component) is None and "stands_for" in field.metadata:
+            if field.name in known and "stands_for" in field.metadata:
                 known[field.name] = field.metadata["stands_for"](component)
     return known
 

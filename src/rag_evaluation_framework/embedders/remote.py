@@ -80,7 +80,7 @@ class RemoteEmbedder(Embedder, ABC):
         own_time = None if self.timeout == type(self).timeout else self.timeout
         check_client(owner, self.client, self.needs, base_url=self.base_url, api_key=self.api_key, timeout=own_time)
         if self.base_url is not None:
-            object.__setattr__(self, "base_url", self.provider.another(self.provider.base_url(self.base_url)))
+            object.__setattr__(self, "base_url", self.provider.base_url(self.base_url))
 
     @property
     def dimension(self) -> int:

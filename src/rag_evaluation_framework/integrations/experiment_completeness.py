@@ -1,5 +1,6 @@
 """What of a result is in LangSmith, read back after it was sent, and scores that are missing sent one by one."""
 
+import re
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from rag_evaluation_framework.integrations.langsmith_client import advice, statu
 from rag_evaluation_framework.integrations.recorded_experiment import RecordedExperiment
 
 _REASON = 300  # characters
+_OF_ONE_REQUEST = re.compile(r"trace=|Content-Length")
 _FIRST_WAIT = 0.05  # seconds, doubled each time
 
 
@@ -69,8 +71,10 @@ class Completeness:
         there = self.recorded.runs()
         finished = [row for row in content.rows if content.example(row)["id"] in there]
         scores = sum(len(content.scores(row)) for row in finished)
-        self.problems.extend(dict.fromkeys(map(_why, self.losses)))
-        return len(finished), scores - len(self._missing())
+        missing = len(self._missing())
+        if missing or len(finished) < len(content.rows):  # else only answers were lost
+            self.problems.extend(dict.fromkeys(map(_why, self.losses)))
+        return len(finished), scores - missing
 
     def _waited(self, is_there: Callable[[], bool]) -> bool:
         """Return whether something is there, which may take a while; it is not waited for if something was lost."""
@@ -125,5 +129,5 @@ class Completeness:
 
 
 def _why(error: BaseException) -> str:
-    """Return why something was lost, without the ids of runs, of which there may be a hundred."""
-    return one_line(raised(error).partition("trace=")[0], _REASON) + advice(status_of(error))
+    """Return why something was lost, without what differs from request to request: ids of runs, and its length."""
+    return one_line(_OF_ONE_REQUEST.split(raised(error))[0], _REASON) + advice(status_of(error))

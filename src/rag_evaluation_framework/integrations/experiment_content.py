@@ -13,6 +13,7 @@ from typing import Any
 from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.integrations.run_outputs import CHARACTERS
+from rag_evaluation_framework.results.recorded_parts import servers
 from rag_evaluation_framework.results.result import EvaluationResult
 
 RUN = "rag_eval_run"
@@ -71,12 +72,14 @@ class ExperimentContent:
     def metadata(self) -> dict[str, Any]:
         """What is said of the whole experiment."""
         config = self.result.config
+        retriever = config.get("retriever")
         return {
             RUN: self.identity,
             "rag_eval_version": self.result.version,
             "evaluation_type": self.result.evaluation_type,
             "retriever": self.result.name,
-            **_components(config.get("retriever")),
+            **_components(retriever),
+            **({"servers": asked} if (asked := servers(retriever)) else {}),
             "k": self.result.cutoffs[0],
             "cutoffs": list(self.result.cutoffs),
             "dataset_hash": config["dataset"]["hash"],

@@ -1,10 +1,11 @@
 """What is still to be sent so that LangSmith has the examples of a dataset."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework.datasets.langsmith_examples import SPLITS, question_id
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.integrations.langsmith_listing import splits_of
@@ -40,7 +41,24 @@ class StoredExample:
         """Return the keys of inputs and of outputs that others gave it and that it has not as this one."""
         if self.content.noted_digest is not None:
             return set(), set()
-        return self.content.inputs.keys() - new.inputs.keys(), self.content.outputs.keys() - new.outputs.keys()
+        return _lost(self.content.inputs, new.inputs), _lost(self.content.outputs, new.outputs)
+
+
+def _lost(old: Any, new: Any) -> set[str]:
+    """Return the keys that are gone, also of objects in lists (`relevant_spans.page`), unless all of these are gone."""
+    left = {*_keys(new)}
+    parents = {(), *(key[:-1] for key in left)}
+    return {".".join(key) for key in _keys(old) if key not in left and key[:-1] in parents}
+
+
+def _keys(value: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    if is_list(value):
+        for item in value:
+            yield from _keys(item, above)
+    elif is_object(value):
+        for key, inner in value.items():
+            yield (*above, key)
+            yield from _keys(inner, (*above, key))
 
 
 @dataclass(frozen=True)

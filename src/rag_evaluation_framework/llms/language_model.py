@@ -126,8 +126,10 @@ class LanguageModel(Component):
                 JSON of this form.
 
         Raises:
+            ConfigError: The form is not a pydantic model.
             ProviderError: As of `text`; the answer has to hold JSON of this form, too.
         """
+        _check_form(form)
         wanted: dict[str, Any] = {}
         if self.structure == "json_schema":
             described = {"name": form.__name__, "schema": strict_schema(form), "strict": True}
@@ -205,6 +207,18 @@ class LanguageModel(Component):
         if isinstance(client, AnthropicClient):
             return ProviderCalls(ANTHROPIC, self.model, client.address, self.max_retries, prices)
         return ProviderCalls(OPENAI, self.model, address_of(client) or OPENAI.url, self.max_retries, prices)
+
+
+def _check_form(given: object) -> None:
+    """Raise ConfigError if a form is not a pydantic model of its own."""
+    if not _is_form(given):
+        raise ConfigError(
+            f"form={shown(given)}: expected a pydantic model, such as class Verdict(BaseModel): answer: str"
+        )
+
+
+def _is_form(given: object) -> bool:
+    return isinstance(given, type) and issubclass(given, BaseModel) and given is not BaseModel
 
 
 def _checked_messages(given: Any) -> list[dict[str, str]]:

@@ -167,7 +167,7 @@ class ProviderCalls:
     def _hint(self, status: int) -> str:
         if status in _REFUSED_KEYS:
             hint = f"; check the key in {self.provider.keys[0]}"
-            if self.address in (self.provider.url, self.provider.base_url(None)):
+            if self.provider.is_known(self.address):
                 return hint
             return f"{hint}, which is sent to another address only if that is in {self.provider.address}"
         if status == _NOT_FOUND:

@@ -6,7 +6,7 @@ from weakref import finalize
 from rag_evaluation_framework._outside import class_name, hide
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.provider import ANTHROPIC, COHERE, OPENAI
+from rag_evaluation_framework.providers.provider import ANTHROPIC, COHERE, OPENAI, Provider
 
 
 def openai_client(client: Any, api_key: str | None, base_url: str | None, timeout: float, needed_by: str) -> Any:
@@ -26,10 +26,7 @@ def openai_client(client: Any, api_key: str | None, base_url: str | None, timeou
     if client is not None:
         return given_client(client)
     sdk: Any = require("openai", extra="openai", needed_by=needed_by)
-    key = OPENAI.key(api_key, base_url, needed_by)
-    url, connections = OPENAI.base_url(base_url), sdk.DefaultHttpxClient()
-    made = sdk.OpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=connections)
-    return _closing(made, connections)
+    return _made(sdk, sdk.OpenAI, OPENAI, OPENAI.key(api_key, base_url, needed_by), base_url, timeout)
 
 
 def anthropic_client(client: Any, api_key: str | None, base_url: str | None, timeout: float, needed_by: str) -> Any:
@@ -37,10 +34,7 @@ def anthropic_client(client: Any, api_key: str | None, base_url: str | None, tim
     if client is not None:
         return given_client(client)
     sdk: Any = require("anthropic", extra="anthropic", needed_by=needed_by)
-    key = ANTHROPIC.key(api_key, base_url, needed_by)
-    url, connections = ANTHROPIC.base_url(base_url), sdk.DefaultHttpxClient()
-    made = sdk.Anthropic(api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=connections)
-    return _closing(made, connections)
+    return _made(sdk, sdk.Anthropic, ANTHROPIC, ANTHROPIC.key(api_key, base_url, needed_by), base_url, timeout)
 
 
 def cohere_client(client: Any, api_key: str | None, base_url: str | None, timeout: float, needed_by: str) -> Any:
@@ -95,6 +89,22 @@ def given_client(client: Any) -> Any:
     if isinstance(key, str):
         hide(key)
     return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
+
+
+def _made(sdk: Any, kind: Any, provider: Provider, key: str, base_url: str | None, timeout: float) -> Any:
+    """Return a client of one of the two SDKs that are made in one way."""
+    url, connections = provider.base_url(base_url), sdk.DefaultHttpxClient()
+    headers = {} if provider.is_known(url) else _without_environment(provider, key, sdk.Omit())
+    made = kind(
+        api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=connections, default_headers=headers
+    )
+    return _closing(made, connections)
+
+
+def _without_environment(provider: Provider, key: str, left_out: Any) -> dict[str, Any]:
+    """Return headers that come before those which the SDK makes of the environment, so that these are not sent."""
+    names = provider.headers_of_environment()
+    return {name: f"Bearer {key}" if name.lower() == "authorization" else left_out for name in names}
 
 
 def _closing(client: Any, connections: Any) -> Any:

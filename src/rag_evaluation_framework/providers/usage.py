@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from decimal import Decimal
 from threading import Lock
 from typing import Annotated, TypeAlias
 
@@ -48,7 +49,7 @@ class ModelUsage:
         if self.searches:
             parts.append(f"{self.searches} search{'' if self.searches == 1 else 'es'}")
         if self.cost is not None:
-            parts.append(f"cost {self.cost:.4g}")
+            parts.append(f"cost {_readable(self.cost)}")
         return f"{self.provider} {self.model}: {', '.join(parts)}"
 
     def plus(self, other: "ModelUsage") -> "ModelUsage":
@@ -65,6 +66,11 @@ class ModelUsage:
             self.searches + other.searches,
             sum(costs) if is_known else None,
         )
+
+
+def _readable(cost: float) -> str:
+    """Return a cost without an exponent: `1,234.50`, and below 1 with four digits, `0.00000486`."""
+    return f"{cost:,.2f}" if cost >= 1 else f"{Decimal(f'{cost:.4g}'):f}"
 
 
 def _has_no_price(used: ModelUsage) -> bool:

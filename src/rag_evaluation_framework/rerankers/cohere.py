@@ -74,7 +74,7 @@ class CohereReranker(ScoringReranker):
         given = {"base_url": self.base_url, "api_key": self.api_key, "timeout": own_time}
         check_client("CohereReranker", self.client, "rerank", **given)
         if self.base_url is not None:
-            COHERE.base_url(self.base_url)
+            object.__setattr__(self, "base_url", COHERE.base_url(self.base_url))
 
     @cached_property
     def address(self) -> str:

@@ -12,7 +12,8 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.clusters import taken
 from rag_evaluation_framework.results.gate_verdict import gate_rows
 from rag_evaluation_framework.results.means import told_drop, within
-from rag_evaluation_framework.results.summary import Summary, SummaryTable, number, skipped_lines, vector_stores
+from rag_evaluation_framework.results.recorded_parts import servers, vector_stores
+from rag_evaluation_framework.results.summary import Summary, SummaryTable, number, skipped_lines
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.results.result import EvaluationResult
@@ -28,7 +29,8 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
     notes, worst = tuple(_notes(result)), result.worst()
     corpus, dataset = result.config["corpus"], result.config["dataset"]
     candidates, how = result.config.get("candidates"), result.config.get("latency")  # of a report they may be anything
-    stores = ", ".join(dict.fromkeys(vector_stores(result.config.get("retriever"))))
+    retriever = result.config.get("retriever")
+    stores = ", ".join(vector_stores(retriever))
     return Summary(
         title=result.name,
         headline=(
@@ -37,6 +39,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
             *_strength(result, name),
             *_first_relevant(result),
             *(used.told for used in result.usage),
+            *(f"server: {told}" for told in servers(retriever)),
         ),
         header=("", *(f"@{cutoff}" for cutoff in result.cutoffs)),
         rows=tuple(

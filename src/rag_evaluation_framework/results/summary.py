@@ -1,10 +1,10 @@
 """Summaries of results as text, Markdown and HTML."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
-from typing import Any, cast
+from typing import Any
 
 from rag_evaluation_framework._outside import fit_to_keep, name_line, one_line
 from rag_evaluation_framework.data.skipped import Skipped
@@ -168,20 +168,6 @@ def skipped_lines(skipped: Iterable[Skipped]) -> tuple[str, ...]:
 def number(value: float | None) -> str:
     """Return a score with three decimals, or a dash for None."""
     return "–" if value is None else f"{value:.3f}"
-
-
-def vector_stores(record: object) -> Iterator[str]:
-    """Yield the types of the vector stores in the record of a component, those of nested components too."""
-    if isinstance(record, Mapping):
-        described = cast("Mapping[str, Any]", record)
-        store = described.get("vector_store")
-        if isinstance(store, Mapping):
-            yield str(cast("Mapping[str, Any]", store).get("type"))
-        for value in described.values():
-            yield from vector_stores(value)
-    elif isinstance(record, list | tuple):
-        for item in cast("Sequence[object]", record):
-            yield from vector_stores(item)
 
 
 def _table(header: Row, rows: tuple[Row, ...]) -> list[str]:

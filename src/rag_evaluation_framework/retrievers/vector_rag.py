@@ -31,8 +31,8 @@ from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
 _SOME = "some questions"  # of those that are asked one by one nobody knows how many there will be
 
 
-def _default_store(_: object) -> VectorStore:
-    return InMemoryVectorStore()
+def _used_store(retriever: "VectorRAGRetriever") -> VectorStore:
+    return InMemoryVectorStore() if retriever.vector_store is None else retriever.vector_store
 
 
 class _Index(NamedTuple):
@@ -61,7 +61,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
 
     chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
     embedder: Embedder = field(default_factory=LsaEmbedder)
-    vector_store: VectorStore | None = field(default=None, metadata={"stands_for": _default_store})
+    vector_store: VectorStore | None = field(default=None, metadata={"stands_for": _used_store})
     batch_size: int = 256
 
     if TYPE_CHECKING:  # what is given may be a function, what is read is a component
