@@ -7,6 +7,7 @@ from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.synthesis.asking import Asker, Form
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
 from rag_evaluation_framework.synthesis.forms import Verdict, read_verdict
+from rag_evaluation_framework.synthesis.marks import marked
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 
 PROMPT = "answerable"
@@ -36,5 +37,4 @@ def answerable(candidates: Sequence[Candidate[U]], asker: Asker, rejections: lis
 
 def checking(question: str, excerpts: Sequence[str]) -> list[dict[str, str]]:
     """Return the messages of the call about a question."""
-    shown = "\n\n".join(f"<excerpt>\n{text}\n</excerpt>" for text in excerpts)
-    return load_prompt(PROMPT).messages(question=question, excerpts=shown)
+    return load_prompt(PROMPT).messages(question=question, excerpts=marked("excerpt", excerpts, question))

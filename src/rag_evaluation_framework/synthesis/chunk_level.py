@@ -1,5 +1,6 @@
 """`ChunkLevelDataGenerator`: questions with the chunks that answer them."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Unpack
@@ -23,6 +24,7 @@ from rag_evaluation_framework.synthesis.estimate import Messages
 from rag_evaluation_framework.synthesis.forms import CitedQuestions, read_cited_questions
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.given import GeneratorOptions
+from rag_evaluation_framework.synthesis.marks import marked
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.sections import sections_of_chunks
 
@@ -31,6 +33,7 @@ UNKNOWN = "unknown chunk id"
 NOT_SHOWN = "chunk that was not shown"
 
 _Candidate = Candidate[ChunkId]
+_LIKE_AN_ID = re.compile(r"\[(?=\s*(?:pa_)?chunk_)", re.IGNORECASE)
 
 
 class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
@@ -125,5 +128,6 @@ def _by_id(sections: Sequence[Section]) -> dict[ChunkId, AnyChunk]:
 
 
 def _shown(sections: Sequence[Section]) -> str:
-    """Return chunks as the prompt shows them, each once, behind its id."""
-    return "\n\n".join(f"[{chunk_id}]: '{chunk.content}'" for chunk_id, chunk in reversed(_by_id(sections).items()))
+    """Return chunks as the prompt shows them, each once, behind its id; a backslash marks what only looks like one."""
+    texts = {key: _LIKE_AN_ID.sub(r"\\[", chunk.content) for key, chunk in reversed(_by_id(sections).items())}
+    return marked("chunks", ["\n\n".join(f"[{key}]: '{text}'" for key, text in texts.items())])

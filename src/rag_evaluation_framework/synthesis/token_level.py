@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
+from xml.sax.saxutils import quoteattr
 
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, Section
 from rag_evaluation_framework.data.answers import Answer
@@ -17,6 +18,7 @@ from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, 
 from rag_evaluation_framework.synthesis.estimate import Messages
 from rag_evaluation_framework.synthesis.forms import AskedQuestions, Quotes, read_questions, read_quotes
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
+from rag_evaluation_framework.synthesis.marks import free_mark
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.quoting import NO_QUOTE, QuoteVerifier, Unverified, excerpt
 from rag_evaluation_framework.synthesis.sections import sections_of
@@ -67,7 +69,7 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
         return found
 
     def _asking(self, request: QuestionRequest) -> Messages:
-        shown = passages(request.sections)
+        shown = passages(request.sections, request.wish)
         return load_prompt("questions").messages(wish=request.wish, passages=shown, count=request.questions)
 
     def _followed_by(self, request: QuestionRequest) -> list[tuple[str, Messages]]:
@@ -81,7 +83,7 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
 
 
 def _quoting(question: str, request: QuestionRequest) -> Messages:
-    return load_prompt("quotes").messages(question=question, passages=passages(request.sections))
+    return load_prompt("quotes").messages(question=question, passages=passages(request.sections, question))
 
 
 def _with_answers(
@@ -110,6 +112,13 @@ def _with_answers(
     )
 
 
-def passages(sections: Sequence[Section]) -> str:
-    """Return sections as prompts show them, each with its document."""
-    return "\n\n".join(f'<passage document="{each.doc_id}">\n{each.text}\n</passage>' for each in sections)
+def passages(sections: Sequence[Section], beside: str) -> str:
+    """Return sections as prompts show them, each with its document, between marks that neither they nor `beside` have.
+
+    Args:
+        sections: The sections.
+        beside: What else is shown.
+    """
+    mark = free_mark("passage", [*(section.text for section in sections), beside])
+    shown = [f"<{mark} document={quoteattr(each.doc_id)}>\n{each.text}\n</{mark}>" for each in sections]
+    return "\n\n".join(shown)
