@@ -19,9 +19,9 @@ _QUOTED = ("quote", "excerpt", "text", "passage", "content")
 _VERDICTS = ("answer", "answerable", "verdict", "result")
 _NUMBER = re.compile(r"^(?:\(?\d{1,3}[.):]|[-*•])\s+")
 _ASKED = re.compile(
-    r"^[ \t>*#-]*(?:\d+[.)]\s*)?\**(?:Q|Question|Query)(?:\s*\d+)?\**\s*[:.]\**[ \t]*(\S.*)$", re.I | re.M
+    r"^[ \t>*#-]*(?:\d+[.)]\s*\**)?(?:Q|Question|Query)(?:\s*\d+)?\**\s*[:.]\**[ \t]*(\S.*)$", re.I | re.M
 )
-_CITED = re.compile(r"^[ \t>*-]*\**Chunks?(?:[ _-]?ids?)?\**\s*:\**[ \t]*(.*)$", re.I | re.M)
+_CITED = re.compile(r"^[ \t>*-]*Chunks?(?:[ _-]?ids?)?\**\s*:\**[ \t]*(.*)$", re.I | re.M)
 _ID = re.compile(r"[^\s,;\[\]'\"“”`]+")
 _OPENING = re.compile(r"[{\[]")
 _KEY = re.compile(r"[\"'](?:question|query|q)[\"']\s*:", re.I)
@@ -91,8 +91,9 @@ def read_quotes(text: str) -> Quotes:
     Raises:
         ValueError: It is no JSON with quotes.
     """
-    for value in json_values(text):
-        given = _of(value, _QUOTES) if is_object(value) else value
+    values = json_values(text)
+    named = [given for value in values if (given := _of(value, _QUOTES)) is not None]
+    for given in (*named, *filter(is_list, values)):  # a list without a name may be any
         items = [given] if isinstance(given, str) else given
         if is_list(items):
             quotes = [_of(item, _QUOTED) if is_object(item) else item for item in items]
@@ -169,7 +170,7 @@ def _question(item: Any) -> tuple[str, list[str]] | None:
 
 
 def _ids(text: str) -> list[str]:
-    return [tidy for each in _ID.findall(text) if (tidy := each.strip(".()*"))]
+    return [tidy for each in _ID.findall(text) if (tidy := each.strip(".:()<>*"))]
 
 
 def _tidied(text: str) -> str:

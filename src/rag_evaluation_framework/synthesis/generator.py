@@ -48,6 +48,7 @@ from rag_evaluation_framework.synthesis.filters.relevance import RELEVANCE_THRES
 from rag_evaluation_framework.synthesis.filters.thresholds import Threshold
 from rag_evaluation_framework.synthesis.funnel import Funnel
 from rag_evaluation_framework.synthesis.given import checked_requests, checked_strategies, language_model
+from rag_evaluation_framework.synthesis.plausibility import asked_plausibly
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
 from rag_evaluation_framework.synthesis.saving import check_dataset_name, pushed, saved
@@ -217,7 +218,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         planned, asker = self.plan(queries_per_doc), Asker(self.llm, self.max_concurrency)
         rejections: list[Rejection] = []
         answers = self._proposed([request for _, request in planned], asker)
-        parsed, extra = parsed_questions(planned, answers, rejections)
+        written, extra = parsed_questions(planned, answers, rejections)
+        parsed = asked_plausibly(written, rejections)
         verified = answered_as_asked(self._verified(parsed, asker, rejections), rejections)
         alone, among = self._filters.functions()
         kept = filtered(verified, alone, rejections)

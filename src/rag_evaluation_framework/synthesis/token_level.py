@@ -19,6 +19,7 @@ from rag_evaluation_framework.synthesis.estimate import Messages
 from rag_evaluation_framework.synthesis.forms import AskedQuestions, Quotes, read_questions, read_quotes
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.marks import free_mark
+from rag_evaluation_framework.synthesis.plausibility import quoted_plausibly
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.quoting import NO_QUOTE, QuoteVerifier, Unverified, excerpt
 from rag_evaluation_framework.synthesis.sections import sections_of
@@ -66,7 +67,7 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
                 rejections.append(rejected(candidate, "verified", FAILED, str(answer)))
             elif (verified := _with_answers(candidate, answer.quotes, verifier, rejections)) is not None:
                 found.append(verified)
-        return found
+        return quoted_plausibly(found, rejections)
 
     def _asking(self, request: QuestionRequest) -> Messages:
         shown = passages(request.sections, request.wish)

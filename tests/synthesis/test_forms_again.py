@@ -1,0 +1,38 @@
+"""What models write around their answers: other lists, names in brackets, and rows of stars."""
+
+from time import perf_counter
+
+import pytest
+
+from rag_evaluation_framework.synthesis.forms import read_cited_questions, read_quotes
+
+
+@pytest.mark.parametrize("behind", ['I left out ["Invoices"].', "Rejected: []", '[["x"]]', '{"left_out": ["y"]}'])
+def test_quotes_are_not_the_list_that_is_told_behind_them(behind):
+    assert read_quotes(f'{{"quotes": ["Refunds take five days."]}} {behind}').quotes == ["Refunds take five days."]
+
+
+def test_of_several_quotes_by_name_the_last_count():
+    assert read_quotes('{"quotes": ["Draft."]} No: {"excerpts": ["Final."]}').quotes == ["Final."]
+    assert read_quotes('["Draft."] No: ["Final."]').quotes == ["Final."]
+
+
+@pytest.mark.parametrize("cited", ["chunk_a:", "[chunk_a]:", "<chunk_a>", "**chunk_a**", "(chunk_a)."])
+def test_ids_are_taken_out_of_what_models_put_around_them(cited):
+    (found,) = read_cited_questions(f"Q: What is it?\nChunks: {cited}").questions
+    assert found.chunk_ids == ["chunk_a"]
+
+
+@pytest.mark.parametrize(
+    "line", ["**1. Q: What is it?", "1. **Q:** What is it?", "> * Q1: What is it?", "***Q***: What is it?"]
+)
+def test_questions_in_lines_are_read_with_all_that_marks_them(line):
+    (found,) = read_cited_questions(f"{line}\n> ***Chunks***: chunk_a").questions
+    assert (found.question, found.chunk_ids) == ("What is it?", ["chunk_a"])
+
+
+def test_rows_of_stars_are_read_at_once():
+    begin = perf_counter()
+    with pytest.raises(ValueError, match="no questions"):
+        read_cited_questions("*" * 200_000)
+    assert perf_counter() - begin < 5  # four minutes, if each star were tried as the begin of two runs
