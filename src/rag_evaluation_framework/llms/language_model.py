@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 from pydantic import BaseModel
 
 from rag_evaluation_framework._outside import class_name, said, shown
-from rag_evaluation_framework._support.coroutines import resolved
+from rag_evaluation_framework._support.coroutines import resolved, stop_if_cancelled
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.component import Component, check_choice, check_count
@@ -137,6 +137,7 @@ class LanguageModel(Component):
         return self._asked(messages, wanted, read or partial(form_in, form=form))
 
     def _asked(self, messages: Messages, wanted: Mapping[str, Any], read: Callable[[str], T]) -> Completion[T]:
+        stop_if_cancelled()
         limit = {} if self.max_tokens is None else {"max_completion_tokens": self.max_tokens}
         asked = {"model": self.model, "messages": _checked_messages(messages), **limit, **wanted}
 
