@@ -111,6 +111,9 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
         shown = _shown(request.sections)
         return load_prompt("chunk_questions").messages(wish=request.wish, chunks=shown, count=request.questions)
 
+    def _named(self, request: QuestionRequest) -> Sequence[str]:
+        return [*_by_id(request.sections)]
+
     def _truth(self, query: Query, candidate: _Candidate) -> ChunkLevelGroundTruth:
         return ChunkLevelGroundTruth(query, candidate.answers)
 

@@ -8,13 +8,7 @@ from typing import Any, ClassVar, Generic
 
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.contracts.component import (
-    check_components,
-    check_count,
-    check_number,
-    check_truth,
-    component_name,
-)
+from rag_evaluation_framework.contracts.component import check_count, check_truth, component_name
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.llm_client import LLMClient
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
@@ -40,15 +34,14 @@ from rag_evaluation_framework.synthesis.candidates import (
     parsed_questions,
     question_metadata,
 )
-from rag_evaluation_framework.synthesis.estimate import Estimate, Messages, estimated
+from rag_evaluation_framework.synthesis.estimate import Calls, Estimate, Messages, estimated
 from rag_evaluation_framework.synthesis.failures import FailedRequests, failed_requests
 from rag_evaluation_framework.synthesis.filtering import Filter, filtered
 from rag_evaluation_framework.synthesis.filters.copied_wording import COPIED_SHARE
 from rag_evaluation_framework.synthesis.filters.near_duplicates import DEDUP_THRESHOLD
 from rag_evaluation_framework.synthesis.filters.relevance import RELEVANCE_THRESHOLD
-from rag_evaluation_framework.synthesis.filters.thresholds import Threshold
 from rag_evaluation_framework.synthesis.funnel import Funnel
-from rag_evaluation_framework.synthesis.given import checked_requests, checked_strategies, language_model
+from rag_evaluation_framework.synthesis.given import check_filters, checked_requests, checked_strategies, language_model
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
 from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_dataset_name, pushed, saved
@@ -123,12 +116,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         check_count(owner, "section_size", section_size)
         check_count(owner, "max_concurrency", max_concurrency)
         check_truth(owner, "check_answers", check_answers)
-        if embedder is not None:
-            check_components(owner, embedder=(embedder, Embedder))
-        for threshold in (relevance_threshold, dedup_threshold):
-            Threshold.given(threshold)
-        if copied_share is not None:
-            check_number(owner, "copied_share", copied_share, most=1)
+        check_filters(owner, embedder, relevance_threshold, dedup_threshold, copied_share)
         self.corpus = checked_corpus(corpus)
         self.llm = language_model(owner, llm_client, model, root)
         self.strategies = checked_strategies(owner, strategies)
@@ -211,7 +199,9 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """Return how many calls and tokens a generation needs, and what it costs; nothing is asked."""
         requests = [request for _, request in self.plan(queries_per_doc)]
         prices = Prices(self.llm.price_in, self.llm.price_out)
-        return estimated(requests, self._asking, self._followed_by, self.llm.max_tokens, prices)
+        calls = Calls(self._asking, self._named, self._followed_by, self.llm.max_tokens)
+        embedded = self._filters.embedded([(request, self._named(request)) for request in requests])
+        return estimated(requests, calls, prices, embedded, self._filters.embedding_price)
 
     def filters(self) -> Sequence[Filter]:
         """Return the filters that verified questions go through, in their order; the second call is before the last."""
@@ -240,6 +230,11 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     @abstractmethod
     def _asking(self, request: QuestionRequest) -> Messages:
         """Return the messages of a request for questions."""
+
+    def _named(self, request: QuestionRequest) -> Sequence[str]:
+        """Return the ids of chunks that its questions may name."""
+        del request
+        return ()
 
     def _followed_by(self, request: QuestionRequest) -> list[tuple[str, Messages]]:
         """Return what is asked for each of its questions, by its kind, without what is not known yet."""
