@@ -127,9 +127,21 @@ def test_a_dry_run_asks_for_nothing_and_needs_no_key(rag_eval, served, monkeypat
     assert ["4", "questions", "at", "least", "usually", "at", "most"] in rows
     assert ["calls", "2", "10", "10"] in rows
     assert any(row[:1] == ["cost"] for row in rows)
+    assert "Not counted: requests that are made again" in outcome.out
     record = json.loads(rag_eval(*GENERATE, "--dry-run", "--json").out)
+    assert record["embedded_tokens"] is None
     assert record["calls"] == {"least": 2, "usual": 10, "most": 10}
     assert record["cost"] is None
+    assert served.exchanges == []
+
+
+def test_a_dry_run_tells_what_a_paid_embedder_reads(rag_eval, served):
+    priced = (*GENERATE[:-2], "--dry-run", "--price-in", "1", "--price-out", "2", "--json", "--embedder")
+    cheap, dear = (json.loads(rag_eval(*priced, f"openai:price_in={price}").out) for price in (0, 5))
+    assert 0 == dear["embedded_tokens"]["least"] < dear["embedded_tokens"]["usual"] < dear["embedded_tokens"]["most"]
+    assert dear["cost"]["usual"] > cheap["cost"]["usual"]
+    shown = rag_eval(*GENERATE[:-2], "--dry-run", "--embedder", "openai").out
+    assert any(line.split()[:2] == ["tokens", "embedded"] for line in shown.splitlines())
     assert served.exchanges == []
 
 

@@ -1,5 +1,8 @@
 """What a generation is estimated to need, and what a server then counts."""
 
+import json
+import random
+
 import pytest
 
 from rag_evaluation_framework import (
@@ -7,74 +10,173 @@ from rag_evaluation_framework import (
     Corpus,
     Document,
     DocumentId,
+    LsaEmbedder,
+    OpenAIEmbedder,
     RecursiveCharacterChunker,
     TokenLevelDataGenerator,
     demo,
 )
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.llms import LanguageModel
+from rag_evaluation_framework.llms.json_answers import strict_schema
 from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.synthesis import CrossDocumentQuestions, MultiPassageQuestions, SimpleQuestions
-from support.scripted_llm import PASSAGE, ScriptedModel
+from rag_evaluation_framework.synthesis.forms import AskedQuestions, CitedQuestions, Quotes, Verdict
+from support.scripted_llm import CHUNK, PASSAGE, ScriptedModel
 
 STRATEGIES = [SimpleQuestions(), MultiPassageQuestions(), CrossDocumentQuestions()]
+WORDS = "and what is to be said about it in all of the cases that are told of there "
 
 
-def long_questions(answer, request):
-    longer = " and what is to be said about it in all the cases that are told of there" * 4
-    return {"questions": [{**each, "question": each["question"] + longer} for each in answer["questions"]]}
+def no_questions(answer, request):
+    return {"questions": []}
 
 
 class Wordy(ScriptedModel):
-    """Writes long questions, quotes all that it is shown, and explains its verdict."""
+    """Writes questions of a hundred words, quotes or names all that it is shown, and explains its verdict."""
 
-    def __init__(self):
-        super().__init__(questions=long_questions, verdict=lambda question: "Yes, " + "they do say it, " * 9)
+    def __init__(self, pieces):
+        super().__init__(verdict=lambda question: "Yes, " + "they do say it, " * 30)
+        self.pieces = pieces
 
     def __call__(self, request):
         text = request.messages[-1][1]
-        if "Number of questions" in text or "<excerpt>" in text:
+        if "<excerpt>" in text:
             return super().__call__(request)
-        return {"quotes": [shown for _, shown in PASSAGE.findall(text)]}
+        if "Number of questions" not in text:
+            return {"quotes": [piece for _, shown in PASSAGE.findall(text) for piece in self.pieces(shown)]}
+        count = int(text.rpartition(":")[2])
+        ids = [chunk_id for chunk_id, _ in CHUNK.findall(text)]
+        name = text.split("\n")[0]
+        asked = [f"{name}, question {number}: {WORDS * 5}?" for number in range(count)]
+        return {"questions": [{"question": question, "chunk_ids": ids} for question in asked]}
+
+
+def whole(shown):
+    return [shown]
+
+
+def sentence_by_sentence(shown):
+    return [piece for line in shown.splitlines() for piece in line.replace("。", ".").split(".") if piece.strip()]
 
 
 MODELS = {
-    "short": lambda: ScriptedModel(questions=lambda answer, request: {"questions": []}),
+    "none": lambda: ScriptedModel(questions=no_questions),
+    "short": lambda: ScriptedModel(verdict=lambda question: {"answer": "no"}),
     "medium": ScriptedModel,
-    "maximal": Wordy,
+    "all at once": lambda: Wordy(whole),
+    "all in pieces": lambda: Wordy(sentence_by_sentence),
 }
 
 
-def generator_of(kind, client, corpus, **options):
-    model = LanguageModel(client, "a-model", price_in=2.0, price_out=8.0)
-    given = {"strategies": STRATEGIES, **options}
+def hashes(seed):
+    draw = random.Random(seed)
+    return "\n".join(f"{draw.getrandbits(160):040x}.{draw.getrandbits(40)}" for _ in range(12))
+
+
+TEXTS = {
+    "Japanese": "返金は五日以内に行われます。\n請求書は毎月一日に送られます。\n" * 5,
+    "emoji": "👩‍👩‍👧‍👦 pays 💶 at once 🎉.\nNobody 🙅🏽‍♀️ waits ⏳ for it 🏁.\n" * 5,
+    "Arabic": "تُرسل الفواتير في اليوم الأول من الشهر.\nالاسترداد خلال خمسة أيام.\n" * 5,
+    "marks": "|---|:-:|{}[]<>/\\\"'`~!@#$%^&*()_+=|\n" * 8,
+    "hashes": hashes(1),
+    "lines of one word": "\n".join(f"word{number}." for number in range(40)),
+}
+
+
+def corpora():
+    yield "handbook", Corpus(demo.load_handbook().corpus.documents[:5])
+    for name, text in TEXTS.items():
+        other = f"The same is told about {name}. {text[: len(text) // 2]}"
+        yield name, Corpus([Document(DocumentId("a.txt"), text), Document(DocumentId("b.txt"), other)])
+
+
+CORPORA = dict(corpora())
+
+
+def generator_of(kind, client, corpus, max_tokens=None, **options):
+    model = LanguageModel(client, "a-model", price_in=2.0, price_out=8.0, max_tokens=max_tokens)
+    given = {"strategies": STRATEGIES, "section_size": 1000, **options}
     if kind == "chunk":
         return ChunkLevelDataGenerator(model, corpus, RecursiveCharacterChunker(chunk_size=300), **given)
     return TokenLevelDataGenerator(model, corpus, **given)
 
 
-@pytest.mark.parametrize("kind", ["token", "chunk"])
-@pytest.mark.parametrize("answers", MODELS)
-@pytest.mark.parametrize("check_answers", [True, False])
-def test_what_a_server_counts_lies_within_the_estimate(served, kind, answers, check_answers):
-    corpus = demo.load_handbook().corpus
-    providers, client = served(MODELS[answers]())
-    generator = generator_of(kind, client, corpus, check_answers=check_answers, section_size=2000)
+def check_within(counted, within):
+    assert within.least <= counted <= within.most
+    assert within.least <= within.usual <= within.most
+
+
+def check_counts(served, kind, model, corpus, **options):
+    """Generate, and check that what the server counted lies within what was estimated before."""
+    providers, client = served(MODELS[model]())
+    embedder = OpenAIEmbedder("an-embedding-model", client=client, price_in=0.5)
+    generator = generator_of(kind, client, corpus, embedder=embedder, copied_share=None, **options)
     estimate = generator.estimate(3)
     assert providers.exchanges == []
     with collected(), track_usage() as usage:
         generator.generate(3, upload_to_langsmith=False)
-    total = usage.total
-    assert total.requests == len(providers.exchanges)
+    assert usage.total.requests == len(providers.exchanges)
     assert estimate.questions == generator.funnel.asked
-    for counted, within in (
-        (total.requests, estimate.calls),
-        (total.input_tokens, estimate.input_tokens),
-        (total.output_tokens, estimate.output_tokens),
-        (total.cost, estimate.cost),
-    ):
-        assert within.least <= counted <= within.most
-        assert within.least <= within.usual <= within.most
+    used = {each.model: each for each in usage.models}
+    asked, embedded = used["a-model"], used.get("an-embedding-model")
+    check_within(asked.requests, estimate.calls)
+    check_within(asked.input_tokens, estimate.input_tokens)
+    check_within(asked.output_tokens, estimate.output_tokens)
+    check_within(0 if embedded is None else embedded.input_tokens, estimate.embedded_tokens)
+    check_within(asked.cost + (0 if embedded is None else embedded.cost), estimate.cost)
+    return generator
+
+
+@pytest.mark.parametrize("kind", ["token", "chunk"])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_a_server_counts_lies_within_the_estimate_whatever_the_text(served, kind, model, name):
+    check_counts(served, kind, model, CORPORA[name])
+
+
+@pytest.mark.parametrize("kind", ["token", "chunk"])
+@pytest.mark.parametrize("model", ["none", "medium", "all at once"])
+@pytest.mark.parametrize("options", [{"check_answers": False}, {"max_tokens": 20_000}, {}])
+def test_what_a_server_counts_lies_within_the_estimate_of_many_documents(served, kind, model, options):
+    check_counts(served, kind, model, CORPORA["handbook"], **options)
+
+
+def test_the_longest_answers_are_verified_and_judged(served):
+    """Else the tests above would bound what is never asked."""
+    generator = check_counts(served, "token", "all in pieces", CORPORA["lines of one word"])
+    assert generator.funnel.verified > 0
+    generator = check_counts(served, "chunk", "all at once", CORPORA["Japanese"])
+    assert generator.funnel.verified > 0
+
+
+@pytest.mark.parametrize("form", [AskedQuestions, CitedQuestions, Quotes, Verdict])
+def test_the_schema_of_a_form_is_in_what_is_counted_around_it(form):
+    assert len(json.dumps(strict_schema(form))) < 800
+
+
+def test_an_embedder_that_is_not_paid_for_is_not_estimated(served, pages):
+    _, client = served()
+    for embedder in (None, LsaEmbedder()):
+        assert generator_of("token", client, pages, embedder=embedder).estimate(2).embedded_tokens is None
+
+
+def test_figures_of_design_need_no_calibration(served, pages):
+    _, client = served()
+    own, other = (
+        generator_of("token", client, pages, embedder=OpenAIEmbedder(name, client=client)).estimate(2).embedded_tokens
+        for name in ("text-embedding-3-small", "an-embedding-model")
+    )
+    given = generator_of(
+        "token",
+        client,
+        pages,
+        embedder=OpenAIEmbedder("an-embedding-model", client=client),
+        relevance_threshold=0.3,
+        dedup_threshold=0.9,
+    )
+    assert given.estimate(2).embedded_tokens == own
+    assert own.most < other.most
 
 
 def test_of_usual_answers_the_usual_figure_is_near(served):
@@ -94,14 +196,3 @@ def test_a_limit_of_tokens_bounds_what_is_written(served, pages):
     bound = TokenLevelDataGenerator(LanguageModel(client, "a-model", max_tokens=10), pages).estimate(2)
     assert bound.output_tokens.most == 10 * bound.calls.most < free.output_tokens.most
     assert free.cost is None
-
-
-def test_texts_without_spaces_and_of_marks_are_estimated_too(served):
-    texts = {"a.txt": "返金は五日以内に行われます。" * 50, "b.txt": "|---|---|\n" * 100, "c.txt": "a b c d e f. " * 100}
-    corpus = Corpus(Document(DocumentId(name), text) for name, text in texts.items())
-    _, client = served(ScriptedModel(questions=lambda answer, request: {"questions": []}))
-    generator = TokenLevelDataGenerator(client, corpus)
-    estimate = generator.estimate(1)
-    with collected(), track_usage() as usage:
-        generator.generate(1, upload_to_langsmith=False)
-    assert estimate.input_tokens.least <= usage.total.input_tokens <= estimate.input_tokens.most

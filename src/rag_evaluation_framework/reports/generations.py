@@ -14,6 +14,10 @@ from rag_evaluation_framework.synthesis.estimate import Estimate
 from rag_evaluation_framework.synthesis.failures import FailedRequests
 from rag_evaluation_framework.synthesis.funnel import Funnel
 
+_NOT_COUNTED = (
+    "Not counted: requests that are made again, and what a model thinks before it answers, unless --max-tokens "
+    "bounds it"
+)
 _EXAMPLES = 2
 _MOST_TOLD = 400  # characters of what is particular about an example
 
@@ -80,6 +84,8 @@ def _show_failed(console: Console, failed: Sequence[FailedRequests]) -> None:
 def show_estimate(console: Console, estimate: Estimate) -> None:
     """Print how many calls and tokens a generation needs, and what it costs: at least, usually and at most."""
     rows = {"calls": estimate.calls, "tokens read": estimate.input_tokens, "tokens written": estimate.output_tokens}
+    if estimate.embedded_tokens is not None:
+        rows["tokens embedded"] = estimate.embedded_tokens
     texts = [(name, [f"{end:,.0f}" for end in (each.least, each.usual, each.most)]) for name, each in rows.items()]
     if (cost := estimate.cost) is not None:
         texts.append(("cost", [f"{end:,.4g}" for end in (cost.least, cost.usual, cost.most)]))
@@ -91,3 +97,4 @@ def show_estimate(console: Console, estimate: Estimate) -> None:
         for number, header in enumerate(("at least", "usually", "at most"))
     ]
     show_table(console, [names], ends)
+    print_wrapped(console, Text(_NOT_COUNTED, "dim"), 0)

@@ -147,6 +147,9 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
     def _verified_with(self, request: QuestionRequest) -> Sequence[str]:
         return (CHUNKS,) if request.given else ()
 
+    def _named(self, request: QuestionRequest) -> Sequence[str]:
+        return [*_by_id(request.sections)]
+
     def _truth(self, query: Query, candidate: _Candidate) -> ChunkLevelGroundTruth:
         return ChunkLevelGroundTruth(query, candidate.answers)
 

@@ -1,5 +1,6 @@
 """What a generation will ask for: calls, tokens and costs, before anything is asked."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,118 +8,132 @@ from typing import Any, TypeAlias
 
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.providers.prices import Consumed, Prices
+from rag_evaluation_framework.synthesis.ranges import Range, tokens_of
 
 Messages: TypeAlias = list[dict[str, str]]
 
-_LONGEST_QUESTION, _USUAL_QUESTION = 100, 25  # tokens
-_USUAL_QUOTES, _LONGEST_VERDICT, _USUAL_VERDICT = 60, 50, 8
-_AROUND = 200  # of the form of an answer, of the schema that is sent along, and of what marks excerpts
-_PIECE = re.compile(r"\w+|[^\w\s]")
+QUESTION = Range(0, 25, 600)
+"""Tokens of a question: at most about a hundred words."""
 
+QUOTES = 60
+"""Tokens of what usually answers a question."""
 
-@dataclass(frozen=True)
-class Range:
-    """A number that is not known yet.
-
-    Attributes:
-        least: What it is at least.
-        usual: What it is if every question that is asked for is written, found, and checked, in usual length.
-        most: What it is at most.
-    """
-
-    least: float = 0
-    usual: float = 0
-    most: float = 0
-
-    def __add__(self, other: "Range") -> "Range":
-        return Range(self.least + other.least, self.usual + other.usual, self.most + other.most)
+_VERDICT = Range(0, 8, 300)
+_USUAL_NAME = 10  # tokens of the id of a chunk
+_FORM = Range(most=800)  # bytes of the schema that is sent along, and of what marks messages and the begin of an answer
+_MARKS = Range(most=30)  # bytes that mark an excerpt in the second call, or a quote or an id in an answer
+_SENTENCE_END = re.compile(r"[.!?\n。！？]+")
 
 
 @dataclass(frozen=True)
 class Estimate:
     """What a generation asks for if no request has to be made again, and nothing was answered before.
 
+    At most, each question has about a hundred words, and all that was shown for it is quoted, sentence by sentence.
+
     Attributes:
         questions: How many questions are asked for.
-        calls: How many calls are made.
-        input_tokens: How many tokens are read.
-        output_tokens: How many are written. What a model thinks before it answers is not known, and not counted.
-        cost: What that costs; None without prices.
+        calls: How many calls of the model are made.
+        input_tokens: How many tokens it reads.
+        output_tokens: How many it writes. What it thinks before it answers is not known, and not counted unless
+            `max_tokens` bounds both.
+        embedded_tokens: How many tokens a provider embeds for the filters; None if the embedder is not a provider's.
+        cost: What that costs; None without prices. Embedding is in it if the embedder has a price.
     """
 
     questions: int
     calls: Range
     input_tokens: Range
     output_tokens: Range
+    embedded_tokens: Range | None = None
     cost: Range | None = None
 
 
 @dataclass(frozen=True)
-class _Call:
-    calls: Range
-    read: Range
-    written: Range
+class Calls:
+    """What a generation asks the model, by what a request asks for.
+
+    Attributes:
+        asking: The messages of a request for questions.
+        named: The ids of chunks that its questions may name.
+        followed_by: What is then asked for each question: `quotes` or `check`, and the messages without question and
+            excerpts.
+        limit: The most tokens of an answer; None if there is no limit.
+    """
+
+    asking: Callable[[QuestionRequest], Messages]
+    named: Callable[[QuestionRequest], Sequence[str]]
+    followed_by: Callable[[QuestionRequest], Iterable[tuple[str, Messages]]]
+    limit: int | None
+
+    def of(self, request: QuestionRequest) -> tuple[Range, Range, Range]:
+        """Return how many calls a request for questions leads to, and how many tokens are read and written."""
+        ids, count = self.named(request), request.questions
+        calls, read = Range(1, 1, 1), _read(self.asking(request)) + _FORM
+        names = Range(0, _USUAL_NAME, tokens_of(ids).most) + _MARKS * len(ids) if ids else Range()
+        written = self._limited(Range(least=1) + (QUESTION + names) * count + _FORM)
+        for kind, messages in self.followed_by(request):
+            begun = _read(messages) + QUESTION + _FORM
+            asked = begun if kind == "quotes" else begun + excerpts_of(request, ids)
+            answer = self._limited(_quoted(request) if kind == "quotes" else _VERDICT)
+            calls += Range(0, count, count)
+            read += Range(0, asked.usual, asked.most) * count
+            written += answer * count
+        return calls, read, written
+
+    def _limited(self, tokens: Range) -> Range:
+        return tokens if self.limit is None else Range(tokens.least, min(tokens.usual, self.limit), self.limit)
 
 
 def estimated(
     requests: Sequence[QuestionRequest],
-    asking: Callable[[QuestionRequest], Messages],
-    followed_by: Callable[[QuestionRequest], Iterable[tuple[str, Messages]]],
-    limit: int | None,
+    calls: Calls,
     prices: Prices,
+    embedded: Range | None,
+    embedding_price: float | None,
 ) -> Estimate:
     """Return what requests for questions, and the calls that follow for each question, ask for.
 
     Args:
         requests: The requests.
-        asking: Their messages.
-        followed_by: What is asked for each question of a request: `quotes` or `check`, and the messages without
-            question and excerpts.
-        limit: The most tokens of an answer; None if there is no limit.
-        prices: What tokens cost.
+        calls: What is asked.
+        prices: What the model's tokens cost.
+        embedded: The tokens that the filters embed; None if that is not paid for.
+        embedding_price: What a million of these cost; None if that is not known.
     """
-    calls: list[_Call] = []
-    for request in requests:
-        count, shown = request.questions, _tokens(section.text for section in request.sections)
-        asked = _tokens(message["content"] for message in asking(request))
-        written = Range(1, count * _USUAL_QUESTION, _limited(count * _LONGEST_QUESTION + _AROUND, limit))
-        calls.append(_Call(Range(1, 1, 1), asked + Range(most=_AROUND), written))
-        for kind, messages in followed_by(request):
-            known = _tokens(message["content"] for message in messages)
-            quotes = kind == "quotes"
-            more = Range(0, _USUAL_QUESTION, _LONGEST_QUESTION + _AROUND)
-            more += Range() if quotes else Range(0, _USUAL_QUOTES, shown.most)
-            answer = Range(0, _USUAL_QUOTES, shown.most + _AROUND) if quotes else _VERDICT
-            read = Range(0, known.usual + more.usual, known.most + more.most)
-            answer = Range(0, answer.usual, _limited(answer.most, limit))
-            calls.append(_Call(Range(0, count, count), _times(read, count), _times(answer, count)))
+    found = [calls.of(request) for request in requests]
+    made, read, written = (sum((each[number] for each in found), Range()) for number in range(3))
     questions = sum(request.questions for request in requests)
-    read, written = _sum(call.read for call in calls), _sum(call.written for call in calls)
-    return Estimate(questions, _sum(call.calls for call in calls), read, written, _cost(read, written, prices))
+    cost = _cost(read, written, prices)
+    if cost is not None and embedded is not None and embedding_price is not None:
+        cost += embedded * (embedding_price / 1e6)
+    return Estimate(questions, made, read, written, embedded, cost)
 
 
-_VERDICT = Range(0, _USUAL_VERDICT, _LONGEST_VERDICT)
+def excerpts_of(request: QuestionRequest, ids: Sequence[str]) -> Range:
+    """Return how many tokens the excerpts of one question have: at most, all that it was asked about.
+
+    Args:
+        request: The request.
+        ids: The chunks that may be named; empty where it is asked for quotes.
+    """
+    shown = tokens_of(section.text for section in request.sections)
+    usual = shown.usual / len(ids) if ids else min(QUOTES, shown.usual)
+    return Range(0, usual, shown.most) + _MARKS * (len(ids) or _sentences(request))
 
 
-def _tokens(texts: Iterable[str]) -> Range:
-    """Return how many tokens texts have: with any tokenizer no fewer than words, in English about words and marks."""
-    whole = "\n".join(texts)
-    pieces = len(_PIECE.findall(whole))
-    narrow = sum(map(str.isascii, whole)) if not whole.isascii() else len(whole)
-    most = max(narrow / 2 + 2 * (len(whole) - narrow), pieces)
-    return Range(len(whole.split()), min(max(pieces, len(whole) / 4), most), most)
+def _quoted(request: QuestionRequest) -> Range:
+    """Return how many tokens the quotes of a question have as JSON, in which a letter may be written as its number."""
+    escaped = sum(len(json.dumps(section.text)) for section in request.sections)
+    return Range(0, QUOTES, escaped) + _MARKS * _sentences(request) + _FORM
 
 
-def _limited(tokens: float, limit: int | None) -> float:
-    return tokens if limit is None else limit
+def _sentences(request: QuestionRequest) -> int:
+    return sum(len(_SENTENCE_END.findall(section.text)) + 1 for section in request.sections)
 
 
-def _times(each: Range, count: int) -> Range:
-    return Range(each.least * count, each.usual * count, each.most * count)
-
-
-def _sum(ranges: Iterable[Range]) -> Range:
-    return sum(ranges, Range())
+def _read(messages: Messages) -> Range:
+    return tokens_of(message["content"] for message in messages)
 
 
 def _cost(read: Range, written: Range, prices: Prices) -> Range | None:

@@ -11,12 +11,7 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.contracts.component import (
-    check_components,
-    check_count,
-    check_number,
-    check_truth,
-)
+from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.llm_client import LLMClient
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
@@ -46,15 +41,14 @@ from rag_evaluation_framework.synthesis.candidates import (
     question_metadata,
 )
 from rag_evaluation_framework.synthesis.choosing import ALONE, needing_all_parts
-from rag_evaluation_framework.synthesis.estimate import Estimate, Messages, estimated
+from rag_evaluation_framework.synthesis.estimate import Calls, Estimate, Messages, estimated
 from rag_evaluation_framework.synthesis.failures import FailedRequests, failed_requests
 from rag_evaluation_framework.synthesis.filtering import Filter, filtered, without_contradictions
 from rag_evaluation_framework.synthesis.filters.copied_wording import COPIED_SHARE
 from rag_evaluation_framework.synthesis.filters.near_duplicates import DEDUP_THRESHOLD
 from rag_evaluation_framework.synthesis.filters.relevance import RELEVANCE_THRESHOLD
-from rag_evaluation_framework.synthesis.filters.thresholds import Threshold
 from rag_evaluation_framework.synthesis.funnel import Funnel
-from rag_evaluation_framework.synthesis.given import checked_requests, checked_strategies, language_model
+from rag_evaluation_framework.synthesis.given import check_filters, checked_requests, checked_strategies, language_model
 from rag_evaluation_framework.synthesis.headings import Headings
 from rag_evaluation_framework.synthesis.plausibility import asked_plausibly
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
@@ -132,12 +126,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         check_count(owner, "section_size", section_size)
         check_count(owner, "max_concurrency", max_concurrency)
         check_truth(owner, "check_answers", check_answers)
-        if embedder is not None:
-            check_components(owner, embedder=(embedder, Embedder))
-        for threshold in (relevance_threshold, dedup_threshold):
-            Threshold.given(threshold)
-        if copied_share is not None:
-            check_number(owner, "copied_share", copied_share, most=1)
+        check_filters(owner, embedder, relevance_threshold, dedup_threshold, copied_share)
         self.corpus = checked_corpus(corpus)
         self._headings = Headings(self.corpus)
         self.llm = language_model(owner, llm_client, model, root)
@@ -221,7 +210,9 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """Return how many calls and tokens a generation needs, and what it costs; nothing is asked."""
         requests = [request for _, request in self.plan(queries_per_doc)]
         prices = Prices(self.llm.price_in, self.llm.price_out)
-        return estimated(requests, self._asking, self._followed_by, self.llm.max_tokens, prices)
+        calls = Calls(self._asking, self._named, self._followed_by, self.llm.max_tokens)
+        embedded = self._filters.embedded([(request, self._named(request)) for request in requests])
+        return estimated(requests, calls, prices, embedded, self._filters.embedding_price)
 
     def filters(self) -> Sequence[Filter]:
         """Return the filters that verified questions go through, in their order; the second call is before the last."""
@@ -282,6 +273,11 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     @abstractmethod
     def _asking(self, request: QuestionRequest) -> Messages:
         """Return the messages of a request for questions."""
+
+    def _named(self, request: QuestionRequest) -> Sequence[str]:
+        """Return the ids of chunks that its questions may name."""
+        del request
+        return ()
 
     def _followed_by(self, request: QuestionRequest) -> list[tuple[str, Messages]]:
         """Return what is asked for each of its questions, by its kind, without what is not known yet."""

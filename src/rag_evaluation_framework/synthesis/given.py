@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.contracts.component import check_components, component_name
+from rag_evaluation_framework.contracts.component import check_components, check_number, component_name
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.data.plain import gives_items
@@ -14,6 +14,7 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.llms.anthropic import AnthropicClient
 from rag_evaluation_framework.llms.kept_answers import KeptAnswers
 from rag_evaluation_framework.llms.language_model import LanguageModel
+from rag_evaluation_framework.synthesis.filters.thresholds import Threshold
 
 DEFAULT_MODEL = "gpt-5-mini"
 
@@ -49,6 +50,16 @@ def language_model(owner: str, given: Any, model: str | None, root: str | Path) 
     if name is None and isinstance(given, AnthropicClient):
         raise ConfigError(f"{owner}: model=None; expected the name of one of Anthropic's models")
     return LanguageModel(given, name or DEFAULT_MODEL, kept=KeptAnswers(root))
+
+
+def check_filters(owner: str, embedder: Any, relevance: Any, dedup: Any, copied_share: Any) -> None:
+    """Check what filters are given; raise ConfigError if it cannot be used."""
+    if embedder is not None:
+        check_components(owner, embedder=(embedder, Embedder))
+    for threshold in (relevance, dedup):
+        Threshold.given(threshold)
+    if copied_share is not None:
+        check_number(owner, "copied_share", copied_share, most=1)
 
 
 def checked_strategies(owner: str, given: Any) -> tuple[QuestionStrategy, ...]:

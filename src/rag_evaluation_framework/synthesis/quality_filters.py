@@ -7,8 +7,10 @@ from typing import Any
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
+from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.synthesis.embedding_estimate import embedded_tokens, paid_embedder
 from rag_evaluation_framework.synthesis.filtering import Filter, same_wording
 from rag_evaluation_framework.synthesis.filters.copied_wording import reject_copied_wording
 from rag_evaluation_framework.synthesis.filters.near_duplicates import (
@@ -23,6 +25,7 @@ from rag_evaluation_framework.synthesis.filters.relevance import (
     relevance_threshold,
 )
 from rag_evaluation_framework.synthesis.filters.thresholds import Threshold, has_figures_of_design
+from rag_evaluation_framework.synthesis.ranges import Range
 
 _FEWEST = 20  # questions or pairs on which is calibrated: near-duplicates let one in twenty pass wrongly
 _PARAMETERS = {"relevance": "relevance_threshold=0.2", "near_duplicates": "dedup_threshold=0.95"}
@@ -68,6 +71,28 @@ class QualityFilters:
             return alone, [same_wording]
         self.used["embedder"] = describe(self.embedder)
         return [*alone, self._irrelevant], [same_wording, self._repeated]
+
+    def embedded(self, requests: Sequence[tuple[QuestionRequest, Sequence[str]]]) -> Range | None:
+        """Return how many tokens a provider is to embed; None if the embedder is not a provider's.
+
+        Args:
+            requests: The requests for questions, each with the ids that its questions may name.
+        """
+        paid = paid_embedder(self.embedder)
+        if paid is None:
+            return None
+        is_calibrated = not has_figures_of_design(paid)
+        calibrates = (
+            is_calibrated and self.relevance == RELEVANCE_THRESHOLD,
+            is_calibrated and self.dedup == DEDUP_THRESHOLD,
+        )
+        return embedded_tokens(requests, [document.content for document in self.corpus], calibrates)
+
+    @property
+    def embedding_price(self) -> float | None:
+        """What a million embedded tokens cost; None if that is not known, or nothing."""
+        paid = paid_embedder(self.embedder)
+        return None if paid is None else paid.price_in
 
     def _copied(self, questions: Sequence[str], excerpts: Excerpts) -> list[str | None]:
         share = 1.0 if self.copied_share is None else self.copied_share

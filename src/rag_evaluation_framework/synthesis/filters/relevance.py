@@ -63,7 +63,7 @@ def relevance_threshold(
     if has_figures_of_design(embedder):
         return design
     some = _spaced(list(zip(questions, excerpts, strict=True)))
-    passages = _spaced([passage for document in documents for passage in _PASSAGE.findall(document)])
+    passages = calibration_passages(documents)
     asked = directions(embedder, [question for question, _ in some], "query")
     found = cosines(asked, directions(embedder, passages))
     theirs, wordings = [Wording.of([passage]) for passage in passages], [Wording.of(quotes) for _, quotes in some]
@@ -75,6 +75,11 @@ def relevance_threshold(
         return design
     first_too_many = sorted(unrelated, reverse=True)[floor(_SHARE * len(unrelated))]
     return Threshold((floor(first_too_many * 10_000) + 1) / 10_000, "calibrated", _SHARE, len(unrelated))
+
+
+def calibration_passages(documents: Sequence[str]) -> list[str]:
+    """Return the passages of documents with which questions are compared: of 100 words, at most 300, evenly spaced."""
+    return _spaced([passage for document in documents for passage in _PASSAGE.findall(document)])
 
 
 def reject_irrelevant(

@@ -1,0 +1,42 @@
+"""What the filters of a generation will have embedded, where a provider is paid for it."""
+
+from collections.abc import Iterable, Sequence
+
+from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
+from rag_evaluation_framework.embedders.cached import CachedEmbedder
+from rag_evaluation_framework.embedders.remote import RemoteEmbedder
+from rag_evaluation_framework.synthesis.estimate import QUESTION, excerpts_of
+from rag_evaluation_framework.synthesis.filters.relevance import calibration_passages
+from rag_evaluation_framework.synthesis.ranges import Range, tokens_of
+
+_PROBE = Range(most=10)  # by which the length of vectors is asked
+
+
+def paid_embedder(embedder: Embedder | None) -> RemoteEmbedder | None:
+    """Return an embedder whose model is a provider's; None for any other."""
+    inner = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
+    return inner if isinstance(inner, RemoteEmbedder) else None
+
+
+def embedded_tokens(
+    requests: Iterable[tuple[QuestionRequest, Sequence[str]]],
+    documents: Sequence[str],
+    calibrates: tuple[bool, bool],
+) -> Range:
+    """Return how many tokens of questions, excerpts and passages of the documents are embedded.
+
+    Args:
+        requests: The requests for questions, each with the ids that its questions may name.
+        documents: The texts of the documents.
+        calibrates: Whether the threshold of relevance is calibrated, and that of near-duplicates.
+    """
+    relevance, duplicates = calibrates
+    times = 2 + relevance + duplicates  # each filter has questions embedded, and so has each calibration
+    total = _PROBE
+    for request, ids in requests:
+        total += (QUESTION * times + excerpts_of(request, ids)) * request.questions
+    if relevance:
+        passages = tokens_of(calibration_passages(documents))
+        total += Range(0, passages.usual, passages.most)
+    return total
