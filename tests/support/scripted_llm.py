@@ -49,7 +49,9 @@ class ScriptedModel:
             return self.numbers(question, request)
         if "<excerpt" in text:
             return self.verdict(question)
-        sentence = next(one for one in sentences(text) if question_of(one) == question)
+        if chunks := CHUNK.findall(text):
+            return {"chunk_ids": [chunks[0][0]]}
+        sentence = next((one for one in sentences(text) if question_of(one) == question), sentences(text)[0])
         return self.quote(sentence, request)
 
     def _asked(self, text, count):

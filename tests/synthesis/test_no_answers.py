@@ -116,6 +116,8 @@ def test_without_a_second_retriever_or_a_judge_it_is_refused_before_anything_is_
     for options in ({"embedder": None}, {"check_answers": False}):
         with pytest.raises(ConfigError, match="two retrievers look for one"):
             generated(client, pages, **options)
+        with pytest.raises(ConfigError, match="two retrievers look for one"):
+            TokenLevelDataGenerator(client, pages, strategies=[NoAnswerQuestions()], **options).estimate()
     assert providers.exchanges == []
 
 

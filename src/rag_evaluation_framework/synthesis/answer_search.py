@@ -14,8 +14,10 @@ from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 from rag_evaluation_framework.synthesis import answerability
 from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
+from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp
 from rag_evaluation_framework.synthesis.evidence import Evidence
 from rag_evaluation_framework.synthesis.headings import Headings
+from rag_evaluation_framework.synthesis.ranges import Range, tokens_of
 
 DEPTH = 20
 """How many passages of each retriever are judged."""
@@ -98,6 +100,21 @@ def unanswered(
                 refuted[number] = rejected(candidate, "kept", ANSWERED[verdict.answer], found)
     rejections += [refuted[number] for number in sorted(refuted)]
     return [candidate for number, candidate in enumerate(candidates) if number not in refuted]
+
+
+def looking(longest: Sequence[str], size: int, mark: Range) -> FollowUp:
+    """Return what is asked at most for a question without an answer.
+
+    Args:
+        longest: The longest passages, as many as are judged.
+        size: The most characters of passages that are judged in one call.
+        mark: Tokens of the marks around a passage.
+    """
+    told = tokens_of(longest) + mark * len(longest)
+    told = Range(0, told.usual / 2, told.most)
+    groups = min(len(longest), 2 * sum(map(len, longest)) // size + 1)  # of two after each other one is half full
+    usual = min(groups, sum(map(len, longest)) / 2 / size + 1)  # about half of what is found is found by both
+    return FollowUp(answerability.checking("", ()), told, VERDICT, Range(0, usual, groups))
 
 
 def _grouped(passages: Sequence[Evidence], size: int) -> Iterator[list[Evidence]]:

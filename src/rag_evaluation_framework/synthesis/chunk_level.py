@@ -21,7 +21,7 @@ from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.indexing import chunk_corpus
 from rag_evaluation_framework.synthesis.asking import Asker, Form
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
-from rag_evaluation_framework.synthesis.estimate import Messages
+from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Messages, named
 from rag_evaluation_framework.synthesis.evidence import Evidence
 from rag_evaluation_framework.synthesis.forms import (
     CitedChunks,
@@ -33,6 +33,7 @@ from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.given import GeneratorOptions
 from rag_evaluation_framework.synthesis.marks import marked
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
+from rag_evaluation_framework.synthesis.ranges import Range
 from rag_evaluation_framework.synthesis.sections import sections_of_chunks
 from rag_evaluation_framework.synthesis.writing import Written
 
@@ -146,6 +147,13 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
 
     def _verified_with(self, request: QuestionRequest) -> Sequence[str]:
         return (CHUNKS,) if request.given else ()
+
+    def _followed_by(self, request: QuestionRequest) -> list[FollowUp]:
+        after = super()._followed_by(request)
+        if not (request.given and request.has_answer):
+            return after
+        cited = load_prompt(CHUNKS).messages(question="", chunks=_shown(request.sections))
+        return [FollowUp(cited, Range(), named(self._named(request)) + VERDICT), *after]
 
     def _named(self, request: QuestionRequest) -> Sequence[str]:
         return [*_by_id(request.sections)]

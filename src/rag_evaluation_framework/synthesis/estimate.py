@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+from xml.sax.saxutils import quoteattr
 
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.providers.prices import Consumed, Prices
@@ -18,10 +19,19 @@ QUESTION = Range(0, 25, 600)
 QUOTES = 60
 """Tokens of what usually answers a question."""
 
-_VERDICT = Range(0, 8, 300)
+VERDICT = Range(0, 20, 1000)
+"""Tokens of a verdict, and of what it says that is missing."""
+
+ONCE = Range(0, 1, 1)
+"""One call for each question, if it gets so far."""
+
+NUMBERS = Range(0, 5, 300)
+"""Tokens of the numbers of texts."""
+
 _USUAL_NAME = 10  # tokens of the id of a chunk
 _FORM = Range(most=800)  # bytes of the schema that is sent along, and of what marks messages and the begin of an answer
 _MARKS = Range(most=30)  # bytes that mark an excerpt in the second call, or a quote or an id in an answer
+_ATTRIBUTE = 20  # bytes of the name of what a mark tells
 _SENTENCE_END = re.compile(r"[.!?\n。！？]+")
 
 
@@ -50,35 +60,51 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class FollowUp:
+    """What is asked of the model for a question that was written or given.
+
+    Attributes:
+        messages: The messages, without the question and what is not known yet.
+        told: Tokens of what is not known yet, in all of its calls together.
+        answer: Tokens of an answer.
+        times: How many calls it takes.
+    """
+
+    messages: Messages
+    told: Range
+    answer: Range
+    times: Range = ONCE
+
+
+@dataclass(frozen=True)
 class Calls:
     """What a generation asks the model, by what a request asks for.
 
     Attributes:
         asking: The messages of a request for questions.
         named: The ids of chunks that its questions may name.
-        followed_by: What is then asked for each question: `quotes` or `check`, and the messages without question and
-            excerpts.
+        followed_by: What is then asked for each question.
         limit: The most tokens of an answer; None if there is no limit.
     """
 
     asking: Callable[[QuestionRequest], Messages]
     named: Callable[[QuestionRequest], Sequence[str]]
-    followed_by: Callable[[QuestionRequest], Iterable[tuple[str, Messages]]]
+    followed_by: Callable[[QuestionRequest], Iterable[FollowUp]]
     limit: int | None
 
     def of(self, request: QuestionRequest) -> tuple[Range, Range, Range]:
         """Return how many calls a request for questions leads to, and how many tokens are read and written."""
-        ids, count = self.named(request), request.questions
-        calls, read = Range(1, 1, 1), _read(self.asking(request)) + _FORM
-        names = Range(0, _USUAL_NAME, tokens_of(ids).most) + _MARKS * len(ids) if ids else Range()
-        written = self._limited(Range(least=1) + (QUESTION + names) * count + _FORM)
-        for kind, messages in self.followed_by(request):
-            begun = _read(messages) + QUESTION + _FORM
-            asked = begun if kind == "quotes" else begun + excerpts_of(request, ids)
-            answer = self._limited(_quoted(request) if kind == "quotes" else _VERDICT)
-            calls += Range(0, count, count)
-            read += Range(0, asked.usual, asked.most) * count
-            written += answer * count
+        calls = read = written = Range()
+        count = request.questions
+        if not request.given:
+            calls, read = Range(1, 1, 1), _read(self.asking(request)) + _FORM
+            written = self._limited(Range(least=1) + (QUESTION + named(self.named(request))) * count + _FORM)
+        for each in self.followed_by(request):
+            known = _read(each.messages) + QUESTION + _FORM
+            calls += each.times * count
+            read += Range(0, known.usual * each.times.usual, known.most * each.times.most) * count + each.told * count
+            answer = self._limited(each.answer)
+            written += Range(0, answer.usual * each.times.usual, answer.most * each.times.most) * count
         return calls, read, written
 
     def _limited(self, tokens: Range) -> Range:
@@ -110,22 +136,33 @@ def estimated(
     return Estimate(questions, made, read, written, embedded, cost)
 
 
-def excerpts_of(request: QuestionRequest, ids: Sequence[str]) -> Range:
+def excerpts_of(request: QuestionRequest, ids: Sequence[str], mark: Range = _MARKS) -> Range:
     """Return how many tokens the excerpts of one question have: at most, all that it was asked about.
 
     Args:
         request: The request.
         ids: The chunks that may be named; empty where it is asked for quotes.
+        mark: The tokens of the marks around an excerpt.
     """
     shown = tokens_of(section.text for section in request.sections)
     usual = shown.usual / len(ids) if ids else min(QUOTES, shown.usual)
-    return Range(0, usual, shown.most) + _MARKS * (len(ids) or _sentences(request))
+    return Range(0, usual, shown.most) + mark * (len(ids) or _sentences(request))
 
 
-def _quoted(request: QuestionRequest) -> Range:
+def quoted(request: QuestionRequest) -> Range:
     """Return how many tokens the quotes of a question have as JSON, in which a letter may be written as its number."""
     escaped = sum(len(json.dumps(section.text)) for section in request.sections)
     return Range(0, QUOTES, escaped) + _MARKS * _sentences(request) + _FORM
+
+
+def named(ids: Sequence[str]) -> Range:
+    """Return how many tokens the ids have that are named for a question, of those that may be."""
+    return Range(0, _USUAL_NAME, tokens_of(ids).most) + _MARKS * len(ids) if ids else Range()
+
+
+def marks_with(*told: str) -> Range:
+    """Return how many tokens the marks around a text have that tell these things of it."""
+    return _MARKS + Range(most=sum(_ATTRIBUTE + len(quoteattr(each).encode()) for each in told))
 
 
 def _sentences(request: QuestionRequest) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Generic
@@ -28,8 +29,8 @@ from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.providers.prices import Prices
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT
-from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
-from rag_evaluation_framework.synthesis.answer_search import AnswerSearch, unanswered
+from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
+from rag_evaluation_framework.synthesis.answer_search import DEPTH, AnswerSearch, looking, unanswered
 from rag_evaluation_framework.synthesis.answerability import CHECK, answerable, checking
 from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import (
@@ -40,8 +41,18 @@ from rag_evaluation_framework.synthesis.candidates import (
     parsed_questions,
     question_metadata,
 )
-from rag_evaluation_framework.synthesis.choosing import ALONE, needing_all_parts
-from rag_evaluation_framework.synthesis.estimate import Calls, Estimate, Messages, estimated
+from rag_evaluation_framework.synthesis.choosing import ALONE, choosing, needing_all_parts
+from rag_evaluation_framework.synthesis.estimate import (
+    NUMBERS,
+    VERDICT,
+    Calls,
+    Estimate,
+    FollowUp,
+    Messages,
+    estimated,
+    excerpts_of,
+    marks_with,
+)
 from rag_evaluation_framework.synthesis.failures import FailedRequests, failed_requests
 from rag_evaluation_framework.synthesis.filtering import Filter, filtered, without_contradictions
 from rag_evaluation_framework.synthesis.filters.copied_wording import COPIED_SHARE
@@ -53,6 +64,7 @@ from rag_evaluation_framework.synthesis.headings import Headings
 from rag_evaluation_framework.synthesis.plausibility import asked_plausibly
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
+from rag_evaluation_framework.synthesis.ranges import Range
 from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_dataset_name, pushed, saved
 from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
 from rag_evaluation_framework.synthesis.writing import WITHOUT_ANSWER, Written, written
@@ -197,14 +209,21 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             raise
 
     def plan(self, queries_per_doc: int = 5) -> list[tuple[str, QuestionRequest]]:
-        """Return the requests for questions, each with the name of its strategy; nothing is asked."""
+        """Return the requests for questions, each with the name of its strategy; nothing is asked.
+
+        Raises:
+            ConfigError: The number is below 1, a strategy plans something else, or it asks for questions without an
+                answer and there is no embedder, or nothing is judged.
+        """
         check_count(type(self).__name__, "queries_per_doc", queries_per_doc)
         sections = self._sections()
-        return [
+        planned = [
             (type(strategy).__name__, request)
             for strategy in self.strategies
             for request in checked_requests(strategy, strategy.plan(sections, queries_per_doc))
         ]
+        self._check_searchable([request for _, request in planned])
+        return planned
 
     def estimate(self, queries_per_doc: int = 5) -> Estimate:
         """Return how many calls and tokens a generation needs, and what it costs; nothing is asked."""
@@ -223,7 +242,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         self.rejections, self.funnel = (), Funnel()
         planned, asker = self.plan(queries_per_doc), Asker(self.llm, self.max_concurrency)
         requests = [request for _, request in planned]
-        search = None if all(request.has_answer for request in requests) else self._search()
+        embedder = None if all(request.has_answer for request in requests) else self._filters.embedder
+        search = None if embedder is None else self._search(embedder)
         alone, among = self._filters.functions()
         rejections: list[Rejection] = []
         answers = written(requests, asker, lambda asked: self._with_answers(asked, asker))
@@ -251,20 +271,19 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             return kept
         return needing_all_parts(answerable(kept, asker, rejections), asker, rejections)
 
-    def _search(self) -> AnswerSearch:
-        """Return what looks for answers of questions that have none.
-
-        Raises:
-            ConfigError: It cannot look for them with two retrievers, or what it finds is not judged.
-            MissingDependency: The embedder needs a package that is not installed.
-        """
+    def _check_searchable(self, requests: Sequence[QuestionRequest]) -> None:
+        """Check that answers of questions that have none can be looked for, and be judged; raise ConfigError if not."""
+        if all(request.has_answer for request in requests):
+            return
         if self._filters.embedder is None or not self.check_answers:
             raise ConfigError(
                 f"{type(self).__name__}: embedder={shown(self._filters.embedder)}, check_answers={self.check_answers}; "
                 "expected an embedder and True for questions without an answer: two retrievers look for one, and what "
                 "they find is judged"
             )
-        return AnswerSearch(self.corpus, self._headings, self._passages, self._filters.embedder, self.section_size)
+
+    def _search(self, embedder: Embedder) -> AnswerSearch:
+        return AnswerSearch(self.corpus, self._headings, self._passages, embedder, self.section_size)
 
     @abstractmethod
     def _sections(self) -> list[Section]:
@@ -279,10 +298,30 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         del request
         return ()
 
-    def _followed_by(self, request: QuestionRequest) -> list[tuple[str, Messages]]:
-        """Return what is asked for each of its questions, by its kind, without what is not known yet."""
-        del request
-        return [("check", checking("", ()))] if self.check_answers else []
+    def _followed_by(self, request: QuestionRequest) -> list[FollowUp]:
+        """Return what is asked for each of its questions."""
+        if not self.check_answers:
+            return []
+        mark = self._mark(request)
+        if not request.has_answer:
+            return [looking(self._most_found, self.section_size, mark)]
+        excerpts = excerpts_of(request, self._named(request), mark)
+        asked = [FollowUp(checking("", ()), excerpts, VERDICT)]
+        if max(request.least_places, request.least_documents) > 1:
+            asked.append(FollowUp(choosing(ALONE, "", ()), excerpts + Range(most=2 * excerpts.most), NUMBERS))
+        return asked
+
+    def _mark(self, request: QuestionRequest) -> Range:
+        """Return how many tokens the marks around an excerpt of a request have."""
+        doc_ids = request.doc_ids if request.has_answer else [document.id for document in self.corpus]
+        longest = max(doc_ids, key=lambda doc_id: len(doc_id) + len(self._headings.longest(doc_id)))
+        return marks_with(longest, self._headings.longest(longest), "number")
+
+    @cached_property
+    def _most_found(self) -> list[str]:
+        """The longest passages, as many as are judged for a question without an answer."""
+        texts = sorted((chunk.content for chunk in chunk_corpus(self.corpus, self._passages)), key=len, reverse=True)
+        return texts[: 2 * DEPTH]
 
     @abstractmethod
     def _with_answers(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[U]]:

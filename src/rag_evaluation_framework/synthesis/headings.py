@@ -19,14 +19,21 @@ class Headings:
         self._corpus = corpus
         self._known: dict[DocumentId, tuple[list[int], list[str]]] = {}
 
+    def longest(self, doc_id: DocumentId) -> str:
+        """Return the longest of the headings of a document."""
+        return max(self._of(doc_id)[1], key=len)
+
     def at(self, doc_id: DocumentId, offset: int | None) -> str:
         """Return the headings of a place, from the outermost: `Billing > Refunds`; "" without any."""
         if offset is None or doc_id not in self._corpus:
             return ""
+        starts, titles = self._of(doc_id)
+        return titles[bisect_right(starts, offset)]
+
+    def _of(self, doc_id: DocumentId) -> tuple[list[int], list[str]]:
         if doc_id not in self._known:
             self._known[doc_id] = _headings(self._corpus[doc_id])
-        starts, titles = self._known[doc_id]
-        return titles[bisect_right(starts, offset)]
+        return self._known[doc_id]
 
 
 def _headings(document: Document) -> tuple[list[int], list[str]]:

@@ -30,7 +30,8 @@ STRUCK_OUT = "quote of text that is struck out"
 MOST_PLACES = 10
 """At how many places a quote may stand for the model to be asked which are meant."""
 
-_AROUND = 200  # characters before and after a place
+AROUND = 200
+"""How many characters before and after a place are shown then."""
 
 _Place = tuple[CharacterSpan, ...]
 Label: TypeAlias = CharacterSpan | Answer[CharacterSpan]
@@ -128,11 +129,11 @@ class QuoteVerifier:
 
     def _surrounded(self, place: _Place) -> Evidence:
         content = self.corpus[place[0].doc_id].content
-        told, reached = "", max(place[0].start - _AROUND, 0)
+        told, reached = "", max(place[0].start - AROUND, 0)
         for span in place:
             told += f"{content[reached : span.start]}⟦{content[span.start : span.end]}⟧"
             reached = span.end
-        return replace(self.evidence(_label([place])), text=f"…{told}{content[reached : reached + _AROUND]}…")
+        return replace(self.evidence(_label([place])), text=f"…{told}{content[reached : reached + AROUND]}…")
 
     def _not_inside(self, quote: str, docs: Sequence[DocumentId], found: Sequence[_Place]) -> Unverified:
         if found or self.locator.locate(quote, None, 1).places:

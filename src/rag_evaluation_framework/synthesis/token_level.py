@@ -16,12 +16,14 @@ from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.synthesis.asking import Asker, Form
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
 from rag_evaluation_framework.synthesis.choosing import PLACES, choosing, chosen
-from rag_evaluation_framework.synthesis.estimate import Messages
+from rag_evaluation_framework.synthesis.estimate import NUMBERS, FollowUp, Messages, quoted
 from rag_evaluation_framework.synthesis.forms import Quotes, read_quotes
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.plausibility import quoted_plausibly
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.quoting import (
+    AROUND,
+    MOST_PLACES,
     NO_QUOTE,
     Ambiguous,
     Label,
@@ -29,11 +31,17 @@ from rag_evaluation_framework.synthesis.quoting import (
     Unverified,
     distinct,
 )
+from rag_evaluation_framework.synthesis.ranges import Range
 from rag_evaluation_framework.synthesis.sections import sections_of
 from rag_evaluation_framework.synthesis.writing import Written, asking, passages, questions
 
 QUOTES = "quotes"
 FAILED = "request for quotes failed"
+
+MOST_AMBIGUOUS = 3
+"""Of how many quotes of a question it is asked which of several places is meant."""
+
+_BYTES = 4  # of a character, at most
 
 _Candidate = Candidate[CharacterSpan]
 
@@ -66,26 +74,32 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
     ) -> list[_Candidate]:
         asked = [_quoting(each.question, each.request) for each in candidates]
         answers = asker.ask(Form(Quotes, read_quotes), asked, "Asking for quotes")
-        quoted: list[tuple[_Candidate, list[Label | Ambiguous | Unverified]]] = []
+        labelled: list[tuple[_Candidate, list[Label | Ambiguous | Unverified]]] = []
         for candidate, answer in zip(candidates, answers, strict=True):
             if isinstance(answer, ProviderError):
                 rejections.append(rejected(candidate, "verified", FAILED, str(answer)))
                 continue
             sections = candidate.request.sections
-            quoted.append(
-                (candidate, [self._verifier.verified(each, sections) for each in dict.fromkeys(answer.quotes)])
-            )
-        meant = _resolved([(each.question, label) for each, labels in quoted for label in labels], asker)
+            verified = [self._verifier.verified(each, sections) for each in dict.fromkeys(answer.quotes)]
+            labelled.append((candidate, _few_ambiguous(verified)))
+        meant = _resolved([(each.question, label) for each, labels in labelled for label in labels], asker)
         found = [
-            _with_answers(each, [*islice(meant, len(labels))], self._verifier, rejections) for each, labels in quoted
+            _with_answers(each, [*islice(meant, len(labels))], self._verifier, rejections) for each, labels in labelled
         ]
         return quoted_plausibly([candidate for candidate in found if candidate is not None], rejections)
 
     def _asking(self, request: QuestionRequest) -> Messages:
         return asking(self.writes, request)
 
-    def _followed_by(self, request: QuestionRequest) -> list[tuple[str, Messages]]:
-        return [("quotes", _quoting("", request)), *super()._followed_by(request)]
+    def _followed_by(self, request: QuestionRequest) -> list[FollowUp]:
+        if not request.has_answer:
+            return super()._followed_by(request)
+        quotes = FollowUp(_quoting("", request), Range(), quoted(request))
+        around = Range(most=MOST_AMBIGUOUS * MOST_PLACES * (2 * AROUND + 2) * _BYTES)
+        copies = Range(most=MOST_AMBIGUOUS * sum(len(each.text.encode()) for each in request.sections))
+        told = around + copies + self._mark(request) * (MOST_AMBIGUOUS * MOST_PLACES)
+        places = FollowUp(choosing(PLACES, "", ()), told, NUMBERS, Range(most=MOST_AMBIGUOUS))
+        return [quotes, places, *super()._followed_by(request)]
 
     def _verified_with(self, request: QuestionRequest) -> Sequence[str]:
         del request
@@ -100,6 +114,12 @@ class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
 
 def _quoting(question: str, request: QuestionRequest) -> Messages:
     return load_prompt(QUOTES).messages(question=question, passages=passages(request.sections, question))
+
+
+def _few_ambiguous(labels: Sequence[Label | Ambiguous | Unverified]) -> list[Label | Ambiguous | Unverified]:
+    """Return labels of which so many are ambiguous as is asked about for one question."""
+    many = [label for label in labels if isinstance(label, Ambiguous)][MOST_AMBIGUOUS:]
+    return [label.unresolved if isinstance(label, Ambiguous) and label in many else label for label in labels]
 
 
 def _resolved(
