@@ -82,6 +82,22 @@ def test_a_long_text_that_occurs_twice_needs_no_question(served):
     assert len(providers.exchanges) == 3
 
 
+def test_emphasis_makes_no_other_text(served):
+    sentence = "Letters of all customers are answered within two working days."
+    text = f"Basic plan.\n\n{sentence}\n\nGold plan.\n\n{sentence.replace('two', '**two**')}\n"
+    providers, client = served(model({"numbers": [1]}, [sentence]))
+    _, dataset = generated(client, text)
+    assert len(dataset.ground_truth[0].answers[0].places) == 2
+    assert len(providers.exchanges) == 3
+
+
+def test_a_quote_of_two_parts_is_not_taken_if_one_is_struck_out(served):
+    text = "Refunds take five days.\n\n~~Invoices are sent monthly.~~\n"
+    _, client = served(model({"numbers": []}, ["Refunds take five days. … Invoices are sent monthly."]))
+    generator, _ = generated(client, text)
+    assert generator.funnel.rejected["verified"] == {"quote of text that is struck out": 1}
+
+
 # --- quotes that share text -------------------------------------------------------------------------------------------
 
 

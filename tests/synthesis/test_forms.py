@@ -197,7 +197,9 @@ def test_the_verdict_is_the_last(text, answer):
     assert read_verdict(text).answer == answer
 
 
-@pytest.mark.parametrize("text", ["No doubt: yes", '{"answer": "Yes, but only partly"}'])
+@pytest.mark.parametrize(
+    "text", ["No doubt: yes", '{"answer": "Yes, but only partly"}', "I have no doubt that they do."]
+)
 def test_two_verdicts_are_none(text):
     with pytest.raises(ValueError, match="no verdict in"):
         read_verdict(text)

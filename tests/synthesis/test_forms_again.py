@@ -36,3 +36,11 @@ def test_rows_of_stars_are_read_at_once():
     with pytest.raises(ValueError, match="no questions"):
         read_cited_questions("*" * 200_000)
     assert perf_counter() - begin < 5  # four minutes, if each star were tried as the begin of two runs
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Q: What is it?\nChunks: chunk_a and chunk_b", "Q: What is it?\nChunks:\n- chunk_a\n- <chunk_b>\n\nThat is all."],
+)
+def test_ids_are_read_from_between_words_and_from_lists(text):
+    assert read_cited_questions(text).questions[0].chunk_ids == ["chunk_a", "chunk_b"]

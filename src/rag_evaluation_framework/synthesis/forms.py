@@ -143,7 +143,7 @@ def read_numbers(text: str) -> Numbers:
 
 
 def read_verdict(text: str) -> Verdict:
-    """Return the verdict of an answer: of the last JSON that has one, else of the text, if it says but one.
+    """Return the verdict of an answer: of the last JSON that has one, else of a text that begins or ends with it.
 
     Raises:
         ValueError: There is none, or more than one.
@@ -151,7 +151,11 @@ def read_verdict(text: str) -> Verdict:
     for value in [*json_values(text), text]:
         given = _of(value, _VERDICTS) if is_object(value) else value
         words = _WORD.findall(str(given).lower()) if isinstance(given, str | bool) else []
+        if not words:
+            continue
         said = {_SAID[word] for word in words if word in _SAID}
+        if value is text and not {words[0], words[-1]} & _SAID.keys():  # "I have no doubt that it does"
+            continue
         if len(said) == 1:
             missing = _of(value, ("missing",)) if is_object(value) else ""
             return Verdict.model_validate(
@@ -182,7 +186,7 @@ def _in_lines(text: str) -> list[tuple[str, list[str]]]:
     lines = [*_ASKED.finditer(text)]
     ends = [*(line.start() for line in lines[1:]), len(text)]
     return [
-        (question, _ids(cited[1]) if (cited := _CITED.search(text, line.end(), end)) else [])
+        (question, _ids(cited[1] or text[cited.end() : end]) if (cited := _CITED.search(text, line.end(), end)) else [])
         for line, end in zip(lines, ends, strict=False)
         if (question := _tidied(line[1]))
     ]
@@ -213,7 +217,9 @@ def _question(item: Any) -> tuple[str, list[str]] | None:
 
 
 def _ids(text: str) -> list[str]:
-    return [tidy for each in _ID.findall(text) if (tidy := each.strip(".:()<>*"))]
+    """Return the ids of a text, without the words between them; all words where none is an id."""
+    found = [tidy for each in _ID.findall(text) if (tidy := each.strip(".:()<>*-"))]
+    return [each for each in found if "chunk_" in each.lower()] or found
 
 
 def _tidied(text: str) -> str:

@@ -112,7 +112,7 @@ class QuoteVerifier:
         return Evidence(text, doc_id, start, spans[-1].end, frozenset(documents), self.headings.at(doc_id, start))
 
     def _answer(self, quote: str, inside: Sequence[_Place]) -> Label | Ambiguous | Unverified:
-        texts = {" ".join(" ".join(span.text for span in place).split()) for place in inside}
+        texts = {self._shown(place) for place in inside}
         if len(inside) > 1 and not (len(texts) == 1 and is_long(quote)):
             many = len(inside) > MOST_PLACES
             ambiguous = Ambiguous(quote, tuple(inside), () if many else tuple(map(self._surrounded, inside)))
@@ -126,6 +126,12 @@ class QuoteVerifier:
             if not (any(map(copy.overlaps, spans)) or self._is_hidden((copy,)) or self._is_struck_out((copy,)))
         ]
         return _label([(span,) for span in (*spans, *copies)])
+
+    def _shown(self, place: _Place) -> str:
+        """Return the text of a place as readers see it, up to white space."""
+        markups = [self.locator.markups[self.locator.numbers[span.doc_id]] for span in place]
+        parts = [markup.shown(span.start, span.end) for markup, span in zip(markups, place, strict=True)]
+        return " ".join(" ".join(parts).split())
 
     def _surrounded(self, place: _Place) -> Evidence:
         content = self.corpus[place[0].doc_id].content
@@ -148,7 +154,7 @@ class QuoteVerifier:
     def _is_struck_out(self, place: _Place) -> bool:
         markups = [self.locator.markups[self.locator.numbers[span.doc_id]] for span in place]
         parts = [struck_out(markup, span.start, span.end) for markup, span in zip(markups, place, strict=True)]
-        return set(parts) == {"all"}
+        return "all" in parts
 
 
 def _is_shown(place: _Place, sections: Iterable[Section]) -> bool:
