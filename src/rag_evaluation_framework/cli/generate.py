@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +17,7 @@ from rag_evaluation_framework import llms, providers, registry, reports, synthes
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
+from rag_evaluation_framework.cli.advice import advising_on_options, as_options
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text
@@ -73,6 +74,18 @@ def generate(
     embedder: Annotated[
         str, typer.Option(help="What compares questions and quotes, such as openai; none leaves that out.")
     ] = "lsa",
+    relevance_threshold: Annotated[
+        float | None,
+        typer.Option(min=-1, max=1, help="The least cosine of a question and a quote; by default 0.40, calibrated."),
+    ] = None,
+    dedup_threshold: Annotated[
+        float | None,
+        typer.Option(min=-1, max=1, help="The highest cosine of two questions; by default 0.70, calibrated."),
+    ] = None,
+    copied_share: Annotated[
+        str | None,
+        typer.Option(help="From which share of its words on a question is copied; by default 0.6, none allows all."),
+    ] = None,
     no_check_answers: Annotated[
         bool, typer.Option("--no-check-answers", help="Do not judge each answer by a call of its own.")
     ] = False,
@@ -110,17 +123,18 @@ def generate(
         "strategies": _strategies(strategy or [], dimensions, real_questions),
         "section_size": section_size,
         "embedder": None if embedder == "none" else registry.build("embedder", embedder, imports=not no_import),
+        **_filters(relevance_threshold, dedup_threshold, copied_share),
         "check_answers": not no_check_answers,
         "max_concurrency": max_concurrency,
         "root": root or store.ROOT,
     }
-    with components_print_to_stderr(), collected() as notes:
+    with components_print_to_stderr(), advising_on_options(), collected() as notes:
         language_model = _language_model("none" if dry_run else provider, base_url, model, settings)
         generator = _generator(language_model, documents, level, _chunker(level, chunker, no_import), given)
         usage = None if dry_run else _run(lambda: generator.generate(queries_per_doc, langsmith, name), generator)
     for text in notes:
         if text != generator.funnel.told:
-            note(text)
+            note(as_options(text))
     if usage is None:
         _show_estimate(generator.estimate(queries_per_doc), as_json=as_json)
         return
@@ -175,6 +189,23 @@ def _strategies(named: list[Strategy], dimensions: Path | None, real_questions: 
     return found or [synthesis.SimpleQuestions()]
 
 
+def _filters(relevance: float | None, dedup: float | None, copied: str | None) -> dict[str, float | None]:
+    """Return the parameters of filters that were given.
+
+    Raises:
+        ConfigError: The share of what is copied is no share.
+    """
+    given = {"relevance_threshold": relevance, "dedup_threshold": dedup}
+    found: dict[str, float | None] = {name: figure for name, figure in given.items() if figure is not None}
+    if copied is None:
+        return found
+    try:
+        share = None if copied == "none" else float(copied)
+    except ValueError:
+        raise ConfigError(f"--copied-share {copied}: expected a number from 0 to 1, or none") from None
+    return {**found, "copied_share": share}
+
+
 def _chunker(level: str, chunker: str | None, no_import: bool) -> Any:
     if (level == "chunk-level") != (chunker is not None):
         raise ConfigError("--level chunk-level and --chunker go together: its labels are the chunks of one chunker")
@@ -217,9 +248,14 @@ def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.U
     }
 
 
+def _in_options(failed: synthesis.FailedRequests) -> synthesis.FailedRequests:
+    return replace(failed, messages=tuple(map(as_options, failed.messages)))
+
+
 def _show(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage) -> None:
     reports.show_funnel(stdout(), generator.funnel)
     reports.show_rejections(stdout(), generator.rejections, generator.failed)
+    reports.show_failed(stdout(), [_in_options(each) for each in generator.failed])
     for each in usage.models:
         print_text(each.told)
     if generator.llm.kept is not None and (used := generator.llm.kept.used):
