@@ -242,3 +242,29 @@ def test_a_provider_that_refuses_for_good_ends_it_in_one_line_without_a_dataset(
     assert outcome.err.count("\n") == 1
     assert "What was answered is in .rag-eval/cache/answers" in outcome.err
     assert not (folder / FILE).exists()
+
+
+def test_thresholds_are_options_and_count_as_they_are(rag_eval, served, folder):
+    options = ("--relevance-threshold", "0.4", "--dedup-threshold", "0.7", "--copied-share", "none")
+    outcome = rag_eval(*GENERATE[:-2], *options)
+    assert outcome.err == ""
+    used = json.loads((folder / FILE).read_text())["metadata"]["generation"]["filters"]
+    assert (used["relevance"]["origin"], used["near_duplicates"]["origin"]) == ("given", "given")
+    assert (used["relevance"]["figure"], used["near_duplicates"]["figure"], used["copied_share"]) == (0.4, 0.7, None)
+
+
+def test_shares_are_from_0_to_1_or_none_and_by_default_as_in_python(rag_eval, served, folder):
+    for wrong in ("2", "-1", "nan", "much"):
+        outcome = rag_eval(*GENERATE, "--copied-share", wrong)
+        assert (outcome.code, outcome.err.count("\n"), "expected a number from 0 to 1" in outcome.err) == (2, 1, True)
+        assert "--copied-share" in outcome.err
+    assert rag_eval(*GENERATE).code == 0
+    assert json.loads((folder / FILE).read_text())["metadata"]["generation"]["filters"]["copied_share"] == 0.6
+
+
+def test_advice_names_options(rag_eval, served):
+    outcome = rag_eval(*GENERATE[:-2])
+    assert "such as --relevance-threshold 0.2" in outcome.err
+    assert "such as --dedup-threshold 0.95" in outcome.err
+    wrong = rag_eval(*GENERATE, "--name", "a/b")
+    assert (wrong.code, wrong.err.startswith("error: --name 'a/b'; expected a name")) == (2, True)

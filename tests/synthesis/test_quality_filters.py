@@ -1,5 +1,6 @@
 """The filters of a generation: what they reject, and that the thresholds that were used are told."""
 
+import inspect
 import sys
 from dataclasses import dataclass
 from typing import ClassVar
@@ -81,6 +82,30 @@ def test_the_thresholds_that_were_used_are_in_the_record(served, pages):
         "embedder": None,
         "copied_share": 0.6,
     }
+
+
+def test_a_published_figure_that_is_given_counts_as_it_is(served, pages):
+    _, client = served()
+    _, dataset, notes = generated(client, pages, relevance_threshold=0.40, dedup_threshold=0.70)
+    used = dataset.metadata["generation"]["filters"]
+    assert (used["relevance"]["figure"], used["relevance"]["origin"]) == (0.4, "given")
+    assert (used["near_duplicates"]["figure"], used["near_duplicates"]["origin"]) == (0.7, "given")
+    assert not any("calibrate" in note for note in notes)
+
+
+def test_the_published_figures_are_the_defaults_of_the_signature():
+    parameters = inspect.signature(TokenLevelDataGenerator).parameters
+    defaults = {name: parameters[name].default for name in ("relevance_threshold", "dedup_threshold")}
+    assert (defaults, repr(defaults)) == (
+        {"relevance_threshold": 0.40, "dedup_threshold": 0.70},
+        "{'relevance_threshold': 0.4, 'dedup_threshold': 0.7}",
+    )
+
+
+@pytest.mark.parametrize("name", ["relevance_threshold", "dedup_threshold"])
+def test_a_threshold_that_is_no_cosine_is_refused_by_its_name(served, pages, name):
+    with pytest.raises(ConfigError, match=f"{name}=2; expected the cosine"):
+        TokenLevelDataGenerator(served()[1], pages, **{name: 2})
 
 
 def test_two_runs_use_the_same(served, pages):

@@ -4,94 +4,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
-from enum import StrEnum
-from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from dataclasses import asdict, replace
+from typing import Any
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import llms, providers, registry, reports, synthesis
+from rag_evaluation_framework import providers, registry, reports, synthesis
 from rag_evaluation_framework._support.notes import collected, note
-from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli import run_options as options
+from rag_evaluation_framework.cli import generate_options as options
+from rag_evaluation_framework.cli import generators, run_options
+from rag_evaluation_framework.cli.advice import advising_on_options, as_options
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text
-from rag_evaluation_framework.errors import ConfigError, Interrupted
-from rag_evaluation_framework.providers.sdks import openai_client
+from rag_evaluation_framework.errors import Interrupted
 from rag_evaluation_framework.results import store
-
-if TYPE_CHECKING:
-    from rag_evaluation_framework.contracts import QuestionStrategy
-
-_SECONDS = 300.0  # until a request has failed: models that think take their time
-
-
-class Strategy(StrEnum):
-    """The strategies that need no file."""
-
-    simple = "simple"
-    multi_passage = "multi-passage"
-    cross_document = "cross-document"
 
 
 def generate(
-    corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")],
-    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
-    model: Annotated[str | None, typer.Option(help="The name of the model; by default gpt-5-mini.")] = None,
-    provider: Annotated[
-        Literal["openai", "anthropic"], typer.Option(help="Whose protocol: openai is that of most local servers, too.")
-    ] = "openai",
-    base_url: Annotated[
-        str | None,
-        typer.Option(help="The address of the server; by default that of the environment, or the provider's."),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="The name of the dataset; by default rag-eval-token-level-v1, or of its level.")
-    ] = None,
-    queries_per_doc: Annotated[int, typer.Option(min=1, help="How many questions are asked for each document.")] = 5,
-    level: Annotated[
-        Literal["token-level", "chunk-level"], typer.Option(help="Whether spans are labelled, or chunks of --chunker.")
-    ] = "token-level",
-    chunker: Annotated[
-        str | None, typer.Option(help="At chunk level: for example recursive-character:chunk_size=200.")
-    ] = None,
-    strategy: Annotated[
-        list[Strategy] | None,
-        typer.Option(help="Which questions are asked; repeatable. By default simple, if no file says others."),
-    ] = None,
-    dimensions: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="A YAML file of personas, difficulty, query_types, styles.")
-    ] = None,
-    real_questions: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="A text file with a question of a user on each line.")
-    ] = None,
-    section_size: Annotated[int, typer.Option(min=1, help="The most characters that are shown in one piece.")] = 6000,
-    embedder: Annotated[
-        str, typer.Option(help="What compares questions and quotes, such as openai; none leaves that out.")
-    ] = "lsa",
-    no_check_answers: Annotated[
-        bool, typer.Option("--no-check-answers", help="Do not judge each answer by a call of its own.")
-    ] = False,
-    max_concurrency: Annotated[int, typer.Option(min=1, help="How many requests are made side by side.")] = 4,
-    max_retries: Annotated[int, typer.Option(min=0, help="How often a request that fails is made again.")] = 5,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="The most tokens of an answer.")] = None,
-    structure: Annotated[
-        Literal["json_schema", "json_object", "none"],
-        typer.Option(help="How answers are asked for, where a server knows no schemas: json_object or none."),
-    ] = "json_schema",
-    price_in: Annotated[float | None, typer.Option(min=0, help="What a million tokens cost that are read.")] = None,
-    price_out: Annotated[float | None, typer.Option(min=0, help="What a million tokens cost that are written.")] = None,
-    langsmith: Annotated[bool, typer.Option("--langsmith", help="Push the dataset to LangSmith, too.")] = False,
-    root: options.Root = None,
-    no_import: options.NoImport = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Ask for nothing: print how many calls and tokens it would take.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all rejections.")] = False,
+    corpus: options.Corpus,
+    glob: options.Glob = "**/*.md",
+    model: options.Model = None,
+    provider: options.Provider = "openai",
+    base_url: options.BaseUrl = None,
+    name: options.Name = None,
+    queries_per_doc: options.QueriesPerDoc = 5,
+    level: options.Level = "token-level",
+    chunker: options.Chunker = None,
+    strategy: options.Strategies = None,
+    dimensions: options.Dimensions = None,
+    real_questions: options.RealQuestions = None,
+    section_size: options.SectionSize = 6000,
+    embedder: options.Embedder = "lsa",
+    relevance_threshold: options.RelevanceThreshold = None,
+    dedup_threshold: options.DedupThreshold = None,
+    copied_share: options.CopiedShare = None,
+    no_check_answers: options.NoCheckAnswers = False,
+    max_concurrency: options.MaxConcurrency = 4,
+    max_retries: options.MaxRetries = 5,
+    max_tokens: options.MaxTokens = None,
+    structure: options.Structure = "json_schema",
+    price_in: options.PriceIn = None,
+    price_out: options.PriceOut = None,
+    langsmith: options.LangSmith = False,
+    root: run_options.Root = None,
+    no_import: run_options.NoImport = False,
+    dry_run: options.DryRun = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Let a language model write questions about documents; code finds what it quotes, or rejects it.
 
@@ -107,20 +65,22 @@ def generate(
         "price_out": price_out,
     }
     given: dict[str, Any] = {
-        "strategies": _strategies(strategy or [], dimensions, real_questions),
+        "strategies": generators.strategies(strategy or [], dimensions, real_questions),
         "section_size": section_size,
         "embedder": None if embedder == "none" else registry.build("embedder", embedder, imports=not no_import),
+        **generators.filters(relevance_threshold, dedup_threshold, copied_share),
         "check_answers": not no_check_answers,
         "max_concurrency": max_concurrency,
         "root": root or store.ROOT,
     }
-    with components_print_to_stderr(), collected() as notes:
-        language_model = _language_model("none" if dry_run else provider, base_url, model, settings)
-        generator = _generator(language_model, documents, level, _chunker(level, chunker, no_import), given)
+    with components_print_to_stderr(), advising_on_options(), collected() as notes:
+        language_model = generators.language_model("none" if dry_run else provider, base_url, model, settings)
+        cut_by = generators.chunker_of(level, chunker, imports=not no_import)
+        generator = generators.generator_of(language_model, documents, cut_by, given)
         usage = None if dry_run else _run(lambda: generator.generate(queries_per_doc, langsmith, name), generator)
     for text in notes:
         if text != generator.funnel.told:
-            note(text)
+            note(as_options(text))
     if usage is None:
         _show_estimate(generator.estimate(queries_per_doc), as_json=as_json)
         return
@@ -138,55 +98,6 @@ def _show_estimate(estimate: synthesis.Estimate, *, as_json: bool) -> None:
         print_json(asdict(estimate))
     else:
         reports.show_estimate(stdout(), estimate)
-
-
-def _language_model(
-    provider: str, base_url: str | None, model: str | None, given: dict[str, Any]
-) -> llms.LanguageModel:
-    """Return the model of a provider, after checking that there is a key; of none, one that cannot be asked.
-
-    Raises:
-        ConfigError: There is no key, or no name of one of Anthropic's models.
-        MissingDependency: The SDK is not installed.
-    """
-    if provider == "none":
-        unasked: Any = SimpleNamespace(chat=None)
-        return llms.LanguageModel(unasked, model or synthesis.DEFAULT_MODEL, **given)
-    if provider == "openai":
-        client = openai_client(None, None, base_url, _SECONDS, "rag-eval generate")
-        return llms.LanguageModel(client, model or synthesis.DEFAULT_MODEL, **given)
-    if model is None:
-        raise ConfigError("--provider anthropic needs --model: the name of one of Anthropic's models")
-    return llms.LanguageModel(llms.AnthropicClient(base_url, timeout=_SECONDS), model, **given)
-
-
-def _strategies(named: list[Strategy], dimensions: Path | None, real_questions: Path | None) -> list[QuestionStrategy]:
-    """Return the strategies that are named, and those of files."""
-    kinds = {
-        Strategy.simple: synthesis.SimpleQuestions,
-        Strategy.multi_passage: synthesis.MultiPassageQuestions,
-        Strategy.cross_document: synthesis.CrossDocumentQuestions,
-    }
-    found: list[QuestionStrategy] = [kinds[each]() for each in dict.fromkeys(named)]
-    if dimensions is not None:
-        found.append(synthesis.DimensionQuestions.from_file(dimensions))
-    if real_questions is not None:
-        found.append(synthesis.RealQuestions.from_file(real_questions))
-    return found or [synthesis.SimpleQuestions()]
-
-
-def _chunker(level: str, chunker: str | None, no_import: bool) -> Any:
-    if (level == "chunk-level") != (chunker is not None):
-        raise ConfigError("--level chunk-level and --chunker go together: its labels are the chunks of one chunker")
-    return None if chunker is None else registry.build("chunker", chunker, imports=not no_import)
-
-
-def _generator(
-    model: llms.LanguageModel, documents: rag.Corpus, level: str, chunker: Any, given: dict[str, Any]
-) -> synthesis.SyntheticDataGenerator[Any]:
-    if level == "chunk-level":
-        return rag.ChunkLevelDataGenerator(model, documents, chunker, **given)
-    return rag.TokenLevelDataGenerator(model, documents, **given)
 
 
 def _run(work: Callable[[], object], generator: synthesis.SyntheticDataGenerator[Any]) -> providers.Usage:
@@ -217,9 +128,14 @@ def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.U
     }
 
 
+def _in_options(failed: synthesis.FailedRequests) -> synthesis.FailedRequests:
+    return replace(failed, messages=tuple(map(as_options, failed.messages)))
+
+
 def _show(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage) -> None:
     reports.show_funnel(stdout(), generator.funnel)
     reports.show_rejections(stdout(), generator.rejections, generator.failed)
+    reports.show_failed(stdout(), [_in_options(each) for each in generator.failed])
     for each in usage.models:
         print_text(each.told)
     if generator.llm.kept is not None and (used := generator.llm.kept.used):

@@ -10,6 +10,7 @@ from .gated_difference import gated_difference as gated_difference
 from .gates import gates_as_junit as gates_as_junit
 from .gates import show_gates as show_gates
 from .generations import show_estimate as show_estimate
+from .generations import show_failed as show_failed
 from .generations import show_funnel as show_funnel
 from .generations import show_rejections as show_rejections
 from .passages import fitting as fitting

@@ -42,12 +42,12 @@ def show_funnel(console: Console, funnel: Funnel) -> None:
 
 
 def show_rejections(console: Console, rejections: Sequence[Rejection], failed: Sequence[FailedRequests]) -> None:
-    """Print for each reason up to two examples of what was not taken, and then the requests that failed.
+    """Print for each reason up to two examples of what was not taken.
 
     Args:
         console: Where to print.
         rejections: What was not taken.
-        failed: The requests that failed, by how they did.
+        failed: The requests that failed, which `show_failed` prints.
     """
     of_failures = {message for each in failed for message in each.messages}
     by_reason: defaultdict[str, list[Rejection]] = defaultdict(list)
@@ -62,10 +62,10 @@ def show_rejections(console: Console, rejections: Sequence[Rejection], failed: S
             asked = quoted(each.question) if each.question else ", ".join(map(name_line, each.doc_ids))
             print_wrapped(console, Text(asked, "cyan"), 4)
             print_wrapped(console, Text(one_line(each.detail, _MOST_TOLD), "dim"), 6)
-    _show_failed(console, failed)
 
 
-def _show_failed(console: Console, failed: Sequence[FailedRequests]) -> None:
+def show_failed(console: Console, failed: Sequence[FailedRequests]) -> None:
+    """Print how many requests failed in which way, with what was told of the first of each, and how to go on."""
     if failed:
         console.print(Text("Requests that failed", "bold red"))
     for each in failed:

@@ -91,7 +91,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         embedder: What tells if a question belongs to its excerpts, and if it is asked twice; None to check neither. The
             default needs the extra `local`; without it that is noted, and neither is checked.
         relevance_threshold: The least cosine of a question and the excerpt that is least like it. The default, which is
-            published for OpenAI's text-embedding-3, is calibrated for other embedders; others count as they are.
+            published for OpenAI's text-embedding-3, is calibrated for other embedders. What is given counts as it is,
+            also 0.40.
         dedup_threshold: The highest cosine of two questions; likewise.
         copied_share: The share of a question's words, in one run, from which on it is copied from its excerpt; None
             to allow that.

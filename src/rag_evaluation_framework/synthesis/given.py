@@ -56,8 +56,8 @@ def check_filters(owner: str, embedder: Any, relevance: Any, dedup: Any, copied_
     """Check what filters are given; raise ConfigError if it cannot be used."""
     if embedder is not None:
         check_components(owner, embedder=(embedder, Embedder))
-    for threshold in (relevance, dedup):
-        Threshold.given(threshold)
+    for name, threshold in (("relevance_threshold", relevance), ("dedup_threshold", dedup)):
+        Threshold.given(threshold, f"{owner}: {name}")
     if copied_share is not None:
         check_number(owner, "copied_share", copied_share, most=1)
 

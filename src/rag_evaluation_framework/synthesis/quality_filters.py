@@ -13,18 +13,14 @@ from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.synthesis.embedding_estimate import embedded_tokens, paid_embedder
 from rag_evaluation_framework.synthesis.filtering import Filter, same_wording
 from rag_evaluation_framework.synthesis.filters.copied_wording import reject_copied_wording
-from rag_evaluation_framework.synthesis.filters.near_duplicates import (
-    DEDUP_THRESHOLD,
-    dedup_threshold,
-    reject_near_duplicates,
-)
+from rag_evaluation_framework.synthesis.filters.near_duplicates import dedup_threshold, reject_near_duplicates
 from rag_evaluation_framework.synthesis.filters.rejection import Rejection
-from rag_evaluation_framework.synthesis.filters.relevance import (
-    RELEVANCE_THRESHOLD,
-    reject_irrelevant,
-    relevance_threshold,
+from rag_evaluation_framework.synthesis.filters.relevance import reject_irrelevant, relevance_threshold
+from rag_evaluation_framework.synthesis.filters.thresholds import (
+    PublishedFigure,
+    Threshold,
+    has_figures_of_design,
 )
-from rag_evaluation_framework.synthesis.filters.thresholds import Threshold, has_figures_of_design
 from rag_evaluation_framework.synthesis.ranges import Range
 
 _FEWEST = 20  # questions or pairs on which is calibrated: near-duplicates let one in twenty pass wrongly
@@ -38,9 +34,9 @@ class QualityFilters:
 
     Attributes:
         embedder: What makes vectors; None to compare none.
-        relevance: The least cosine of a question and its worst excerpt; the published 0.40 is calibrated for embedders
+        relevance: The least cosine of a question and its worst excerpt. A `PublishedFigure` is calibrated for embedders
             that it is not of, any other number counts as it is.
-        dedup: The highest cosine of questions that differ; likewise the published 0.70.
+        dedup: The highest cosine of questions that differ; likewise.
         copied_share: The share of a question's words, in one run, from which on it is copied; None to allow all.
         used: What was used, for the record.
     """
@@ -83,8 +79,8 @@ class QualityFilters:
             return None
         is_calibrated = not has_figures_of_design(paid)
         calibrates = (
-            is_calibrated and self.relevance == RELEVANCE_THRESHOLD,
-            is_calibrated and self.dedup == DEDUP_THRESHOLD,
+            is_calibrated and isinstance(self.relevance, PublishedFigure),
+            is_calibrated and isinstance(self.dedup, PublishedFigure),
         )
         return embedded_tokens(requests, [document.content for document in self.corpus], calibrates)
 
@@ -103,7 +99,7 @@ class QualityFilters:
             return []
         ready = self._fitted()
         threshold = Threshold.given(self.relevance)
-        if self.relevance == RELEVANCE_THRESHOLD:
+        if isinstance(self.relevance, PublishedFigure):
             documents = [document.content for document in self.corpus]
             threshold = relevance_threshold(questions, excerpts, documents, ready)
         if not self._is_usable("relevance", threshold, ready):
@@ -115,7 +111,7 @@ class QualityFilters:
             return []
         ready = self._fitted()
         threshold = Threshold.given(self.dedup)
-        if self.dedup == DEDUP_THRESHOLD:
+        if isinstance(self.dedup, PublishedFigure):
             threshold = dedup_threshold(questions, excerpts, ready)
         if not self._is_usable("near_duplicates", threshold, ready):
             return [None] * len(questions)

@@ -7,5 +7,6 @@ from .rejection import Rejection as Rejection
 from .relevance import RELEVANCE_THRESHOLD as RELEVANCE_THRESHOLD
 from .relevance import reject_irrelevant as reject_irrelevant
 from .relevance import relevance_threshold as relevance_threshold
+from .thresholds import PublishedFigure as PublishedFigure
 from .thresholds import Threshold as Threshold
 from .thresholds import has_figures_of_design as has_figures_of_design

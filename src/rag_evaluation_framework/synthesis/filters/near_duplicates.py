@@ -11,9 +11,9 @@ from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.synthesis.filters.cosines import Directions, check_same_number, cosines, directions
 from rag_evaluation_framework.synthesis.filters.rejection import Rejection
 from rag_evaluation_framework.synthesis.filters.shared_text import Wording
-from rag_evaluation_framework.synthesis.filters.thresholds import Threshold, has_figures_of_design
+from rag_evaluation_framework.synthesis.filters.thresholds import PublishedFigure, Threshold, has_figures_of_design
 
-DEDUP_THRESHOLD = 0.70
+DEDUP_THRESHOLD = PublishedFigure(0.70)
 """The published figure, of OpenAI's text-embedding-3: questions with a higher cosine count as the same question."""
 
 _SHARE = 0.05  # of questions about other text that may be taken for repeated ones
@@ -54,7 +54,7 @@ def dedup_threshold(questions: Sequence[str], excerpts: Sequence[Sequence[str]],
     if not nearest:
         return design
     first_too_many = sorted(nearest, reverse=True)[floor(_SHARE * len(nearest))]
-    figure = max(DEDUP_THRESHOLD, min(ceil(first_too_many * 10_000) / 10_000, 1.0))
+    figure = max(float(DEDUP_THRESHOLD), min(ceil(first_too_many * 10_000) / 10_000, 1.0))
     return Threshold(figure, "calibrated", _SHARE, len(nearest))
 
 

@@ -14,6 +14,15 @@ from rag_evaluation_framework.errors import ConfigError
 _FAMILY = "text-embedding-3-"  # the models of which the published figures are
 
 
+class PublishedFigure(float):
+    """A published figure as a default: where it is not that of an embedder, it stands for one that is calibrated.
+
+    It is equal to the number, and no number that a caller gives is one: that counts as it is.
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Threshold:
     """A threshold on the cosine of two texts, and where it comes from.
@@ -31,8 +40,12 @@ class Threshold:
     pairs: int = 0
 
     @classmethod
-    def given(cls, figure: float) -> "Threshold":
+    def given(cls, figure: float, name: str = "threshold") -> "Threshold":
         """Return a threshold as its caller gave it.
+
+        Args:
+            figure: The threshold.
+            name: What the caller knows it as, for messages.
 
         Raises:
             ConfigError: It is not a number from -1 to 1.
@@ -42,7 +55,7 @@ class Threshold:
         except (TypeError, ValueError, OverflowError):
             plain = nan
         if not -1 <= plain <= 1:
-            raise ConfigError(f"threshold={shown(figure)}; expected the cosine of two texts, a number from -1 to 1")
+            raise ConfigError(f"{name}={shown(figure)}; expected the cosine of two texts, a number from -1 to 1")
         return cls(plain, "given")
 
     def record(self) -> dict[str, Any]:

@@ -1,0 +1,92 @@
+"""Generators as the options of `rag-eval generate` describe them."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import llms, registry, synthesis
+from rag_evaluation_framework.cli.generate_options import Strategy
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.providers.sdks import openai_client
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.contracts import QuestionStrategy
+
+_SECONDS = 300.0  # until a request has failed: models that think take their time
+
+
+def language_model(provider: str, base_url: str | None, model: str | None, given: dict[str, Any]) -> llms.LanguageModel:
+    """Return the model of a provider, after checking that there is a key; of none, one that cannot be asked.
+
+    Raises:
+        ConfigError: There is no key, or no name of one of Anthropic's models.
+        MissingDependency: The SDK is not installed.
+    """
+    if provider == "none":
+        unasked: Any = SimpleNamespace(chat=None)
+        return llms.LanguageModel(unasked, model or synthesis.DEFAULT_MODEL, **given)
+    if provider == "openai":
+        client = openai_client(None, None, base_url, _SECONDS, "rag-eval generate")
+        return llms.LanguageModel(client, model or synthesis.DEFAULT_MODEL, **given)
+    if model is None:
+        raise ConfigError("--provider anthropic needs --model: the name of one of Anthropic's models")
+    return llms.LanguageModel(llms.AnthropicClient(base_url, timeout=_SECONDS), model, **given)
+
+
+def strategies(
+    named: Sequence[Strategy], dimensions: Path | None, real_questions: Path | None
+) -> list[QuestionStrategy]:
+    """Return the strategies that are named, and those of files."""
+    kinds = {
+        Strategy.simple: synthesis.SimpleQuestions,
+        Strategy.multi_passage: synthesis.MultiPassageQuestions,
+        Strategy.cross_document: synthesis.CrossDocumentQuestions,
+    }
+    found: list[QuestionStrategy] = [kinds[each]() for each in dict.fromkeys(named)]
+    if dimensions is not None:
+        found.append(synthesis.DimensionQuestions.from_file(dimensions))
+    if real_questions is not None:
+        found.append(synthesis.RealQuestions.from_file(real_questions))
+    return found or [synthesis.SimpleQuestions()]
+
+
+def filters(relevance: float | None, dedup: float | None, copied: str | None) -> dict[str, float | None]:
+    """Return the parameters of filters that were given.
+
+    Raises:
+        ConfigError: The share of what is copied is no share.
+    """
+    given = {"relevance_threshold": relevance, "dedup_threshold": dedup}
+    found: dict[str, float | None] = {name: figure for name, figure in given.items() if figure is not None}
+    if copied is None:
+        return found
+    try:
+        share = None if copied == "none" else float(copied)
+    except ValueError:
+        raise ConfigError(f"--copied-share {copied}: expected a number from 0 to 1, or none") from None
+    return {**found, "copied_share": share}
+
+
+def chunker_of(level: str, chunker: str | None, *, imports: bool) -> Any:
+    """Return the chunker whose chunks are labelled; None where spans are.
+
+    Raises:
+        ConfigError: One is given at token level, or none at chunk level; or there is none of this name.
+    """
+    if (level == "chunk-level") != (chunker is not None):
+        raise ConfigError("--level chunk-level and --chunker go together: its labels are the chunks of one chunker")
+    return None if chunker is None else registry.build("chunker", chunker, imports=imports)
+
+
+def generator_of(
+    model: llms.LanguageModel, documents: rag.Corpus, chunker: Any, given: dict[str, Any]
+) -> synthesis.SyntheticDataGenerator[Any]:
+    """Return the generator that labels the chunks of a chunker or, without one, spans."""
+    if chunker is not None:
+        return rag.ChunkLevelDataGenerator(model, documents, chunker, **given)
+    return rag.TokenLevelDataGenerator(model, documents, **given)
