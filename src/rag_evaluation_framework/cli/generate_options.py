@@ -15,6 +15,7 @@ class Strategy(StrEnum):
     simple = "simple"
     multi_passage = "multi-passage"
     cross_document = "cross-document"
+    no_answer = "no-answer"
 
 
 Corpus = Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")]
@@ -42,7 +43,11 @@ Dimensions = Annotated[
     Path | None, typer.Option(parser=paths.path, help="A YAML file of personas, difficulty, query_types, styles.")
 ]
 RealQuestions = Annotated[
-    Path | None, typer.Option(parser=paths.path, help="A text file with a question of a user on each line.")
+    Path | None,
+    typer.Option(
+        parser=paths.path,
+        help="A text file with a question of a user on each line: asked as they are, and others like them.",
+    ),
 ]
 SectionSize = Annotated[int, typer.Option(min=1, help="The most characters that are shown in one piece.")]
 Embedder = Annotated[

@@ -46,6 +46,7 @@ def strategies(
         Strategy.simple: synthesis.SimpleQuestions,
         Strategy.multi_passage: synthesis.MultiPassageQuestions,
         Strategy.cross_document: synthesis.CrossDocumentQuestions,
+        Strategy.no_answer: synthesis.NoAnswerQuestions,
     }
     found: list[QuestionStrategy] = [kinds[each]() for each in dict.fromkeys(named)]
     if dimensions is not None:

@@ -1,51 +1,17 @@
 """`ChunkLevelDataGenerator`: questions with the chunks that answer them."""
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Unpack
+from collections.abc import Callable
+from typing import Any, Unpack
 
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.llm_client import LLMClient
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, Section
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import ChunkLevelGroundTruth
-from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id
-from rag_evaluation_framework.data.levels import CHUNK, Level
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.errors import ProviderError
+from rag_evaluation_framework.data.ids import ChunkId
 from rag_evaluation_framework.llms.language_model import LanguageModel
-from rag_evaluation_framework.registry.building import as_component
-from rag_evaluation_framework.retrievers.indexing import chunk_corpus
-from rag_evaluation_framework.synthesis.asking import Asker, Form
-from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
-from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Messages, named
-from rag_evaluation_framework.synthesis.evidence import Evidence
-from rag_evaluation_framework.synthesis.forms import (
-    CitedChunks,
-    CitedQuestions,
-    read_cited_chunks,
-    read_cited_questions,
-)
+from rag_evaluation_framework.synthesis.chunk_labeller import ChunkLabeller
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.given import GeneratorOptions
-from rag_evaluation_framework.synthesis.marks import marked
-from rag_evaluation_framework.synthesis.prompt_files import load_prompt
-from rag_evaluation_framework.synthesis.ranges import Range
-from rag_evaluation_framework.synthesis.sections import sections_of_chunks
-from rag_evaluation_framework.synthesis.writing import Written
-
-CHUNKS = "chunks"
-FAILED = "request for chunks failed"
-NO_CHUNK = "no chunk cited"
-UNKNOWN = "unknown chunk id"
-NOT_SHOWN = "chunk that was not shown"
-
-_Candidate = Candidate[ChunkId]
-_BACKSLASH = r"\\["
-_LIKE_AN_ID = re.compile(r"\[(?=\s*(?:pa_)?chunk_)", re.IGNORECASE)
+from rag_evaluation_framework.synthesis.labeller import Labeller
 
 
 class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
@@ -63,9 +29,6 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
         chunk_registry: All chunks of the documents.
     """
 
-    level: ClassVar[Level[Any]] = CHUNK
-    writes: ClassVar[str] = "chunk_questions"
-
     def __init__(
         self,
         llm_client: LLMClient | LanguageModel,
@@ -73,122 +36,9 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
         chunker: Chunker | PositionAwareChunker | Callable[[str], Any],
         **options: Unpack[GeneratorOptions],
     ) -> None:
-        super().__init__(llm_client, corpus, **options)
         self.chunker = chunker
-        self._chunks = [chunk for chunk in chunk_corpus(self.corpus, chunker) if chunk.content.strip()]
-        self.chunk_registry = ChunkRegistry(self._chunks)
+        super().__init__(llm_client, corpus, **options)
 
-    def _sections(self) -> list[Section]:
-        return sections_of_chunks(self._chunks, self.section_size, self._headings)
-
-    def _with_answers(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[ChunkId]]:
-        asked = [self._asking(request) for request in requests]
-        answers = asker.ask(Form(CitedQuestions, read_cited_questions), asked, "Asking for questions")
-        return [
-            answer
-            if isinstance(answer, ProviderError)
-            else [Candidate(each.question, request, cited=_canonical(each.chunk_ids)) for each in answer.questions]
-            for request, answer in zip(requests, answers, strict=True)
-        ]
-
-    def _verified(
-        self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]
-    ) -> list[_Candidate]:
-        candidates = self._cited(candidates, asker, rejections)
-        checked = [self._checked(candidate, rejections) for candidate in candidates]
-        return [candidate for candidate in checked if candidate is not None]
-
-    def _cited(self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]) -> list[_Candidate]:
-        """Return candidates with the chunks that are named for those questions that were given, not written."""
-        asked = [
-            load_prompt(CHUNKS).messages(question=each.question, chunks=_shown(each.request.sections))
-            for each in candidates
-            if each.request.given
-        ]
-        answers = iter(asker.ask(Form(CitedChunks, read_cited_chunks), asked, "Asking for chunks"))
-        found: list[_Candidate] = []
-        for candidate in candidates:
-            answer = next(answers) if candidate.request.given else None
-            if isinstance(answer, ProviderError):
-                rejections.append(rejected(candidate, "verified", FAILED, str(answer)))
-            else:
-                found.append(candidate if answer is None else replace(candidate, cited=_canonical(answer.chunk_ids)))
-        return found
-
-    def _checked(self, candidate: _Candidate, rejections: list[Rejection]) -> _Candidate | None:
-        shown = _by_id(candidate.request.sections)
-        known = [chunk_id for chunk_id in candidate.cited if chunk_id in shown]
-        failed = [chunk_id for chunk_id in candidate.cited if chunk_id not in shown]
-        reasons = [NOT_SHOWN if chunk_id in self.chunk_registry else UNKNOWN for chunk_id in failed]
-        if not known:
-            reason = reasons[0] if reasons else NO_CHUNK
-            rejections.append(rejected(candidate, "verified", reason, ", ".join(failed)))
-            return None
-        rejections += [
-            rejected(candidate, "verified", reason, chunk_id, questions=0)
-            for reason, chunk_id in zip(reasons, failed, strict=True)
-        ]
-        chunks = [shown[chunk_id] for chunk_id in known]
-        return replace(
-            candidate,
-            answers=tuple(known),
-            evidence=tuple(map(self._evidence, chunks)),
-        )
-
-    def _evidence(self, chunk: AnyChunk) -> Evidence:
-        if isinstance(chunk, PositionAwareChunk):
-            heading = self._headings.at(chunk.doc_id, chunk.start)
-            return Evidence(chunk.content, chunk.doc_id, chunk.start, chunk.end, heading=heading)
-        return Evidence(chunk.content, chunk.doc_id)
-
-    def _asking(self, request: QuestionRequest) -> Messages:
-        shown = _shown(request.sections)
-        return load_prompt(self.writes).messages(wish=request.wish, chunks=shown, count=request.questions)
-
-    def _verified_with(self, request: QuestionRequest) -> Sequence[str]:
-        return (CHUNKS,) if request.given else ()
-
-    def _followed_by(self, request: QuestionRequest) -> list[FollowUp]:
-        after = super()._followed_by(request)
-        if not (request.given and request.has_answer):
-            return after
-        cited = load_prompt(CHUNKS).messages(question="", chunks=_shown(request.sections))
-        return [FollowUp(cited, Range(), named(self._named(request)) + VERDICT), *after]
-
-    def _named(self, request: QuestionRequest) -> Sequence[str]:
-        return [*_by_id(request.sections)]
-
-    def _truth(self, query: Query, candidate: _Candidate) -> ChunkLevelGroundTruth:
-        return ChunkLevelGroundTruth(query, candidate.answers)
-
-    @property
-    def _passages(self) -> Chunker | PositionAwareChunker:
-        chunker: Chunker | PositionAwareChunker = as_component("chunker", self.chunker, type(self).__name__)
-        return chunker
-
-    @property
-    def _chunking(self) -> str | None:
-        return self.chunk_registry.fingerprint
-
-
-def _canonical(ids: Sequence[str]) -> tuple[ChunkId, ...]:
-    return tuple(dict.fromkeys(map(canonical_chunk_id, ids)))
-
-
-def _by_id(sections: Sequence[Section]) -> dict[ChunkId, AnyChunk]:
-    found: dict[ChunkId, AnyChunk] = {}
-    for section in sections:
-        for chunk in section.chunks:
-            found.setdefault(canonical_chunk_id(chunk.id), chunk)
-    return found
-
-
-def _shown(sections: Sequence[Section]) -> str:
-    """Return chunks as prompts show them, each behind its id; a backslash marks what only looks like one."""
-    texts = [
-        "\n\n".join(
-            f"[{key}]: '{_LIKE_AN_ID.sub(_BACKSLASH, chunk.content)}'" for key, chunk in _by_id([section]).items()
-        )
-        for section in sections
-    ]
-    return marked("chunks", texts, told=[{"document": each.doc_id, "heading": each.heading} for each in sections])
+    def labeller(self) -> Labeller[ChunkId]:
+        """Return what labels chunks."""
+        return ChunkLabeller(self.corpus, self.section_size, self.chunker)

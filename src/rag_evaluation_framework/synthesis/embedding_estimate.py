@@ -23,6 +23,7 @@ def embedded_tokens(
     requests: Iterable[tuple[QuestionRequest, Sequence[str]]],
     documents: Sequence[str],
     calibrates: tuple[bool, bool],
+    searched: Sequence[str],
 ) -> Range:
     """Return how many tokens of questions, excerpts and passages of the documents are embedded.
 
@@ -30,10 +31,12 @@ def embedded_tokens(
         requests: The requests for questions, each with the ids that its questions may name.
         documents: The texts of the documents.
         calibrates: Whether the threshold of relevance is calibrated, and that of near-duplicates.
+        searched: The passages among which answers of questions without an answer are looked for.
     """
     relevance, duplicates = calibrates
-    times = 2 + relevance + duplicates  # each filter has questions embedded, and so has each calibration
-    total = _PROBE
+    times = 2 + relevance + duplicates + bool(searched)  # each filter, calibration and search has questions embedded
+    found = tokens_of(searched)
+    total = _PROBE + Range(found.least, found.usual, found.most)
     for request, ids in requests:
         total += (QUESTION * times + excerpts_of(request, ids)) * request.questions
     if relevance:

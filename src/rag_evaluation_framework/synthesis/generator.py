@@ -3,25 +3,22 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
-from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Generic
+from typing import Generic
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.llm_client import LLMClient
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
+from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
-from rag_evaluation_framework.data.levels import Level, U
+from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.errors import ConfigError
@@ -29,45 +26,21 @@ from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.providers.prices import Prices
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT
-from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
-from rag_evaluation_framework.synthesis.answer_search import DEPTH, AnswerSearch, looking, unanswered
-from rag_evaluation_framework.synthesis.answerability import CHECK, answerable, checking
 from rag_evaluation_framework.synthesis.asking import Asker
-from rag_evaluation_framework.synthesis.candidates import (
-    Candidate,
-    Rejection,
-    answered_as_asked,
-    in_order,
-    parsed_questions,
-    question_metadata,
-)
-from rag_evaluation_framework.synthesis.choosing import ALONE, choosing, needing_all_parts
-from rag_evaluation_framework.synthesis.estimate import (
-    NUMBERS,
-    VERDICT,
-    Calls,
-    Estimate,
-    FollowUp,
-    Messages,
-    estimated,
-    excerpts_of,
-    marks_with,
-)
+from rag_evaluation_framework.synthesis.candidates import Rejection, question_metadata
+from rag_evaluation_framework.synthesis.estimate import Calls, Estimate, estimated
 from rag_evaluation_framework.synthesis.failures import FailedRequests, failed_requests
-from rag_evaluation_framework.synthesis.filtering import Filter, filtered, without_contradictions
 from rag_evaluation_framework.synthesis.filters.copied_wording import COPIED_SHARE
 from rag_evaluation_framework.synthesis.filters.near_duplicates import DEDUP_THRESHOLD
 from rag_evaluation_framework.synthesis.filters.relevance import RELEVANCE_THRESHOLD
 from rag_evaluation_framework.synthesis.funnel import Funnel
+from rag_evaluation_framework.synthesis.generation import Generation
 from rag_evaluation_framework.synthesis.given import check_filters, checked_requests, checked_strategies, language_model
-from rag_evaluation_framework.synthesis.headings import Headings
-from rag_evaluation_framework.synthesis.plausibility import asked_plausibly
-from rag_evaluation_framework.synthesis.prompt_files import load_prompt
+from rag_evaluation_framework.synthesis.labeller import Labeller
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
-from rag_evaluation_framework.synthesis.ranges import Range
 from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_dataset_name, pushed, saved
+from rag_evaluation_framework.synthesis.steps import Steps
 from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
-from rag_evaluation_framework.synthesis.writing import WITHOUT_ANSWER, Written, written
 
 SECTION_SIZE = 6000
 """Characters, about 1,500 tokens of English."""
@@ -103,7 +76,6 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     Attributes:
         llm: The model.
         corpus: The documents.
-        chunk_registry: What answers the questions, as position-aware chunks, or the chunks that were shown.
         funnel: How many questions the last generation asked for, and where each of the others was lost.
         rejections: What the last generation did not take, and why.
         failed: The requests of the last generation that failed; each lost its questions.
@@ -114,10 +86,6 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         ConfigError: An argument cannot be used.
         CorpusError: The corpus is not a `Corpus`, or is empty.
     """
-
-    level: ClassVar[Level[Any]]
-    writes: ClassVar[str]
-    """The name of the prompt with which it asks for questions."""
 
     def __init__(
         self,
@@ -141,13 +109,12 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         check_truth(owner, "check_answers", check_answers)
         check_filters(owner, embedder, relevance_threshold, dedup_threshold, copied_share)
         self.corpus = checked_corpus(corpus)
-        self._headings = Headings(self.corpus)
         self.llm = language_model(owner, llm_client, model, root)
         self.strategies = checked_strategies(owner, strategies)
         self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
         self.root = root
         self._filters = QualityFilters(self.corpus, embedder, relevance_threshold, dedup_threshold, copied_share)
-        self.chunk_registry = ChunkRegistry()
+        self._labeller = self.labeller()
         self.funnel = Funnel()
         self.rejections: tuple[Rejection, ...] = ()
         self.failed: tuple[FailedRequests, ...] = ()
@@ -178,10 +145,10 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         owner = type(self).__name__
         check_count(owner, "queries_per_doc", queries_per_doc)
         check_truth(owner, "upload_to_langsmith", upload_to_langsmith)
-        name = f"rag-eval-{self.level.evaluation_type}-v1" if dataset_name is None else dataset_name
+        name = f"rag-eval-{self._labeller.level.evaluation_type}-v1" if dataset_name is None else dataset_name
         check_dataset_name(name)
         self.path = self.langsmith_url = None
-        dataset = self._dataset(name, self._generated(queries_per_doc), queries_per_doc)
+        dataset = self._generated(name, queries_per_doc)
         if self.funnel.kept < self.funnel.asked or self.funnel.quotes:
             note(self.funnel.told)
         if len(dataset):
@@ -217,7 +184,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
                 answer and there is no embedder, or nothing is judged.
         """
         check_count(type(self).__name__, "queries_per_doc", queries_per_doc)
-        sections = self._sections()
+        sections = self._labeller.sections()
         planned = [
             (type(strategy).__name__, request)
             for strategy in self.strategies
@@ -229,48 +196,21 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     def estimate(self, queries_per_doc: int = 5) -> Estimate:
         """Return how many calls and tokens a generation needs, and what it costs; nothing is asked."""
         requests = [request for _, request in self.plan(queries_per_doc)]
+        labeller, steps = self._labeller, Steps(self._labeller, self.check_answers)
+        searched = () if all(request.has_answer for request in requests) else steps.searched
+        calls = Calls(labeller.asking, labeller.names, steps.follow_ups, self.llm.max_tokens)
+        embedded = self._filters.embedded([(request, labeller.names(request)) for request in requests], searched)
         prices = Prices(self.llm.price_in, self.llm.price_out)
-        calls = Calls(self._asking, self._named, self._followed_by, self.llm.max_tokens)
-        embedded = self._filters.embedded([(request, self._named(request)) for request in requests])
         return estimated(requests, calls, prices, embedded, self._filters.embedding_price)
 
-    def filters(self) -> Sequence[Filter]:
-        """Return the filters that verified questions go through, in their order; the second call is before the last."""
-        alone, among = self._filters.functions()
-        return [*alone, *among]
+    @abstractmethod
+    def labeller(self) -> Labeller[U]:
+        """Return what is done at the level; asked once, when everything else is set."""
 
-    def _generated(self, queries_per_doc: int) -> list[Candidate[U]]:
-        self.rejections, self.funnel = (), Funnel()
-        planned, asker = self.plan(queries_per_doc), Asker(self.llm, self.max_concurrency)
-        requests = [request for _, request in planned]
-        embedder = None if all(request.has_answer for request in requests) else self._filters.embedder
-        search = None if embedder is None else self._search(embedder)
-        alone, among = self._filters.functions()
-        rejections: list[Rejection] = []
-        answers = written(requests, asker, lambda asked: self._with_answers(asked, asker))
-        proposed, extra = parsed_questions(planned, answers, rejections)
-        parsed = asked_plausibly(proposed, rejections)
-        kept = self._answered([each for each in parsed if each.request.has_answer], alone, asker, rejections)
-        if search is not None:
-            absent = [each for each in parsed if not each.request.has_answer]
-            kept = in_order([*kept, *unanswered(absent, search, asker, rejections)])
-        kept = filtered(without_contradictions(kept, rejections), among, rejections)  # last: only what is kept counts
-        self.rejections, self.failed = tuple(rejections), failed_requests(asker.failures)
-        self.funnel = Funnel.of(sum(request.questions for request in requests), rejections, extra)
-        return kept
-
-    def _answered(
-        self, candidates: Sequence[Candidate[U]], filters: Sequence[Filter], asker: Asker, rejections: list[Rejection]
-    ) -> list[Candidate[U]]:
-        """Return the questions of which the answers are in the documents, and judged to be answers."""
-        verified = answered_as_asked(self._verified(candidates, asker, rejections), rejections)
-        of_users = [each for each in verified if each.request.given]
-        kept = in_order(
-            [*of_users, *filtered([each for each in verified if not each.request.given], filters, rejections)]
-        )
-        if not self.check_answers:
-            return kept
-        return needing_all_parts(answerable(kept, asker, rejections), asker, rejections)
+    @property
+    def chunk_registry(self) -> ChunkRegistry:
+        """What answers the questions, as position-aware chunks, or the chunks that were shown."""
+        return self._labeller.chunk_registry
 
     def _check_searchable(self, requests: Sequence[QuestionRequest]) -> None:
         """Check that answers of questions that have none can be looked for, and be judged; raise ConfigError if not."""
@@ -283,106 +223,31 @@ class SyntheticDataGenerator(ABC, Generic[U]):
                 "they find is judged"
             )
 
-    def _search(self, embedder: Embedder) -> AnswerSearch:
-        return AnswerSearch(self.corpus, self._headings, self._passages, embedder, self.section_size)
-
-    @abstractmethod
-    def _sections(self) -> list[Section]:
-        """Return all sections of all documents."""
-
-    @abstractmethod
-    def _asking(self, request: QuestionRequest) -> Messages:
-        """Return the messages of a request for questions."""
-
-    def _named(self, request: QuestionRequest) -> Sequence[str]:
-        """Return the ids of chunks that its questions may name."""
-        del request
-        return ()
-
-    def _followed_by(self, request: QuestionRequest) -> list[FollowUp]:
-        """Return what is asked for each of its questions."""
-        if not self.check_answers:
-            return []
-        mark = self._mark(request)
-        if not request.has_answer:
-            return [looking(self._most_found, self.section_size, mark)]
-        excerpts = excerpts_of(request, self._named(request), mark)
-        asked = [FollowUp(checking("", ()), excerpts, VERDICT)]
-        if max(request.least_places, request.least_documents) > 1:
-            asked.append(FollowUp(choosing(ALONE, "", ()), excerpts + Range(most=2 * excerpts.most), NUMBERS))
-        return asked
-
-    def _mark(self, request: QuestionRequest) -> Range:
-        """Return how many tokens the marks around an excerpt of a request have."""
-        doc_ids = request.doc_ids if request.has_answer else [document.id for document in self.corpus]
-        longest = max(doc_ids, key=lambda doc_id: len(doc_id) + len(self._headings.longest(doc_id)))
-        return marks_with(longest, self._headings.longest(longest), "number")
-
-    @cached_property
-    def _most_found(self) -> list[str]:
-        """The longest passages, as many as are judged for a question without an answer."""
-        texts = sorted((chunk.content for chunk in chunk_corpus(self.corpus, self._passages)), key=len, reverse=True)
-        return texts[: 2 * DEPTH]
-
-    @abstractmethod
-    def _with_answers(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[U]]:
-        """Return the questions of each request that have an answer, or why there are none."""
-
-    @abstractmethod
-    def _verified(
-        self, candidates: Sequence[Candidate[U]], asker: Asker, rejections: list[Rejection]
-    ) -> list[Candidate[U]]:
-        """Return the questions whose answers are in the documents; put the others among the rejections."""
-
-    @abstractmethod
-    def _truth(self, query: Query, candidate: Candidate[U]) -> GroundTruth[U]:
-        """Return the ground truth of a question."""
-
-    def _dataset(self, name: str, kept: Sequence[Candidate[U]], queries_per_doc: int) -> Dataset[U]:
-        ids, requests = QueryIds(), [request for _, request in self.plan(queries_per_doc)]
+    def _generated(self, name: str, queries_per_doc: int) -> Dataset[U]:
+        """Generate, and return the dataset; tell what was lost."""
+        self.rejections, self.failed, self.funnel = (), (), Funnel()
+        planned, asker = self.plan(queries_per_doc), Asker(self.llm, self.max_concurrency)
+        generation = Generation(self._labeller, self._filters, self.check_answers, asker)
+        kept = generation.kept(planned)
+        self.rejections, self.funnel = tuple(generation.rejections), generation.funnel
+        self.failed = failed_requests(asker.failures)
+        steps, ids = Steps(self._labeller, self.check_answers), QueryIds()
         entries: list[GroundTruth[U]] = []
         for each in kept:
-            told = question_metadata(each, self.llm.model, self._prompts(each.request))
-            entries.append(self._truth(Query(ids.of(each.question), QueryText(each.question), told), each))
-        generation = {
+            told = question_metadata(each, self.llm.model, steps.prompts(each.request))
+            entries.append(self._labeller.truth(Query(ids.of(each.question), QueryText(each.question), told), each))
+        prompts = [version for _, request in planned for version in steps.prompts(request)]
+        record = {
             "model": self.llm.model,
             "queries_per_doc": queries_per_doc,
             "strategies": [describe(strategy) for strategy in self.strategies],
             "section_size": self.section_size,
             "check_answers": self.check_answers,
-            "prompt_versions": list(dict.fromkeys(chain.from_iterable(map(self._prompts, requests)))),
+            "prompt_versions": list(dict.fromkeys(prompts)),
             "filters": self._filters.used,
             "funnel": self.funnel.record(),
             FAILED_REQUESTS: sum(len(each.messages) for each in self.failed),
         }
-        return Dataset(
-            entries,
-            self.level,
-            name=name,
-            corpus=self.corpus,
-            chunking=self._chunking,
-            metadata={"generation": generation},
-        )
-
-    @property
-    def _passages(self) -> Chunker | PositionAwareChunker:
-        """How the documents are cut where answers are looked for."""
-        return DEFAULT_CHUNKER
-
-    @property
-    def _chunking(self) -> str | None:
-        return None
-
-    def _verified_with(self, request: QuestionRequest) -> Sequence[str]:
-        """Return the names of the prompts by which it learns what answers the questions of a request."""
-        del request
-        return ()
-
-    def _prompts(self, request: QuestionRequest) -> list[str]:
-        """Return the versions of all prompts that make a question of a request, in the order in which they are used."""
-        names = [] if request.given else [self.writes if request.has_answer else WITHOUT_ANSWER]
-        if request.has_answer:
-            names += self._verified_with(request)
-        if self.check_answers:
-            names += [CHECK, ALONE] if max(request.least_places, request.least_documents) > 1 else [CHECK]
-        return [*filter(None, [request.prompt_version]), *(load_prompt(name).version for name in names)]
+        level, chunking = self._labeller.level, self._labeller.chunking
+        about = {"generation": record}
+        return Dataset(entries, level, name=name, corpus=self.corpus, chunking=chunking, metadata=about)

@@ -68,11 +68,14 @@ class QualityFilters:
         self.used["embedder"] = describe(self.embedder)
         return [*alone, self._irrelevant], [same_wording, self._repeated]
 
-    def embedded(self, requests: Sequence[tuple[QuestionRequest, Sequence[str]]]) -> Range | None:
+    def embedded(
+        self, requests: Sequence[tuple[QuestionRequest, Sequence[str]]], searched: Sequence[str]
+    ) -> Range | None:
         """Return how many tokens a provider is to embed; None if the embedder is not a provider's.
 
         Args:
             requests: The requests for questions, each with the ids that its questions may name.
+            searched: The passages among which answers of questions without an answer are looked for.
         """
         paid = paid_embedder(self.embedder)
         if paid is None:
@@ -82,7 +85,7 @@ class QualityFilters:
             is_calibrated and isinstance(self.relevance, PublishedFigure),
             is_calibrated and isinstance(self.dedup, PublishedFigure),
         )
-        return embedded_tokens(requests, [document.content for document in self.corpus], calibrates)
+        return embedded_tokens(requests, [document.content for document in self.corpus], calibrates, searched)
 
     @property
     def embedding_price(self) -> float | None:
