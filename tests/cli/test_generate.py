@@ -125,7 +125,7 @@ def test_a_dry_run_asks_for_nothing_and_needs_no_key(rag_eval, served, monkeypat
     assert (outcome.code, outcome.err) == (0, "")
     rows = [line.split() for line in outcome.out.splitlines()]
     assert ["4", "questions", "at", "least", "usually", "at", "most"] in rows
-    assert ["calls", "2", "10", "10"] in rows
+    assert ["calls", "2", "10", "22"] in rows
     assert any(row[:1] == ["cost"] for row in rows)
     assert "Not counted: requests that are made again" in outcome.out
     record = json.loads(rag_eval(*GENERATE, "--dry-run", "--json").out)
@@ -268,3 +268,11 @@ def test_advice_names_options(rag_eval, served):
     assert "such as --dedup-threshold 0.95" in outcome.err
     wrong = rag_eval(*GENERATE, "--name", "a/b")
     assert (wrong.code, wrong.err.startswith("error: --name 'a/b'; expected a name")) == (2, True)
+
+
+@pytest.mark.parametrize("option", [("--embedder", "none"), ("--no-check-answers",)])
+def test_questions_without_an_answer_need_what_looks_for_one(rag_eval, served, option):
+    outcome = rag_eval("generate", "--corpus", "docs", "--strategy", "no-answer", *option)
+    assert outcome.code == 2
+    assert f"{' '.join(option)}; questions without an answer need it" in outcome.err
+    assert served.exchanges == []

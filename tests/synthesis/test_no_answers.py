@@ -114,9 +114,9 @@ def test_both_retrievers_give_twenty_and_each_text_is_judged_once():
 def test_without_a_second_retriever_or_a_judge_it_is_refused_before_anything_is_asked(served, pages):
     providers, client = served(Unanswered(FREE))
     for options in ({"embedder": None}, {"check_answers": False}):
-        with pytest.raises(ConfigError, match="two retrievers look for one"):
+        with pytest.raises(ConfigError, match="without an answer need it: two retrievers"):
             generated(client, pages, **options)
-        with pytest.raises(ConfigError, match="two retrievers look for one"):
+        with pytest.raises(ConfigError, match="without an answer need it: two retrievers"):
             TokenLevelDataGenerator(client, pages, strategies=[NoAnswerQuestions()], **options).estimate()
     assert providers.exchanges == []
 

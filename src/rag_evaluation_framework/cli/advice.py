@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from rag_evaluation_framework.errors import ConfigError, ProviderError, RagEvalError
 
+_FLAGS = {"check_answers=False": "--no-check-answers", "embedder=None": "--embedder none"}
 _OPTIONS = {"dataset_name": "--name"}
 _PARAMETERS = (
     *("copied_share", "dataset_name", "dedup_threshold", "embedder", "max_retries", "max_tokens"),
@@ -17,6 +18,8 @@ _NAMED = re.compile(rf"\(({'|'.join(_PARAMETERS)})\)")
 
 def as_options(text: str) -> str:
     """Return a text of ours in which `max_tokens=9` is `--max-tokens 9`, and `(max_tokens)` is `(--max-tokens)`."""
+    for parameter, option in _FLAGS.items():
+        text = text.replace(parameter, option)
     named = _NAMED.sub(lambda found: f"({_option(found[1])})", text)
     return _GIVEN.sub(lambda found: f"{_option(found[1])}{' ' if found[2] else ''}", named)
 

@@ -3,7 +3,7 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ def strategies(
     named: Sequence[Strategy], dimensions: Path | None, real_questions: Path | None
 ) -> list[QuestionStrategy]:
     """Return the strategies that are named, and those of files."""
-    kinds = {
+    kinds: dict[Strategy, Callable[[], QuestionStrategy]] = {
         Strategy.simple: synthesis.SimpleQuestions,
         Strategy.multi_passage: synthesis.MultiPassageQuestions,
         Strategy.cross_document: synthesis.CrossDocumentQuestions,

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Generic
 
-from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.component import check_count, check_truth
@@ -216,12 +215,11 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """Check that answers of questions that have none can be looked for, and be judged; raise ConfigError if not."""
         if all(request.has_answer for request in requests):
             return
-        if self._filters.embedder is None or not self.check_answers:
-            raise ConfigError(
-                f"{type(self).__name__}: embedder={shown(self._filters.embedder)}, check_answers={self.check_answers}; "
-                "expected an embedder and True for questions without an answer: two retrievers look for one, and what "
-                "they find is judged"
-            )
+        why = "questions without an answer need it: two retrievers look for one, and what they find is judged"
+        if self._filters.embedder is None:
+            raise ConfigError(f"{type(self).__name__}: embedder=None; {why}")
+        if not self.check_answers:
+            raise ConfigError(f"{type(self).__name__}: check_answers=False; {why}")
 
     def _generated(self, name: str, queries_per_doc: int) -> Dataset[U]:
         """Generate, and return the dataset; tell what was lost."""
