@@ -4,7 +4,7 @@ from time import perf_counter
 
 import pytest
 
-from rag_evaluation_framework.synthesis.forms import read_cited_questions, read_quotes
+from rag_evaluation_framework.synthesis.forms import read_cited_chunks, read_cited_questions, read_numbers, read_quotes
 
 
 @pytest.mark.parametrize("behind", ['I left out ["Invoices"].', "Rejected: []", '[["x"]]', '{"left_out": ["y"]}'])
@@ -44,3 +44,22 @@ def test_rows_of_stars_are_read_at_once():
 )
 def test_ids_are_read_from_between_words_and_from_lists(text):
     assert read_cited_questions(text).questions[0].chunk_ids == ["chunk_a", "chunk_b"]
+
+
+@pytest.mark.parametrize("behind", ["", ' I left out ["chunk_b"].', " Others: []", ' {"left_out": [7]}'])
+def test_ids_and_numbers_are_those_of_the_named_list(behind):
+    assert read_cited_chunks(f'{{"chunk_ids": ["chunk_a"]}}{behind}').chunk_ids == ["chunk_a"]
+    assert read_numbers(f'{{"numbers": [1, 2]}}{behind}').numbers == [1, 2]
+    assert read_numbers("Those are [3].").numbers == [3]
+
+
+@pytest.mark.parametrize("text", ["", "1", '{"numbers": ["1"]}', '{"numbers": [true]}', '{"numbers": 1}', "[1.0]"])
+def test_what_are_no_numbers_cannot_be_used(text):
+    with pytest.raises(ValueError, match="no numbers in"):
+        read_numbers(text)
+
+
+@pytest.mark.parametrize("text", ["", "chunk_a", '{"chunk_ids": [1]}'])
+def test_what_are_no_ids_cannot_be_used(text):
+    with pytest.raises(ValueError, match="no chunk ids in"):
+        read_cited_chunks(text)

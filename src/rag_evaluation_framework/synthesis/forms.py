@@ -117,27 +117,25 @@ def read_quotes(text: str) -> Quotes:
 
 
 def read_cited_chunks(text: str) -> CitedChunks:
-    """Return the ids of an answer: of the last JSON that has a list of them.
+    """Return the ids of an answer: of the last JSON that has a list of them by its name, else of the last list.
 
     Raises:
         ValueError: There is none.
     """
-    for value in json_values(text):
-        given = _of(value, _IDS) if is_object(value) else value
-        if is_list(given) and all(isinstance(name, str) for name in given):
+    for given in _lists(text, _IDS):
+        if all(isinstance(name, str) for name in given):
             return CitedChunks(chunk_ids=[each for name in given for each in _ids(name)])
     raise ValueError(f"no chunk ids in {shown(text)}; expected a list of texts")
 
 
 def read_numbers(text: str) -> Numbers:
-    """Return the numbers of an answer: of the last JSON that has a list of them.
+    """Return the numbers of an answer: of the last JSON that has a list of them by its name, else of the last list.
 
     Raises:
         ValueError: There is none.
     """
-    for value in json_values(text):
-        given = _of(value, _NUMBERS) if is_object(value) else value
-        if is_list(given) and all(type(number) is int for number in given):
+    for given in _lists(text, _NUMBERS):
+        if all(type(number) is int for number in given):
             return Numbers(numbers=given)
     raise ValueError(f"no numbers in {shown(text)}; expected a list of numbers")
 
@@ -162,6 +160,13 @@ def read_verdict(text: str) -> Verdict:
                 {"answer": said.pop(), "missing": missing if isinstance(missing, str) else ""}
             )
     raise ValueError(f"no verdict in {shown(text)}; expected 'yes', 'partly' or 'no'")
+
+
+def _lists(text: str, names: tuple[str, ...]) -> list[list[Any]]:
+    """Return the lists of an answer, those with one of these names first: a list without a name may be any."""
+    values = json_values(text)
+    found: list[Any] = [*(_of(value, names) for value in values), *values]
+    return [given for given in found if is_list(given)]
 
 
 def _questions(text: str) -> list[tuple[str, list[str]]]:
