@@ -35,6 +35,8 @@ from rag_evaluation_framework.synthesis.forms import (
     Quotes,
     Verdict,
 )
+from rag_evaluation_framework.synthesis.steps import Steps
+from rag_evaluation_framework.synthesis.token_labeller import TokenLabeller
 from support.scripted_llm import CHUNK, PASSAGE, ScriptedModel
 
 STRATEGIES = [
@@ -136,7 +138,8 @@ def check_counts(served, kind, model, corpus, **options):
     providers, client = served(MODELS[model]())
     embedder = OpenAIEmbedder("an-embedding-model", client=client, price_in=0.5)
     generator = generator_of(kind, client, corpus, embedder=embedder, copied_share=None, **options)
-    estimate = generator.estimate(3)
+    with collected():  # users' questions of which no document has a word are noted
+        estimate = generator.estimate(3)
     assert providers.exchanges == []
     with collected(), track_usage() as usage:
         generator.generate(3, upload_to_langsmith=False)
@@ -189,14 +192,18 @@ def test_an_embedder_that_is_not_paid_for_is_not_estimated(served, pages):
 
 def test_figures_of_design_need_no_calibration(served, pages):
     _, client = served()
+    strategies = [SimpleQuestions(), NoAnswerQuestions()]
     own, other = (
-        generator_of("token", client, pages, embedder=OpenAIEmbedder(name, client=client)).estimate(2).embedded_tokens
+        generator_of("token", client, pages, embedder=OpenAIEmbedder(name, client=client), strategies=strategies)
+        .estimate(2)
+        .embedded_tokens
         for name in ("text-embedding-3-small", "an-embedding-model")
     )
     given = generator_of(
         "token",
         client,
         pages,
+        strategies=strategies,
         embedder=OpenAIEmbedder("an-embedding-model", client=client),
         relevance_threshold=0.3,
         dedup_threshold=0.9,
@@ -222,3 +229,37 @@ def test_a_limit_of_tokens_bounds_what_is_written(served, pages):
     bound = TokenLevelDataGenerator(LanguageModel(client, "a-model", max_tokens=10), pages).estimate(2)
     assert bound.output_tokens.most == 10 * bound.calls.most < free.output_tokens.most
     assert free.cost is None
+
+
+def test_each_step_is_a_part_of_the_estimate(served, pages):
+    """The bounds are wide, so that they would not tell of a call that is left out."""
+    _, client = served()
+    calls = {
+        strategy: generator_of("token", client, pages, strategies=[strategy]).estimate(1).calls
+        for strategy in (SimpleQuestions(), MultiPassageQuestions(), NoAnswerQuestions())
+    }
+    simple, several, none = calls.values()
+    asked, places = 3, 9
+    assert (simple.usual, simple.most) == (asked * 3, asked * 3 + places)  # questions, quotes, and whether they answer
+    assert (several.usual, several.most) == (simple.usual + asked, simple.most + asked)
+    assert none.most == asked * 2
+    many = Corpus(Document(DocumentId(f"{n}.txt"), f"{n} " * 200) for n in range(60))
+    steps = Steps(TokenLabeller(many, 1000), True)
+    assert len(steps.most_found) == 40
+
+
+def test_vectors_of_a_provider_are_paid_for_once(served, pages, tmp_path):
+    providers, client = served(ScriptedModel(verdict=lambda question: {"answer": "no"}))
+    embedder = OpenAIEmbedder("text-embedding-3-small", client=client)
+
+    def asked():
+        before = len(providers.exchanges)
+        generator = generator_of("token", client, pages, embedder=embedder, strategies=[NoAnswerQuestions()])
+        with collected():
+            dataset = generator.generate(2, upload_to_langsmith=False)
+        return len(providers.exchanges) - before, dataset
+
+    (first, one), (again, other) = asked(), asked()
+    assert first > again == 0
+    assert one.content_hash == other.content_hash
+    assert "cached" not in str(one.metadata["generation"]["filters"]["embedder"])

@@ -21,6 +21,7 @@ def at(start, end, doc_id=A, documents=()):
         ([(0, 10), (9 + APART, 300)], 1),
         ([(0, 10), (10 + APART, 300)], 2),
         ([(0, 500), (10, 20), (500 + APART, 900)], 2),  # the longest reaches furthest
+        ([(0, 500), (10, 20), (30 + APART, 40 + APART)], 1),
         ([(0, 10), (100, 110), (250, 260)], 1),  # each is near the one before it
     ],
 )
@@ -49,5 +50,7 @@ def test_it_is_that_of_another_question_if_it_shares_text_or_place():
     assert at(0, 10).is_that_of(at(9, 20))
     assert not at(0, 10).is_that_of(at(10, 20))
     assert not at(0, 10).is_that_of(at(0, 10, B))
-    assert Evidence("one  day", A).is_that_of(Evidence("one\nday", B))
-    assert not Evidence("one day", A).is_that_of(at(0, 9))
+    long = "refunds take  five days here"
+    assert Evidence(long, A).is_that_of(Evidence(" ".join(long.split()), B))
+    assert not Evidence("two years", A).is_that_of(Evidence("two years", B))  # of other products, as it may be
+    assert not Evidence(long, A).is_that_of(at(0, 9))

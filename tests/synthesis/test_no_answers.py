@@ -1,5 +1,7 @@
 """Questions without an answer: kept only if two retrievers and the second call find none."""
 
+import sys
+
 import pytest
 
 from rag_evaluation_framework import (
@@ -10,12 +12,15 @@ from rag_evaluation_framework import (
     RecursiveCharacterChunker,
     TokenLevelDataGenerator,
     TokenLevelEvaluation,
+    demo,
 )
 from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.data import Hit, Retrieval
 from rag_evaluation_framework.embedders import LsaEmbedder
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, MissingDependency
 from rag_evaluation_framework.synthesis import NoAnswerQuestions, SimpleQuestions
 from rag_evaluation_framework.synthesis.answer_search import DEPTH, AnswerSearch
+from rag_evaluation_framework.synthesis.filters import dedup_threshold
 from rag_evaluation_framework.synthesis.headings import Headings
 from support.scripted_llm import QUESTION, ScriptedModel
 
@@ -109,6 +114,34 @@ def test_both_retrievers_give_twenty_and_each_text_is_judged_once():
     assert "country 7 " in texts[0]
     assert all(sum(len(each.text) for each in group) <= 400 for group in groups)
     assert sum(map(len, none)) == DEPTH  # of the vector search alone
+
+
+def test_the_best_of_each_retriever_come_in_turn():
+    found = [
+        Retrieval(tuple(Hit(DocumentId("a.md"), text=text) for text in texts))
+        for texts in (["a", "b", "c"], ["x", "a"])
+    ]
+    search = AnswerSearch(demo.load_handbook().corpus, Headings(Corpus([])), lambda text: [text], LsaEmbedder(), 400)
+    assert [each.text for each in search._in_turn(found)] == ["a", "x", "b", "c"]
+
+
+def test_an_embedder_that_is_not_installed_is_told_before_anything_is_asked(served, pages, monkeypatch):
+    providers, client = served(Unanswered(FREE))
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(MissingDependency, match=r"is not installed: pip install .*local.*need it: two retrievers"):
+        generated(client, pages)
+    assert providers.exchanges == []
+
+
+def test_questions_without_excerpts_move_no_threshold():
+    embedder = LsaEmbedder().fit([document.content for document in demo.load_handbook().corpus])
+    words = [word for document in demo.load_handbook().corpus for word in document.content.split() if word.isalpha()]
+    asked = [f"What about {' '.join(words[n * 40 : n * 40 + 5])}?" for n in range(40)]
+    quotes = [[" ".join(words[n * 40 : n * 40 + 20])] for n in range(40)]
+    alike = [question.replace("What about", "Tell me about") for question in asked]
+    alone = dedup_threshold(asked, quotes, embedder)
+    assert dedup_threshold([*asked, *alike], [*quotes, *[[]] * 40], embedder) == alone
+    assert dedup_threshold(alike, [[]] * 40, embedder).origin == "design"
 
 
 def test_without_a_second_retriever_or_a_judge_it_is_refused_before_anything_is_asked(served, pages):

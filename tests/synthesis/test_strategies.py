@@ -14,6 +14,7 @@ from rag_evaluation_framework import (
     TokenLevelDataGenerator,
 )
 from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.synthesis import (
     CrossDocumentQuestions,
@@ -22,6 +23,10 @@ from rag_evaluation_framework.synthesis import (
     RealQuestions,
     SimpleQuestions,
 )
+from rag_evaluation_framework.synthesis.candidates import Candidate
+from rag_evaluation_framework.synthesis.choosing import needing_all_parts
+from rag_evaluation_framework.synthesis.evidence import Evidence
+from rag_evaluation_framework.synthesis.forms import Numbers
 from rag_evaluation_framework.synthesis.headings import Headings
 from rag_evaluation_framework.synthesis.sections import sections_of
 from rag_evaluation_framework.synthesis.word_overlap import WordOverlap
@@ -176,7 +181,9 @@ def test_users_questions_are_asked_as_they_are_before_others_are_written(served,
     _, client = served(Answering())
     chunking = {"chunker": RecursiveCharacterChunker(chunk_size=60)} if kind is ChunkLevelDataGenerator else {}
     generator = kind(client, pages, strategies=[RealQuestions(ASKED)], embedder=None, copied_share=0.1, **chunking)
-    plan = generator.plan(2)
+    with collected() as notes:
+        plan = generator.plan(2)
+    assert notes == ["1 of 5 questions of users are not asked: no document has a word of them"]
     assert [request.given for _, request in plan if request.given] == [
         (ASKED[0],),
         (ASKED[4],),
@@ -192,8 +199,40 @@ def test_users_questions_are_asked_as_they_are_before_others_are_written(served,
         ["chunks", "answerable"] if chunking else ["quotes", "places", "answerable"]
     )
     assert of_users[0].metadata["source_docs"] == ["billing.md"]
+    assert {query.metadata["generation_type"] for query in of_users} == {"manual"}
     assert generator.funnel.rejected["kept"]["not answered"] == 1
     assert generator.funnel.asked == 6
+
+
+def test_users_questions_beyond_the_number_that_is_asked_for_are_told(pages):
+    strategy = RealQuestions(("refunds", "invoices", "refunds of invoices", "agent"))
+    with collected() as notes:
+        plan = strategy.plan(sections_of(pages, 1000, Headings(pages)), 1)
+    assert [request.given for request in plan] == [("refunds",), ("agent",), ()]
+    assert notes == ["2 of 4 questions of users are not asked; raise queries_per_doc=1 to ask them, too"]
+
+
+def test_a_users_question_is_answered_in_the_three_sections_that_are_nearest():
+    sections = sections_of(CORPUS, 200, Headings(CORPUS))
+    (request,) = RealQuestions(("Which setting is for 777 cases?",)).plan(sections, 1)
+    assert len(request.sections) == 3
+    assert "for 777 cases" in request.sections[0].text
+
+
+def test_no_question_of_a_user_is_lost_to_one_that_was_written(served, pages):
+    class Copying(Answering):
+        def __call__(self, request):
+            if "Number of questions" not in request.prompt:
+                return super().__call__(request)
+            return {"questions": [{"question": "When do refunds come?"}] if "# Billing" in request.prompt else []}
+
+    _, client = served(Copying())
+    strategies = [SimpleQuestions(), RealQuestions(("when do refunds come",))]
+    generator = TokenLevelDataGenerator(client, pages, strategies=strategies, embedder=None)
+    with collected():
+        dataset = generator.generate(1, upload_to_langsmith=False)
+    assert [query.metadata.get("query_source") for query in dataset.queries] == ["user"]
+    assert generator.funnel.rejected["kept"] == {"same question again": 1}
 
 
 def test_a_failed_request_for_a_users_question_is_a_reason(served, pages):
@@ -257,7 +296,7 @@ def test_a_question_that_one_place_answers_is_rejected(served, pages):
     assert generator.funnel.rejected["verified"] == {"answered in fewer places than asked for": 3}
 
 
-@pytest.mark.parametrize(("numbers", "kept"), [([], 1), ([1], 0), ([2], 0), ([3], 1), ("nothing", 0)])
+@pytest.mark.parametrize(("numbers", "kept"), [([], 1), ([1], 0), ([2], 0), ([3], 1), ([0, -1], 1), ("nothing", 0)])
 def test_a_question_that_one_place_answers_by_itself_is_rejected(served, numbers, kept):
     seen = []
 
@@ -272,6 +311,50 @@ def test_a_question_that_one_place_answers_by_itself_is_rejected(served, numbers
     reason = "could not be checked" if numbers == "nothing" else "answered by one part alone"
     assert generator.funnel.rejected["kept"] == ({} if kept else {reason: 1})
     assert kept == 0 or "alone@" in str(dataset.queries[0].metadata["prompt_versions"])
+
+
+def test_a_chunk_of_both_documents_makes_no_question_about_two(served):
+    shared = "All letters of customers are answered within two working days."
+    texts = {
+        "a.md": f"{shared}\n\nRefunds take five days at the bank.",
+        "b.md": f"{shared}\n\nGold plans cost ten euros at the bank.",
+    }
+    corpus = Corpus(Document(DocumentId(name), text) for name, text in texts.items())
+
+    def cite(answer, request):
+        ids = dict(re.findall(r"\[(chunk_\w+)\]: '(\w+)", request.messages[-1][1]))
+        named = [key for key, word in ids.items() if word in ("All", "Gold")]
+        return {"questions": [{"question": "What about gold letters, all told?", "chunk_ids": named}]}
+
+    _, client = served(ScriptedModel(questions=cite))
+    generator = ChunkLevelDataGenerator(
+        client, corpus, RecursiveCharacterChunker(chunk_size=64), strategies=[CrossDocumentQuestions()], embedder=None
+    )
+    with collected():
+        dataset = generator.generate(1, upload_to_langsmith=False)
+    assert len(dataset) == 0
+    assert generator.funnel.rejected["verified"] == {
+        "answered in fewer documents than asked for": generator.funnel.parsed
+    }
+    assert generator.funnel.parsed > 0
+
+
+def test_all_of_a_part_is_shown_where_it_is_asked_if_it_is_enough():
+    near, far = (
+        (Evidence(f"{n}.", DocumentId("a.md"), n * 50, n * 50 + 9) for n in (0, 1)),
+        Evidence("9.", DocumentId("a.md"), 900, 910),
+    )
+    seen = []
+
+    class Seeing:
+        def ask(self, form, asked, shown_as):
+            seen.extend(asked)
+            return [Numbers(numbers=[]) for _ in asked]
+
+    request = QuestionRequest("", (Section(DocumentId("a.md"), ()),), 1, least_places=2)
+    candidate = Candidate("What?", request, evidence=(*near, far))
+    assert needing_all_parts([candidate], Seeing(), []) == [candidate]
+    assert "\n0.\n\n1.\n</excerpt>" in seen[0][1]["content"]
 
 
 def test_the_pair_of_documents_that_is_nearest_is_asked_about_first():

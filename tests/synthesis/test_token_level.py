@@ -20,6 +20,9 @@ CHAT = "POST /v1/chat/completions"
 CHEAP = {"upload_to_langsmith": False}
 
 
+LONGER = "The warranty of all products begins on the day of delivery."
+
+
 def generated(client, corpus, queries_per_doc=2, **options):
     """Return a generator after it has generated, with its dataset and what was noted."""
     generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, "copied_share": None, **options})
@@ -303,6 +306,33 @@ def test_a_question_that_documents_answer_differently_is_left_out_of_all(served)
     assert generator.funnel.rejected["kept"] == {"same question with another answer": 2}
     assert generator.rejections[0].detail == text.format(2)
     adds_up(generator)
+
+
+@pytest.mark.parametrize(
+    ("quoted", "kept"),
+    [
+        ({"1": ["1 years"], "2": ["2 years"]}, 0),  # short texts, which say something else of each
+        ({"1": ["one year"], "2": ["one year"]}, 0),  # the same words, of another product
+        ({"1": [LONGER], "2": [LONGER]}, 1),
+        ({"1": [LONGER, "1 years"], "2": [LONGER, "2 years"]}, 1),
+        ({"1": ["1 years"], "2": ["2 years", LONGER], "3": [LONGER]}, 0),  # two of them differ, so all go
+    ],
+)
+def test_the_same_words_are_the_same_question_only_if_the_same_text_answers_them(served, quoted, kept):
+    text = "Product {0} has {0} years, and never less than one year in all.\n\n" + LONGER
+    corpus = Corpus([Document(DocumentId(f"{n}.md"), text.format(n)) for n in quoted])
+
+    def answered(request):
+        last = request.messages[-1][1]
+        if "Number of questions" in last:
+            return {"questions": [{"question": "How long is the warranty?"}]}
+        return {"answer": "yes"} if "<excerpt" in last else {"quotes": quoted[last.split('"')[1][0]]}
+
+    _, client = served(answered)
+    generator, dataset, _ = generated(client, corpus, queries_per_doc=1)
+    assert len(dataset) == kept
+    reason = "same question again" if kept else "same question with another answer"
+    assert generator.funnel.rejected["kept"] == {reason: len(quoted) - kept}
 
 
 def test_the_same_question_again_is_left_out(served, pages):

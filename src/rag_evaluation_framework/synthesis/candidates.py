@@ -129,7 +129,7 @@ def question_metadata(candidate: Candidate[Any], model: str, versions: Sequence[
         **candidate.request.metadata,
         "source_docs": [*(dict.fromkeys(each.doc_id for each in candidate.evidence) or candidate.request.doc_ids)],
         "generation_model": model,
-        "generation_type": "synthetic",
+        "generation_type": "manual" if candidate.request.given else "synthetic",
         "strategy": candidate.strategy,
         "prompt_versions": [*versions],
     }

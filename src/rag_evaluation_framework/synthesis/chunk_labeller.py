@@ -90,7 +90,7 @@ class ChunkLabeller(Labeller[ChunkId]):
     def _cited(self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]) -> list[_Candidate]:
         """Return candidates with the chunks that are named for those questions that were given, not written."""
         asked = [
-            load_prompt(CHUNKS).messages(question=each.question, chunks=_shown(each.request.sections))
+            load_prompt(CHUNKS).messages(question=each.question, chunks=_shown(each.request.sections, each.question))
             for each in candidates
             if each.request.given
         ]
@@ -125,14 +125,15 @@ class ChunkLabeller(Labeller[ChunkId]):
         )
 
     def _evidence(self, chunk: AnyChunk) -> Evidence:
+        documents = frozenset(each.doc_id for each in self.chunk_registry.occurrences(chunk.id))
         if isinstance(chunk, PositionAwareChunk):
             heading = self.headings.at(chunk.doc_id, chunk.start)
-            return Evidence(chunk.content, chunk.doc_id, chunk.start, chunk.end, heading=heading)
-        return Evidence(chunk.content, chunk.doc_id)
+            return Evidence(chunk.content, chunk.doc_id, chunk.start, chunk.end, documents, heading)
+        return Evidence(chunk.content, chunk.doc_id, documents=documents)
 
     def asking(self, request: QuestionRequest) -> Messages:
         """Return the messages that ask for questions about chunks."""
-        shown = _shown(request.sections)
+        shown = _shown(request.sections, request.wish)
         return load_prompt(self.writes).messages(wish=request.wish, chunks=shown, count=request.questions)
 
     def prompts(self, request: QuestionRequest) -> Sequence[str]:
@@ -144,7 +145,7 @@ class ChunkLabeller(Labeller[ChunkId]):
         del mark
         if not request.given:
             return []
-        cited = load_prompt(CHUNKS).messages(question="", chunks=_shown(request.sections))
+        cited = load_prompt(CHUNKS).messages(question="", chunks=_shown(request.sections, ""))
         return [FollowUp(cited, Range(), named(self.names(request)) + VERDICT)]
 
     def names(self, request: QuestionRequest) -> Sequence[str]:
@@ -168,7 +169,7 @@ def _by_id(sections: Sequence[Section]) -> dict[ChunkId, AnyChunk]:
     return found
 
 
-def _shown(sections: Sequence[Section]) -> str:
+def _shown(sections: Sequence[Section], beside: str) -> str:
     """Return chunks as prompts show them, each behind its id; a backslash marks what only looks like one."""
     texts = [
         "\n\n".join(
@@ -176,4 +177,4 @@ def _shown(sections: Sequence[Section]) -> str:
         )
         for section in sections
     ]
-    return marked("chunks", texts, told=[{"document": each.doc_id, "heading": each.heading} for each in sections])
+    return marked("chunks", texts, beside, [{"document": each.doc_id, "heading": each.heading} for each in sections])

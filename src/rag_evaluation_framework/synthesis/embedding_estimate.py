@@ -38,7 +38,8 @@ def embedded_tokens(
     found = tokens_of(searched)
     total = _PROBE + Range(found.least, found.usual, found.most)
     for request, ids in requests:
-        total += (QUESTION * times + excerpts_of(request, ids)) * request.questions
+        question = Range(0, QUESTION.usual, QUESTION.most * times)  # vectors are kept, if that is possible
+        total += (question + excerpts_of(request, ids)) * request.questions
     if relevance:
         passages = tokens_of(calibration_passages(documents))
         total += Range(0, passages.usual, passages.most)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.labelling.telling import is_long
 
 APART = 200
 """Characters between two places that are apart: what is nearer stands in one passage."""
@@ -35,8 +36,8 @@ class Evidence:
         return {"document": self.doc_id, "heading": self.heading}
 
     def is_that_of(self, other: "Evidence") -> bool:
-        """Return whether it is the same text, up to white space, or shares a part of its place with the other."""
-        if self.text.split() == other.text.split():
+        """Return whether it shares a part of its place with the other, or is the same text, which is no short one."""
+        if is_long(self.text) and self.text.split() == other.text.split():
             return True
         if self.doc_id != other.doc_id or None in (self.start, self.end, other.start, other.end):
             return False

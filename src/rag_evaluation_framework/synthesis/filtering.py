@@ -1,6 +1,7 @@
 """Filters: verified questions that are not worth keeping, each with its reason."""
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import TypeAlias
 
 from rag_evaluation_framework.data.levels import U
@@ -34,9 +35,10 @@ def filtered(
 
 
 def without_contradictions(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
-    """Return the candidates without those of the same wording that are answered by different texts: neither is whole.
+    """Return the candidates without those of one wording of which two are answered by different texts: all of them go.
 
-    Such a question does not say what it is about, so that several documents, or places, answer it differently.
+    Such a question does not say what it is about, so that several documents, or places, answer it differently. What
+    users ask stays: they do ask so.
 
     Args:
         candidates: Questions with evidence, in their order.
@@ -47,12 +49,13 @@ def without_contradictions(candidates: Sequence[Candidate[U]], rejections: list[
         alike.setdefault(wording_key(each.question), []).append(each)
     kept: list[Candidate[U]] = []
     for each in candidates:
-        others = [other for other in alike[wording_key(each.question)] if not _agree(each, other)]
-        if others:
-            told = " | ".join(others[0].excerpts) or "no answer"
-            rejections.append(rejected(each, "kept", OTHER_ANSWER, told))
-        else:
+        pairs = combinations(alike[wording_key(each.question)], 2)
+        pair = next((pair for pair in pairs if not _agree(*pair)), None)
+        if pair is None or each.request.given:
             kept.append(each)
+            continue
+        other = pair[0] if each is not pair[0] else pair[1]
+        rejections.append(rejected(each, "kept", OTHER_ANSWER, " | ".join(other.excerpts) or "no answer"))
     return kept
 
 

@@ -68,7 +68,8 @@ class Generation(Generic[U]):
             absent = [each for each in parsed if not each.request.has_answer]
             kept = in_order([*kept, *unanswered(absent, search, self.asker, self.rejections)])
         kept = without_contradictions(kept, self.rejections)
-        kept = filtered(kept, among, self.rejections)  # last: no question is lost to one that is not kept itself
+        kept = sorted(kept, key=lambda each: not each.request.given)  # no question of a user is lost to another one
+        kept = in_order(filtered(kept, among, self.rejections))  # last: or to one that is not kept itself
         self.funnel = Funnel.of(sum(request.questions for request in requests), self.rejections, extra)
         return kept
 

@@ -8,6 +8,7 @@ from typing import Generic
 
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.llm_client import LLMClient
@@ -20,7 +21,7 @@ from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, MissingDependency
 from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.providers.prices import Prices
 from rag_evaluation_framework.registry.records import describe
@@ -34,7 +35,13 @@ from rag_evaluation_framework.synthesis.filters.near_duplicates import DEDUP_THR
 from rag_evaluation_framework.synthesis.filters.relevance import RELEVANCE_THRESHOLD
 from rag_evaluation_framework.synthesis.funnel import Funnel
 from rag_evaluation_framework.synthesis.generation import Generation
-from rag_evaluation_framework.synthesis.given import check_filters, checked_requests, checked_strategies, language_model
+from rag_evaluation_framework.synthesis.given import (
+    check_filters,
+    checked_requests,
+    checked_strategies,
+    language_model,
+    with_kept_vectors,
+)
 from rag_evaluation_framework.synthesis.labeller import Labeller
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
 from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_dataset_name, pushed, saved
@@ -112,6 +119,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         self.strategies = checked_strategies(owner, strategies)
         self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
         self.root = root
+        embedder = with_kept_vectors(embedder, root)
         self._filters = QualityFilters(self.corpus, embedder, relevance_threshold, dedup_threshold, copied_share)
         self._labeller = self.labeller()
         self.funnel = Funnel()
@@ -138,6 +146,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         Raises:
             ConfigError: An argument cannot be used.
             DatasetError: The dataset cannot be saved.
+            MissingDependency: Questions without an answer are asked for, and the embedder is not installed.
             ProviderError: Every request for questions failed, or no other would be answered: the key is refused, the
                 quota is used up, or the provider fails again and again. What was answered is kept, to go on with.
         """
@@ -181,6 +190,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         Raises:
             ConfigError: The number is below 1, a strategy plans something else, or it asks for questions without an
                 answer and there is no embedder, or nothing is judged.
+            MissingDependency: It asks for questions without an answer, and the embedder is not installed.
         """
         check_count(type(self).__name__, "queries_per_doc", queries_per_doc)
         sections = self._labeller.sections()
@@ -220,6 +230,9 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             raise ConfigError(f"{type(self).__name__}: embedder=None; {why}")
         if not self.check_answers:
             raise ConfigError(f"{type(self).__name__}: check_answers=False; {why}")
+        if missing := missing_extras(self._filters.embedder.requires):
+            told = f"{self._filters.embedder.name} is not installed: {install_command(*missing)}; {why}"
+            raise MissingDependency(f"{type(self).__name__}: {told}")
 
     def _generated(self, name: str, queries_per_doc: int) -> Dataset[U]:
         """Generate, and return the dataset; tell what was lost."""

@@ -56,6 +56,8 @@ def _flaw_of_question(candidate: Candidate[U]) -> str | None:
 
 
 def _flaw_of_quotes(candidate: Candidate[U]) -> str | None:
+    if candidate.request.given:
+        return None
     quoted = "".join(candidate.excerpts)
     if sum(map(str.isalnum, quoted)) < 2:
         return TOO_SHORT

@@ -65,7 +65,7 @@ class QualityFilters:
                 f"{install_command(*missing)}, or give another embedder="
             )
             return alone, [same_wording]
-        self.used["embedder"] = describe(self.embedder)
+        self.used["embedder"] = describe(paid_embedder(self.embedder) or self.embedder)
         return [*alone, self._irrelevant], [same_wording, self._repeated]
 
     def embedded(

@@ -65,8 +65,8 @@ class Steps:
         """Return how many tokens the marks around an excerpt have."""
         headings = self.labeller.headings
         doc_ids = request.doc_ids if request.has_answer else [document.id for document in self.labeller.corpus]
-        longest = max(doc_ids, key=lambda doc_id: len(doc_id) + len(headings.longest(doc_id)))
-        return marks_with(longest, headings.longest(longest), "number")
+        marks = (marks_with(doc_id, headings.longest(doc_id), "number") for doc_id in doc_ids)
+        return max(marks, key=lambda mark: mark.most)
 
 
 def needs_parts(request: QuestionRequest) -> bool:

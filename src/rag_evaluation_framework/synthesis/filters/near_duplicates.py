@@ -32,7 +32,8 @@ def dedup_threshold(questions: Sequence[str], excerpts: Sequence[Sequence[str]],
     (`benchmarks/public_questions.py`). With LSA this finds repetition; for paraphrases take an embedder with a trained
     model. That questions about other text ask for something else is the assumption.
 
-    Without questions about other text nothing can be calibrated: 0.70, of origin `design`, says so.
+    Questions without excerpts are left out: nobody knows which text they are about. Without questions about other text
+    nothing can be calibrated: 0.70, of origin `design`, says so.
 
     Args:
         questions: The questions.
@@ -46,11 +47,10 @@ def dedup_threshold(questions: Sequence[str], excerpts: Sequence[Sequence[str]],
     design = Threshold(DEDUP_THRESHOLD, "design")
     if has_figures_of_design(embedder):
         return design
-    asked = directions(embedder, questions, "query")
-    wordings = [Wording.of(quotes) for quotes in excerpts]
-    nearest = [
-        near for number in range(len(questions)) if (near := _nearest_other(number, asked, wordings)) is not None
-    ]
+    answered = [number for number, quotes in enumerate(excerpts) if quotes]
+    asked = directions(embedder, [questions[number] for number in answered], "query")
+    wordings = [Wording.of(excerpts[number]) for number in answered]
+    nearest = [near for number in range(len(answered)) if (near := _nearest_other(number, asked, wordings)) is not None]
     if not nearest:
         return design
     first_too_many = sorted(nearest, reverse=True)[floor(_SHARE * len(nearest))]

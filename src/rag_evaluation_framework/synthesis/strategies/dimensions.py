@@ -18,7 +18,7 @@ from rag_evaluation_framework.synthesis.prompt_files import load_prompt
 from rag_evaluation_framework.synthesis.sections import by_document, shared_out
 
 _SINGULAR = {"personas": "persona", "difficulties": "difficulty", "query_types": "query_type", "styles": "style"}
-_RESERVED = ("source_docs", "generation_model", "generation_type", "strategy", "prompt_versions")
+_RESERVED = ("query_source", "source_docs", "generation_model", "generation_type", "strategy", "prompt_versions")
 _MOST = 10_000
 _GOLDEN = 0.618  # steps of about this part of all combinations leave the smallest gaps
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import checked_path, read_text
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.data.documents import Corpus, Document
@@ -71,7 +72,10 @@ class RealQuestions(QuestionStrategy):
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
         """Return for each document the requests for questions of users, and those for others like them."""
         prompt, overlap = load_prompt("real_questions"), WordOverlap(self.questions)
-        asked = self._asked(sections) if self.verbatim else {}
+        asked: dict[DocumentId, list[QuestionRequest]] = {}
+        if self.verbatim:
+            asked = self._asked(sections)
+            _note_unasked(len(self.questions), [len(own) for own in asked.values()], queries_per_doc)
         requests: list[QuestionRequest] = []
         for document in by_document(sections):
             own = asked.get(document[0].doc_id, [])[:queries_per_doc]
@@ -95,3 +99,18 @@ class RealQuestions(QuestionStrategy):
                 request = QuestionRequest("", shown, 1, {"query_source": "user"}, given=(question,))
                 found.setdefault(shown[0].doc_id, []).append(request)
         return found
+
+
+def _note_unasked(count: int, found: Sequence[int], most: int) -> None:
+    """Note how many questions of users are not asked.
+
+    Args:
+        count: How many questions there are.
+        found: For how many of them a section of each document is found.
+        most: How many of these are asked for each document.
+    """
+    unknown, beyond = count - sum(found), sum(max(own - most, 0) for own in found)
+    if beyond:
+        note(f"{beyond} of {count} questions of users are not asked; raise queries_per_doc={most} to ask them, too")
+    if unknown:
+        note(f"{unknown} of {count} questions of users are not asked: no document has a word of them")
