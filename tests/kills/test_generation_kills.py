@@ -15,6 +15,13 @@ from rag_evaluation_framework import Corpus, TokenLevelDataGenerator, load_datas
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.llms import KeptAnswers
 from rag_evaluation_framework.llms.kept_answers import answer_key
+from rag_evaluation_framework.synthesis import (
+    CrossDocumentQuestions,
+    MultiPassageQuestions,
+    NoAnswerQuestions,
+    RealQuestions,
+    SimpleQuestions,
+)
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.scripted_llm import ScriptedModel
 
@@ -22,14 +29,27 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="sign
 
 ROUTE = "POST /v1/chat/completions"
 DOCUMENTS, QUESTIONS, AT_ONCE = 8, 3, 4
-CALLS = DOCUMENTS * (1 + 2 * QUESTIONS)
+SIMPLE = "embedder=None"
+ALL = """strategies=[
+    synthesis.SimpleQuestions(), synthesis.MultiPassageQuestions(), synthesis.CrossDocumentQuestions(),
+    synthesis.NoAnswerQuestions(), synthesis.RealQuestions(("what answers 3",)),
+]"""
 FILE = Path(".rag-eval/datasets/mine.json")
 LIFE = f"""
+import warnings
 from openai import OpenAI
-from rag_evaluation_framework import Corpus, TokenLevelDataGenerator
-generator = TokenLevelDataGenerator(OpenAI(), Corpus.from_folder("docs"), max_concurrency={AT_ONCE}, embedder=None)
+from rag_evaluation_framework import Corpus, TokenLevelDataGenerator, synthesis
+generator = TokenLevelDataGenerator(OpenAI(), Corpus.from_folder("docs"), max_concurrency={AT_ONCE}, OPTIONS)
+warnings.simplefilter("ignore")
 generator.generate({QUESTIONS}, upload_to_langsmith=False, dataset_name="mine")
 """
+STRATEGIES = [
+    SimpleQuestions(),
+    MultiPassageQuestions(),
+    CrossDocumentQuestions(),
+    NoAnswerQuestions(),
+    RealQuestions(("what answers 3",)),
+]
 
 
 @pytest.fixture
@@ -59,10 +79,10 @@ def kept(folder, asked):
     return {key for key in asked if [*answers.answers(key)]}
 
 
-def killed(model, folder, after, delay):
+def killed(model, folder, life, after, delay):
     """Let a process generate, and kill it a moment after it has made so many requests."""
     before = len(model.exchanges)
-    process = subprocess.Popen([sys.executable, "-c", LIFE], cwd=folder, stderr=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-c", life], cwd=folder, stderr=subprocess.PIPE)
     give_up = time.monotonic() + 60
     while len(model.exchanges) - before < after and process.poll() is None:
         assert time.monotonic() < give_up
@@ -74,20 +94,24 @@ def killed(model, folder, after, delay):
     return process.returncode
 
 
-def test_after_a_kill_no_finished_call_is_made_again_and_the_next_run_completes(model, kills, tmp_path, monkeypatch):
-    undisturbed = in_folder(tmp_path / "undisturbed")
-    subprocess.run([sys.executable, "-c", LIFE], cwd=undisturbed, check=True)
-    assert sum(keys(model).values()) == CALLS
+@pytest.mark.parametrize(("options", "share"), [(SIMPLE, 1), (ALL, 4)])
+def test_after_a_kill_no_finished_call_is_made_again_and_the_next_run_completes(
+    model, kills, tmp_path, monkeypatch, options, share
+):
+    undisturbed, life = in_folder(tmp_path / "undisturbed"), LIFE.replace("OPTIONS", options)
+    subprocess.run([sys.executable, "-c", life], cwd=undisturbed, check=True)
+    calls = sum(keys(model).values())
+    assert calls == len(keys(model)) >= DOCUMENTS * (1 + 2 * QUESTIONS)
     chance, codes = random.Random(21), Counter()
-    for life in range(kills):
-        folder = in_folder(tmp_path / str(life))
+    for turns in range(kills // share):
+        folder = in_folder(tmp_path / str(turns))
         monkeypatch.chdir(folder)
         began, there = len(model.exchanges), set()
         for turn in range(2):  # killed, and killed again, the last time while it finishes
             first = len(model.exchanges)
-            left = CALLS - len(there)
-            after = chance.randint(1, CALLS // 2) if turn == 0 else chance.randint(max(left - 6, 1), max(left, 1))
-            codes[killed(model, folder, after, chance.random() * 0.03)] += 1
+            left = calls - len(there)
+            after = chance.randint(1, calls // 2) if turn == 0 else chance.randint(max(left - 6, 1), max(left, 1))
+            codes[killed(model, folder, life, after, chance.random() * 0.03)] += 1
             asked = keys(model, first)
             assert not there & set(asked)
             there |= kept(folder, asked)
@@ -96,14 +120,16 @@ def test_after_a_kill_no_finished_call_is_made_again_and_the_next_run_completes(
                 assert FILE.read_bytes() == (undisturbed / FILE).read_bytes()
         first = len(model.exchanges)
         with collected() as notes:
-            corpus = Corpus.from_folder("docs")
-            generator = TokenLevelDataGenerator(openai.OpenAI(), corpus, max_concurrency=AT_ONCE, embedder=None)
+            corpus, client = Corpus.from_folder("docs"), openai.OpenAI()
+            given = {"strategies": STRATEGIES} if options == ALL else {"embedder": None}
+            generator = TokenLevelDataGenerator(client, corpus, max_concurrency=AT_ONCE, **given)
             dataset = generator.generate(QUESTIONS, upload_to_langsmith=False, dataset_name="mine")
-        assert notes == []  # none of them about damage
+        assert not any("answer is damaged" in text or "cannot be" in text for text in notes)
+        assert options == ALL or notes == []
         assert not there & set(keys(model, first))
-        assert sum(keys(model, first).values()) == CALLS - len(there)
+        assert sum(keys(model, first).values()) == calls - len(there)
         assert max(keys(model, began).values()) <= 3  # each life had it under way
         assert [path.name for path in FILE.parent.iterdir() if path.suffix] == [FILE.name]
         assert FILE.read_bytes() == (undisturbed / FILE).read_bytes()
         assert load_dataset(FILE, corpus=dataset.corpus).content_hash == dataset.content_hash
-    assert codes[-9] >= kills
+    assert codes[-9] >= kills // share
