@@ -211,8 +211,8 @@ def test_why_questions_were_not_taken_is_shown_with_examples_that_fit_a_terminal
 
 
 def test_failed_requests_are_shown_with_what_the_provider_says_and_how_to_go_on(rag_eval, served):
-    served.fault(CHAT, status=500, body={"error": {"message": "the disk is full"}}, times=2, after=2)
-    outcome = rag_eval(*GENERATE, "--max-retries", "0")
+    served.fault(CHAT, status=500, body={"error": {"message": "the disk is full"}}, times=2, after=3)
+    outcome = rag_eval(*GENERATE, "--max-retries", "0", "--max-concurrency", "1")
     assert outcome.code == 0
     told = " ".join(outcome.out.split())
     assert "2 times, asking for quotes OpenAI (gpt-5-mini) answered with status 500: the disk is full" in told
