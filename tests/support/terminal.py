@@ -1,5 +1,6 @@
 """A program at a terminal of its own, as a person has it: what it prints is read, and keys are sent to it."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -49,6 +50,7 @@ class Terminal:
         )
         os.close(slave)
         self.master, self.raw, self.at, self.keys = master, "", 0, 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a character may come in two reads
 
     @property
     def text(self):
@@ -111,5 +113,5 @@ class Terminal:
             data = os.read(self.master, 65536) if ready else b""
         except OSError:  # nobody has the other end any more
             data = b""
-        self.raw += data.decode("utf-8", "replace")
+        self.raw += self._decoder.decode(data)
         return bool(data)
