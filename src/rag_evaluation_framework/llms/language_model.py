@@ -19,7 +19,7 @@ from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnsw
 from rag_evaluation_framework.llms.anthropic import AnthropicClient
 from rag_evaluation_framework.llms.json_answers import form_in, strict_schema
 from rag_evaluation_framework.llms.kept_answers import KeptAnswer, KeptAnswers, answer_key
-from rag_evaluation_framework.providers.calls import ProviderCalls, SameAgain
+from rag_evaluation_framework.providers.calls import AnotherAtOnce, ProviderCalls, SameAgain
 from rag_evaluation_framework.providers.prices import Consumed, Prices, check_prices
 from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
 from rag_evaluation_framework.providers.sdks import address_of, given_client
@@ -188,7 +188,13 @@ class LanguageModel(Component):
         return calls.call(send_and_keep, lambda answer: self._read(_told(answer), read), _consumed)
 
     def _read(self, answer: KeptAnswer, read: Callable[[str], T]) -> Completion[T]:
-        return Completion(read(_answered(answer, self._calls)), answer.input_tokens, answer.output_tokens)
+        try:
+            value = read(_answered(answer, self._calls))
+        except SameAgain:
+            raise
+        except ValueError as error:
+            raise AnotherAtOnce(said(error)) from error
+        return Completion(value, answer.input_tokens, answer.output_tokens)
 
     @cached_property
     def _has_address(self) -> bool:

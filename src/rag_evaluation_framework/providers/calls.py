@@ -38,6 +38,10 @@ class SameAgain(ValueError):
     """Says that an answer cannot be used, and that the next one would be no better."""
 
 
+class AnotherAtOnce(ValueError):
+    """Says that an answer cannot be used, and that there is nothing to wait for before the next: it is a new one."""
+
+
 @dataclass
 class ProviderCalls:
     """Calls of one model of a provider.
@@ -92,7 +96,7 @@ class ProviderCalls:
                 wait = wait_before(attempt, failed.wait, is_busy=failed.is_busy)
                 if failed.is_busy:
                     self._free_at = max(self._free_at, time.monotonic() + wait)
-                else:
+                elif not failed.at_once:
                     pause(wait)
                 attempt += 1
             else:
@@ -122,7 +126,8 @@ class ProviderCalls:
         except Exception as error:
             message = f"{self._who} answered what cannot be used: {said(error)}"
             invalid = InvalidAnswer(message, self.provider.name, None, attempt)
-            raise _Failed(invalid, may_pass=not isinstance(error, SameAgain)) from error
+            may_pass, at_once = not isinstance(error, SameAgain), isinstance(error, AnotherAtOnce)
+            raise _Failed(invalid, may_pass=may_pass, at_once=at_once) from error
 
     def _count(self, used: Consumed, attempt: int) -> None:
         count_usage(
@@ -176,13 +181,16 @@ class ProviderCalls:
 
 
 class _Failed(Exception):
-    """An attempt that failed: with which error, how long it asks to wait, and whether another one may help."""
+    """An attempt that failed: with which error, how long it asks to wait, and if another may help, and at once."""
 
-    def __init__(self, error: ProviderError, wait: float = 0.0, *, may_pass: bool = True) -> None:
+    def __init__(
+        self, error: ProviderError, wait: float = 0.0, *, may_pass: bool = True, at_once: bool = False
+    ) -> None:
         super().__init__(error)
         self.error = error
         self.wait = wait
         self.may_pass = may_pass
+        self.at_once = at_once
 
     @property
     def is_busy(self) -> bool:
