@@ -2,14 +2,15 @@
 
 import pytest
 
-from rag_evaluation_framework import DocumentId
+from rag_evaluation_framework import CharacterSpan, DocumentId
 from rag_evaluation_framework.synthesis.evidence import APART, Evidence, documents_of, places_of
 
 A, B = DocumentId("a.md"), DocumentId("b.md")
 
 
 def at(start, end, doc_id=A, documents=()):
-    return Evidence(f"{doc_id}[{start}:{end}]", doc_id, start, end, frozenset(documents))
+    text = f"{doc_id}[{start}:{end}]"
+    return Evidence(text, doc_id, start, end, frozenset(documents), spans=(CharacterSpan(doc_id, start, end),))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.annotation import ReviewSession, SavedFile
 from rag_evaluation_framework.errors import InvalidAnswer, ProviderRefused, ProviderUnavailable
 from rag_evaluation_framework.llms import LanguageModel
+from rag_evaluation_framework.synthesis import RealQuestions
 from rag_evaluation_framework.synthesis.failures import Patience
 from support.scripted_llm import ScriptedModel
 
@@ -155,10 +156,17 @@ def test_what_somebody_has_edited_stays(served, pages, edited):
     assert any("holds other questions and stays" in note for note in notes)
 
 
-@pytest.mark.parametrize("other", ["documents", "settings"])
+OTHERS = {
+    "documents": ({}, {}),
+    "settings": ({}, {"check_answers": False}),
+    "questions": tuple({"strategies": [RealQuestions((text,))]} for text in ("How long?", "How many?")),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
 def test_what_another_generation_left_incomplete_stays(served, pages, other):
-    _, client, _ = incomplete(served, pages)
+    first, second = OTHERS[other]
+    _, client, _ = incomplete(served, pages, **first)
     corpus = type(pages)(pages.documents[:2]) if other == "documents" else pages
-    options = {"check_answers": False} if other == "settings" else {}
-    generator, _, _ = generate(client, corpus, **options)
+    generator, _, _ = generate(client, corpus, **second)
     assert generator.path == FOLDER / "mine-2.json"

@@ -7,6 +7,7 @@ import pytest
 from rag_evaluation_framework import Corpus, Document, DocumentId, TokenLevelDataGenerator
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, Section
+from rag_evaluation_framework.synthesis import RealQuestions
 from rag_evaluation_framework.synthesis.candidates import Candidate
 from rag_evaluation_framework.synthesis.plausibility import asked_plausibly
 
@@ -14,8 +15,15 @@ SENTENCE = "Refunds take five working days."
 LONG = " ".join(f"The value of setting number {number} is {number * 7}." for number in range(40))
 
 
-def rejected(served, question, *quotes, text=f"{SENTENCE} Agents restart nightly? Q. 7", **options):
-    """Return why a question with its quotes is not kept, with the stage, and what was asked of the model."""
+def rejected(served, question, *quotes, **options):
+    """Return why a question with its quotes is not kept, with the stage, and how often the model was asked."""
+    told, requests, labels = outcome(served, question, *quotes, **options)
+    assert bool(labels) is not bool(told)
+    return told, requests
+
+
+def outcome(served, question, *quotes, text=f"{SENTENCE} Agents restart nightly? Q. 7", **options):
+    """Return what is rejected of a question and its quotes, how often the model was asked, and what is labelled."""
 
     def model(request):
         last = request.messages[-1][1]
@@ -28,8 +36,8 @@ def rejected(served, question, *quotes, text=f"{SENTENCE} Agents restart nightly
     generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, **options})
     with collected():
         dataset = generator.generate(1, upload_to_langsmith=False)
-    assert len(dataset) + len(generator.rejections) == 1
-    return [(each.stage, each.reason) for each in generator.rejections], len(providers.exchanges)
+    told = [(each.stage, each.reason) for each in generator.rejections]
+    return told, len(providers.exchanges), [label.text for entry in dataset for label in entry.labels]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +90,24 @@ def test_it_may_stand_beside_a_longer_one(served):
 @pytest.mark.parametrize("question", ["Agents restart nightly?", "agents restart nightly"])
 def test_a_quote_that_is_the_question_is_rejected(served, question):
     reason = [("verified", "quote is the question itself")]
-    assert rejected(served, question, SENTENCE, "Agents restart nightly?", copied_share=None) == (reason, 2)
+    assert rejected(served, question, "Agents restart nightly?", copied_share=None) == (reason, 2)
+
+
+def test_beside_another_quote_only_the_one_that_is_the_question_is_left_out(served):
+    question = "Agents restart nightly?"
+    reason = [("verified", "quote is the question itself")]
+    for quotes in ((SENTENCE, question), (question, SENTENCE)):
+        told, requests, labels = outcome(served, question, *quotes, copied_share=None)
+        assert (told, requests, labels) == (reason, 3, [SENTENCE])
+
+
+@pytest.mark.parametrize(
+    ("quote", "reason"),
+    [("Agents restart nightly?", "quote is the question itself"), ("Q", "quote of a single character")],
+)
+def test_labels_of_users_questions_are_verified_as_all_are(served, quote, reason):
+    strategies = [RealQuestions(("agents restart nightly",))]
+    assert rejected(served, "", quote, strategies=strategies) == ([("verified", reason)], 1)
 
 
 def test_a_quote_of_all_that_was_shown_is_rejected(served):

@@ -183,7 +183,7 @@ def test_users_questions_are_asked_as_they_are_before_others_are_written(served,
     generator = kind(client, pages, strategies=[RealQuestions(ASKED)], embedder=None, copied_share=0.1, **chunking)
     with collected() as notes:
         plan = generator.plan(2)
-    assert notes == ["1 of 5 questions of users are not asked: no document has a word of them"]
+    assert notes == ["1 of 5 questions of users are not asked: BM25 finds none of their words in a document"]
     assert [request.given for _, request in plan if request.given] == [
         (ASKED[0],),
         (ASKED[4],),
@@ -209,7 +209,16 @@ def test_users_questions_beyond_the_number_that_is_asked_for_are_told(pages):
     with collected() as notes:
         plan = strategy.plan(sections_of(pages, 1000, Headings(pages)), 1)
     assert [request.given for request in plan] == [("refunds",), ("agent",), ()]
-    assert notes == ["2 of 4 questions of users are not asked; raise queries_per_doc=1 to ask them, too"]
+    assert notes == ["2 of 4 questions of users are not asked, as queries_per_doc=1; raise it to ask more"]
+
+
+def test_of_users_questions_in_the_same_words_the_first_is_asked():
+    assert RealQuestions(("Refunds?", "refunds", "!", "?", "REFUNDS!", "days")).questions == (
+        "Refunds?",
+        "!",
+        "?",
+        "days",
+    )
 
 
 def test_a_users_question_is_answered_in_the_three_sections_that_are_nearest():

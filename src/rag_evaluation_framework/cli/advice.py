@@ -10,7 +10,7 @@ _FLAGS = {"check_answers=False": "--no-check-answers", "embedder=None": "--embed
 _OPTIONS = {"dataset_name": "--name"}
 _PARAMETERS = (
     *("copied_share", "dataset_name", "dedup_threshold", "embedder", "max_retries", "max_tokens"),
-    *("relevance_threshold", "structure"),
+    *("queries_per_doc", "relevance_threshold", "structure"),
 )
 _GIVEN = re.compile(rf"\b({'|'.join(_PARAMETERS)})=(?=(\S?))")
 _NAMED = re.compile(rf"\(({'|'.join(_PARAMETERS)})\)")

@@ -77,12 +77,14 @@ def generate(
         language_model = generators.language_model("none" if dry_run else provider, base_url, model, settings)
         cut_by = generators.chunker_of(level, chunker, imports=not no_import)
         generator = generators.generator_of(language_model, documents, cut_by, given)
+        estimate = generator.estimate(queries_per_doc) if dry_run else None
         usage = None if dry_run else _run(lambda: generator.generate(queries_per_doc, langsmith, name), generator)
     for text in notes:
         if text != generator.funnel.told:
             note(as_options(text))
+    if estimate is not None:
+        _show_estimate(estimate, as_json=as_json)
     if usage is None:
-        _show_estimate(generator.estimate(queries_per_doc), as_json=as_json)
         return
     with arriving(f"the dataset is in {generator.path}"):
         if as_json:

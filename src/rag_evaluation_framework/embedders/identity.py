@@ -10,9 +10,10 @@ from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import HIDDEN, is_secret, is_secret_pair, without_secrets
+from rag_evaluation_framework._outside import HIDDEN, class_name, is_secret, is_secret_pair, without_secrets
 from rag_evaluation_framework.contracts.component import Component, recorded_parameters
 from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.errors import ConfigError
 
 
@@ -79,6 +80,8 @@ def _described_component(component: Component, *, weights: bool) -> dict[str, An
     has_content = hasattr(kind, "content_hash")
     if isinstance(component, Embedder) and kind.fit is not Embedder.fit and not has_content:
         raise ConfigError(f"{kind.__qualname__} learns from the corpus, so its parameters do not tell its vectors")
+    if isinstance(component, RemoteEmbedder) and not component.knows_address:
+        raise ConfigError(f"{class_name(component.client)} tells no base_url, so which server answers is not known")
     described = {
         "type": f"{kind.__module__}:{kind.__qualname__}",
         "source": _source(kind),

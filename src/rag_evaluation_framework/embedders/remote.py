@@ -100,6 +100,11 @@ class RemoteEmbedder(Embedder, ABC):
         return address_of(self.client) or self.provider.base_url(self.base_url)
 
     @property
+    def knows_address(self) -> bool:
+        """Whether it is known which server answers: a client of one's own may not tell."""
+        return self.client is None or address_of(self.client) is not None
+
+    @property
     def content_hash(self) -> str | None:
         """A hash of the server's address; None for the provider's own: other servers may have other models."""
         url = self.provider.another(self.address)

@@ -128,7 +128,8 @@ class ChunkLabeller(Labeller[ChunkId]):
         documents = frozenset(each.doc_id for each in self.chunk_registry.occurrences(chunk.id))
         if isinstance(chunk, PositionAwareChunk):
             heading = self.headings.at(chunk.doc_id, chunk.start)
-            return Evidence(chunk.content, chunk.doc_id, chunk.start, chunk.end, documents, heading)
+            spans = self.chunk_registry.get_spans(chunk.id)
+            return Evidence(chunk.content, chunk.doc_id, chunk.start, chunk.end, documents, heading, spans)
         return Evidence(chunk.content, chunk.doc_id, documents=documents)
 
     def asking(self, request: QuestionRequest) -> Messages:

@@ -6,7 +6,7 @@ from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
-from rag_evaluation_framework.synthesis.estimate import QUESTION, excerpts_of
+from rag_evaluation_framework.synthesis.estimate import excerpts_of, question_of
 from rag_evaluation_framework.synthesis.filters.relevance import calibration_passages
 from rag_evaluation_framework.synthesis.ranges import Range, tokens_of
 
@@ -35,10 +35,11 @@ def embedded_tokens(
     """
     relevance, duplicates = calibrates
     times = 2 + relevance + duplicates + bool(searched)  # each filter, calibration and search has questions embedded
-    found = tokens_of(searched)
-    total = _PROBE + Range(found.least, found.usual, found.most)
+    found = tokens_of(dict.fromkeys(searched))
+    total = _PROBE + Range(found.least, found.usual, tokens_of(searched).most)  # once each, if vectors can be kept
     for request, ids in requests:
-        question = Range(0, QUESTION.usual, QUESTION.most * times)  # vectors are kept, if that is possible
+        known = question_of(request)
+        question = Range(0, known.usual, known.most * times)
         total += (question + excerpts_of(request, ids)) * request.questions
     if relevance:
         passages = tokens_of(calibration_passages(documents))

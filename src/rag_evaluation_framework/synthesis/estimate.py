@@ -99,8 +99,9 @@ class Calls:
         if not request.given:
             calls, read = Range(1, 1, 1), _read(self.asking(request)) + _FORM
             written = self._limited(Range(least=1) + (QUESTION + named(self.named(request))) * count + _FORM)
+        question = question_of(request)
         for each in self.followed_by(request):
-            known = _read(each.messages) + QUESTION + _FORM
+            known = _read(each.messages) + question + _FORM
             calls += each.times * count
             read += Range(0, known.usual * each.times.usual, known.most * each.times.most) * count + each.told * count
             answer = self._limited(each.answer)
@@ -134,6 +135,14 @@ def estimated(
     if cost is not None and embedded is not None and embedding_price is not None:
         cost += embedded * (embedding_price / 1e6)
     return Estimate(questions, made, read, written, embedded, cost)
+
+
+def question_of(request: QuestionRequest) -> Range:
+    """Return how many tokens a question of a request has: of those that are given, at most as many as the longest."""
+    if not request.given:
+        return QUESTION
+    each = [tokens_of([question]) for question in request.given]
+    return Range(0, sum(one.usual for one in each) / len(each), max(one.most for one in each))
 
 
 def excerpts_of(request: QuestionRequest, ids: Sequence[str], mark: Range = _MARKS) -> Range:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.telling import is_long
 
 APART = 200
@@ -21,6 +22,7 @@ class Evidence:
         end: One past its last character.
         documents: All documents in which it answers, if it stands in several; `doc_id` is one of them.
         heading: The headings under which it stands.
+        spans: Where it stands in all documents; none if its position is not known.
     """
 
     text: str
@@ -29,6 +31,7 @@ class Evidence:
     end: int | None = None
     documents: frozenset[DocumentId] = frozenset()
     heading: str = ""
+    spans: tuple[CharacterSpan, ...] = ()
 
     @property
     def told(self) -> dict[str, str]:
@@ -36,12 +39,10 @@ class Evidence:
         return {"document": self.doc_id, "heading": self.heading}
 
     def is_that_of(self, other: "Evidence") -> bool:
-        """Return whether it shares a part of its place with the other, or is the same text, which is no short one."""
+        """Return whether it shares a part of one of its places with the other, or is the same text, no short one."""
         if is_long(self.text) and self.text.split() == other.text.split():
             return True
-        if self.doc_id != other.doc_id or None in (self.start, self.end, other.start, other.end):
-            return False
-        return max(self.start or 0, other.start or 0) < min(self.end or 0, other.end or 0)
+        return any(mine.overlaps(theirs) for mine in self.spans for theirs in other.spans)
 
 
 def places_of(evidence: Sequence[Evidence]) -> list[list[Evidence]]:

@@ -6,7 +6,9 @@ from typing import TypeAlias
 
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.inspection.question_checks import wording_key
+from rag_evaluation_framework.labelling.telling import is_long
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
+from rag_evaluation_framework.synthesis.evidence import Evidence
 
 Filter: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]]], Sequence[str | None]]
 """Takes questions and the excerpts of each; returns why each is not kept, None if it is."""
@@ -47,22 +49,39 @@ def without_contradictions(candidates: Sequence[Candidate[U]], rejections: list[
     alike: dict[str, list[Candidate[U]]] = {}
     for each in candidates:
         alike.setdefault(wording_key(each.question), []).append(each)
+    distinct = {wording: _distinct(group) for wording, group in alike.items()}
+    differing = {wording: group for wording, group in distinct.items() if not _all_agree(group)}
     kept: list[Candidate[U]] = []
     for each in candidates:
-        pairs = combinations(alike[wording_key(each.question)], 2)
-        pair = next((pair for pair in pairs if not _agree(*pair)), None)
-        if pair is None or each.request.given:
+        others = differing.get(wording_key(each.question))
+        if others is None or each.request.given:
             kept.append(each)
             continue
-        other = pair[0] if each is not pair[0] else pair[1]
-        rejections.append(rejected(each, "kept", OTHER_ANSWER, " | ".join(other.excerpts) or "no answer"))
+        # The first that it contradicts itself; if others contradict each other only, the first with a text of its own.
+        told = next((other for other in others if not _agree(each, other)), None)
+        told = told or next((other for other in others if other.excerpts != each.excerpts), others[0])
+        rejections.append(rejected(each, "kept", OTHER_ANSWER, " | ".join(told.excerpts) or "no answer"))
     return kept
+
+
+def _distinct(candidates: Sequence[Candidate[U]]) -> list[Candidate[U]]:
+    """Return the first candidate of each answer."""
+    found: dict[frozenset[Evidence | str], Candidate[U]] = {}
+    for each in candidates:
+        found.setdefault(frozenset(one.text if is_long(one.text) else one for one in each.evidence), each)
+    return [*found.values()]
+
+
+def _all_agree(candidates: Sequence[Candidate[U]]) -> bool:
+    return all(_agree(one, other) for one, other in combinations(candidates, 2))
 
 
 def _agree(one: Candidate[U], other: Candidate[U]) -> bool:
     """Return whether the same texts, in part at least, answer both; or nothing does."""
-    if not (one.evidence and other.evidence):
-        return not (one.evidence or other.evidence)
+    if not (one.answers and other.answers):
+        return not (one.answers or other.answers)
+    if not {*one.answers}.isdisjoint(other.answers):
+        return True
     return any(mine.is_that_of(theirs) for mine in one.evidence for theirs in other.evidence)
 
 

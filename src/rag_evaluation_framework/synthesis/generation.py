@@ -57,7 +57,7 @@ class Generation(Generic[U]):
             ProviderError: Every request for questions failed, or no other would be answered.
         """
         requests = [request for _, request in planned]
-        embedder = None if all(request.has_answer for request in requests) else self.filters.embedder
+        embedder = None if all(request.has_answer for request in requests) else self.filters.vectors
         search = None if embedder is None else self._search(embedder)
         alone, among = self.filters.functions()
         answers = written(requests, self.asker, lambda asked: self.labeller.written(asked, self.asker))
@@ -68,8 +68,9 @@ class Generation(Generic[U]):
             absent = [each for each in parsed if not each.request.has_answer]
             kept = in_order([*kept, *unanswered(absent, search, self.asker, self.rejections)])
         kept = without_contradictions(kept, self.rejections)
-        kept = sorted(kept, key=lambda each: not each.request.given)  # no question of a user is lost to another one
-        kept = in_order(filtered(kept, among, self.rejections))  # last: or to one that is not kept itself
+        # Last, so that none is lost to one that is not kept itself, and users' questions first, which give way to none.
+        users_first = sorted(kept, key=lambda each: not each.request.given)
+        kept = in_order(filtered(users_first, among, self.rejections))
         self.funnel = Funnel.of(sum(request.questions for request in requests), self.rejections, extra)
         return kept
 

@@ -8,7 +8,7 @@ from typing import Generic
 
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.optional import install_command, missing_extras
+from rag_evaluation_framework._support.optional import install_command
 from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.llm_client import LLMClient
@@ -40,11 +40,10 @@ from rag_evaluation_framework.synthesis.given import (
     checked_requests,
     checked_strategies,
     language_model,
-    with_kept_vectors,
 )
 from rag_evaluation_framework.synthesis.labeller import Labeller
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
-from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_dataset_name, pushed, saved
+from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_dataset_name, digest_of, pushed, saved
 from rag_evaluation_framework.synthesis.steps import Steps
 from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
 
@@ -56,8 +55,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
     """Base class of generators: questions with ground truth of one evaluation type, written by a language model.
 
     The model asks, and says what answers; code verifies it in the documents. What cannot be verified is rejected, with
-    its reason. Whatever was answered is kept below `<root>/cache/answers`: a generation that was interrupted is simply
-    run again, and pays for nothing twice.
+    its reason. Whatever was answered is kept below `<root>/cache/answers`, and vectors of a provider's embedder in
+    `<root>/cache/embeddings`: a generation that was interrupted is simply run again, and pays for nothing twice.
 
     Args:
         llm_client: `OpenAI()`, `AsyncOpenAI()`, `AnthropicClient()` or any client of the OpenAI SDK's shape; or a
@@ -119,8 +118,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         self.strategies = checked_strategies(owner, strategies)
         self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
         self.root = root
-        embedder = with_kept_vectors(embedder, root)
-        self._filters = QualityFilters(self.corpus, embedder, relevance_threshold, dedup_threshold, copied_share)
+        thresholds = (relevance_threshold, dedup_threshold, copied_share)
+        self._filters = QualityFilters(self.corpus, embedder, *thresholds, root)
         self._labeller = self.labeller()
         self.funnel = Funnel()
         self.rejections: tuple[Rejection, ...] = ()
@@ -230,7 +229,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             raise ConfigError(f"{type(self).__name__}: embedder=None; {why}")
         if not self.check_answers:
             raise ConfigError(f"{type(self).__name__}: check_answers=False; {why}")
-        if missing := missing_extras(self._filters.embedder.requires):
+        if missing := self._filters.missing:
             told = f"{self._filters.embedder.name} is not installed: {install_command(*missing)}; {why}"
             raise MissingDependency(f"{type(self).__name__}: {told}")
 
@@ -254,6 +253,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             "strategies": [describe(strategy) for strategy in self.strategies],
             "section_size": self.section_size,
             "check_answers": self.check_answers,
+            "plan": digest_of(planned),
             "prompt_versions": list(dict.fromkeys(prompts)),
             "filters": self._filters.used,
             "funnel": self.funnel.record(),

@@ -10,12 +10,10 @@ from rag_evaluation_framework.contracts.component import check_components, check
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.data.plain import gives_items
-from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.llms.anthropic import AnthropicClient
 from rag_evaluation_framework.llms.kept_answers import KeptAnswers
 from rag_evaluation_framework.llms.language_model import LanguageModel
-from rag_evaluation_framework.synthesis.embedding_estimate import paid_embedder
 from rag_evaluation_framework.synthesis.filters.thresholds import Threshold
 
 DEFAULT_MODEL = "gpt-5-mini"
@@ -62,13 +60,6 @@ def check_filters(owner: str, embedder: Any, relevance: Any, dedup: Any, copied_
         Threshold.given(threshold, f"{owner}: {name}")
     if copied_share is not None:
         check_number(owner, "copied_share", copied_share, most=1)
-
-
-def with_kept_vectors(embedder: Embedder | None, root: str | Path) -> Embedder | None:
-    """Return an embedder that is paid for so that each text is paid for once; any other as it is."""
-    if embedder is None or isinstance(embedder, CachedEmbedder) or paid_embedder(embedder) is None:
-        return embedder
-    return CachedEmbedder(embedder, root)
 
 
 def checked_strategies(owner: str, given: Any) -> tuple[QuestionStrategy, ...]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.inspection.question_checks import wording_key
@@ -31,8 +32,9 @@ def asked_plausibly(candidates: Sequence[Candidate[U]], rejections: list[Rejecti
 
 
 def quoted_plausibly(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
-    """Return the candidates whose quotes may be an answer."""
-    return _plausible(candidates, "verified", _flaw_of_quotes, rejections)
+    """Return the candidates whose quotes may be an answer, without those that are the question itself: headings are."""
+    without = [_without_question(each, rejections) for each in candidates]
+    return _plausible(without, "verified", _flaw_of_quotes, rejections)
 
 
 def _plausible(
@@ -55,9 +57,18 @@ def _flaw_of_question(candidate: Candidate[U]) -> str | None:
     return OF_WHAT_WAS_SHOWN if _SHOWN.search(text) else None
 
 
+def _without_question(candidate: Candidate[U], rejections: list[Rejection]) -> Candidate[U]:
+    """Return a candidate without the quotes that repeat it, if there are others."""
+    asked = wording_key(candidate.question)
+    others = [number for number, text in enumerate(candidate.excerpts) if wording_key(text) != asked]
+    if not others or len(others) == len(candidate.excerpts):
+        return candidate
+    rejections.append(rejected(candidate, "verified", REPEATED, candidate.question, questions=0))
+    answers, evidence = candidate.answers, candidate.evidence
+    return replace(candidate, answers=tuple(answers[n] for n in others), evidence=tuple(evidence[n] for n in others))
+
+
 def _flaw_of_quotes(candidate: Candidate[U]) -> str | None:
-    if candidate.request.given:
-        return None
     quoted = "".join(candidate.excerpts)
     if sum(map(str.isalnum, quoted)) < 2:
         return TOO_SHORT

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.synthesis.embedding_estimate import embedded_tokens, paid_embedder
 from rag_evaluation_framework.synthesis.filtering import Filter, same_wording
@@ -38,6 +41,7 @@ class QualityFilters:
             that it is not of, any other number counts as it is.
         dedup: The highest cosine of questions that differ; likewise.
         copied_share: The share of a question's words, in one run, from which on it is copied; None to allow all.
+        root: The folder below which vectors are kept that are paid for.
         used: What was used, for the record.
     """
 
@@ -46,7 +50,22 @@ class QualityFilters:
     relevance: float
     dedup: float
     copied_share: float | None
+    root: str | Path
     used: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def missing(self) -> list[str]:
+        """The extras that the embedder needs and that are not installed."""
+        given = paid_embedder(self.embedder) or self.embedder
+        return [] if given is None else missing_extras(given.requires)
+
+    @cached_property
+    def vectors(self) -> Embedder | None:
+        """What makes vectors: the embedder; one that is paid for with a cache, so that no text is paid for twice."""
+        paid = paid_embedder(self.embedder)
+        if paid is None or isinstance(self.embedder, CachedEmbedder):
+            return self.embedder
+        return CachedEmbedder(paid, self.root)
 
     def functions(self) -> tuple[Sequence[Filter], Sequence[Filter]]:
         """Return the filters of each question alone, and those of questions among each other.
@@ -59,10 +78,10 @@ class QualityFilters:
             alone.append(self._copied)
         if self.embedder is None:
             return alone, [same_wording]
-        if missing := missing_extras(self.embedder.requires):
+        if self.missing:
             note(
                 f"relevance and near-duplicates are not checked, as {self.embedder.name} needs what is not installed: "
-                f"{install_command(*missing)}, or give another embedder="
+                f"{install_command(*self.missing)}, or give another embedder="
             )
             return alone, [same_wording]
         self.used["embedder"] = describe(paid_embedder(self.embedder) or self.embedder)
@@ -124,17 +143,17 @@ class QualityFilters:
         """Note which threshold is used, and return whether there is one: a figure of another embedder means nothing."""
         is_foreign = threshold.origin == "design" and not has_figures_of_design(embedder)
         if is_foreign or (threshold.origin == "calibrated" and threshold.pairs < _FEWEST):
-            self.used[name] = None
+            self.used[name], given = None, cast("Embedder", self.embedder)
             note(
-                f"{name.replace('_', ' ')}: not checked, as there are too few questions and documents to calibrate the "
-                f"threshold for {embedder.name}; give one, such as {_PARAMETERS[name]}"
+                f"{name.replace('_', ' ')}: not checked, as there are too few questions with an answer to calibrate "
+                f"the threshold for {given.name}; give one, such as {_PARAMETERS[name]}"
             )
             return False
         self.used[name] = asdict(threshold)
         return True
 
     def _fitted(self) -> Embedder:
-        embedder: Any = self.embedder
+        embedder: Any = self.vectors
         return as_fitted(embedder.fit([document.content for document in self.corpus]), embedder)
 
 

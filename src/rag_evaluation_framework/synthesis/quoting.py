@@ -109,7 +109,9 @@ class QuoteVerifier:
         spans = label.reference if isinstance(label, Answer) else (label,)
         documents = {place[0].doc_id for place in label.places} if isinstance(label, Answer) else {label.doc_id}
         doc_id, start, text = spans[0].doc_id, spans[0].start, " … ".join(span.text for span in spans)
-        return Evidence(text, doc_id, start, spans[-1].end, frozenset(documents), self.headings.at(doc_id, start))
+        heading, places = self.headings.at(doc_id, start), label.places if isinstance(label, Answer) else ((label,),)
+        everywhere = tuple(span for place in places for span in place)
+        return Evidence(text, doc_id, start, spans[-1].end, frozenset(documents), heading, everywhere)
 
     def _answer(self, quote: str, inside: Sequence[_Place]) -> Label | Ambiguous | Unverified:
         texts = {self._shown(place) for place in inside}

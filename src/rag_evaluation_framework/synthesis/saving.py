@@ -1,6 +1,7 @@
 """Where a generated dataset goes: the local store, and LangSmith if it is configured."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.datasets.load import load_dataset
@@ -34,6 +36,15 @@ def check_dataset_name(name: Any) -> None:
         raise ConfigError(f"dataset_name={shown(name)}; expected a name without '/', such as 'my-questions'")
     if name.endswith(_ENDINGS):
         raise ConfigError(f"dataset_name={shown(name)}; expected a name without an ending: {Path(name).stem!r}")
+
+
+def digest_of(planned: Sequence[tuple[str, QuestionRequest]]) -> str:
+    """Return what is another one for any other plan: other questions of users, or another file of dimensions."""
+    told = [
+        [strategy, request.wish, request.given, request.questions, [section.text for section in request.sections]]
+        for strategy, request in planned
+    ]
+    return content_digest(json.dumps(told))
 
 
 def saved(dataset: Dataset[Any], root: str | Path) -> tuple[Dataset[Any], Path]:

@@ -14,6 +14,7 @@ from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.plain import gives_items
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.synthesis.marks import marked
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt
@@ -29,11 +30,12 @@ class RealQuestions(QuestionStrategy):
 
     A user's question is asked about the three sections that BM25 finds for it, and belongs to the document of the
     first. What is still wanted for a document is written like the questions that are nearest to it. Questions of
-    users go through no filter but the calls that verify their answers, and near-duplicates; `query_source` is `user` in
-    their metadata.
+    users go through no filter but near-duplicates: they are what users ask. What answers them is verified as of all.
+    `query_source` is `user` in their metadata.
 
     Attributes:
-        questions: What users have asked, from a log for instance, the ones that matter most first. The model sees it.
+        questions: What users have asked, from a log for instance, the ones that matter most first; of those that are
+            the same up to capitals and punctuation the first. The model sees them.
         examples: How many of them are shown with each request for others like them; those with the most rare words of
             the section first.
         verbatim: Whether they are asked themselves; if not, all questions are written.
@@ -53,8 +55,10 @@ class RealQuestions(QuestionStrategy):
         listed: list[Any] = [*given] if gives_items(given, str) else []
         if not listed or not all(isinstance(each, str) for each in listed) or not any(map(str.strip, listed)):
             raise ConfigError(f"RealQuestions: questions={shown(given)}; expected a list of questions")
-        texts = (" ".join(each.split()) for each in listed)
-        object.__setattr__(self, "questions", tuple(dict.fromkeys(filter(None, texts))))
+        first: dict[str, str] = {}
+        for text in filter(None, (" ".join(each.split()) for each in listed)):
+            first.setdefault(wording_key(text) or text, text)
+        object.__setattr__(self, "questions", tuple(first.values()))
 
     @classmethod
     def from_file(cls, path: str | Path, examples: int = 5, verbatim: bool = True) -> "RealQuestions":
@@ -111,6 +115,6 @@ def _note_unasked(count: int, found: Sequence[int], most: int) -> None:
     """
     unknown, beyond = count - sum(found), sum(max(own - most, 0) for own in found)
     if beyond:
-        note(f"{beyond} of {count} questions of users are not asked; raise queries_per_doc={most} to ask them, too")
+        note(f"{beyond} of {count} questions of users are not asked, as queries_per_doc={most}; raise it to ask more")
     if unknown:
-        note(f"{unknown} of {count} questions of users are not asked: no document has a word of them")
+        note(f"{unknown} of {count} questions of users are not asked: BM25 finds none of their words in a document")
