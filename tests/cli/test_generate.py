@@ -135,6 +135,23 @@ def test_a_dry_run_asks_for_nothing_and_needs_no_key(rag_eval, served, monkeypat
     assert served.exchanges == []
 
 
+def test_a_dry_run_speaks_of_options_as_a_real_run_does(rag_eval, served):
+    refused = [rag_eval(*GENERATE, "--strategy", "no-answer", *dry) for dry in ((), ("--dry-run",))]
+    assert [each.code for each in refused] == [2, 2]
+    assert refused[0].err == refused[1].err
+    assert "--embedder none" in refused[1].err
+    assert served.exchanges == []
+
+
+def test_users_questions_that_are_not_asked_are_told_in_options(rag_eval, served, folder):
+    (folder / "log.txt").write_text("when do invoices come\nwhat of invoices\ninvoices\nof invoices\nagent\n")
+    for dry in ((), ("--dry-run",)):
+        told = rag_eval(
+            "generate", "--corpus", "docs", "--queries-per-doc", "1", "--real-questions", "log.txt", *dry
+        ).err
+        assert "are not asked, as --queries-per-doc 1; raise it to ask more" in " ".join(told.split())
+
+
 def test_a_dry_run_tells_what_a_paid_embedder_reads(rag_eval, served):
     priced = (*GENERATE[:-2], "--dry-run", "--price-in", "1", "--price-out", "2", "--json", "--embedder")
     cheap, dear = (json.loads(rag_eval(*priced, f"openai:price_in={price}").out) for price in (0, 5))

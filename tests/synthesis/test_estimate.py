@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from rag_evaluation_framework import (
     demo,
 )
 from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.embedders import CachedEmbedder
 from rag_evaluation_framework.llms import LanguageModel
 from rag_evaluation_framework.llms.json_answers import strict_schema
 from rag_evaluation_framework.providers import track_usage
@@ -212,6 +214,46 @@ def test_figures_of_design_need_no_calibration(served, pages):
     assert own.most < other.most
 
 
+def test_of_questions_that_are_given_the_length_is_known(served, pages):
+    _, client = served()
+    short, long = (
+        generator_of("token", client, pages, strategies=[RealQuestions(texts)], embedder=embedder).estimate(1)
+        for embedder in (OpenAIEmbedder("a-model", client=client),)
+        for texts in (("refunds", "agent", "data"), ("refunds " * 900, "agent " * 900, "data " * 900))
+    )
+    for figure in ("input_tokens", "embedded_tokens"):
+        least, most = getattr(short, figure), getattr(long, figure)
+        assert most.usual - least.usual > 2 * 900
+        assert most.most - least.most > 2 * 900 * len("data ")
+
+
+@pytest.mark.parametrize("copies", [1, 9])
+def test_passages_that_repeat_are_embedded_once(served, copies):
+    _, client = served(ScriptedModel(verdict=lambda question: {"answer": "no"}))
+    text = "Refunds take five days. Invoices are sent in May. " * 20
+    corpus = Corpus(Document(DocumentId(f"{n}.txt"), text) for n in range(copies))
+    embedder = OpenAIEmbedder("text-embedding-3-small", client=client)
+    generator = generator_of("token", client, corpus, embedder=embedder, strategies=[NoAnswerQuestions()])
+    estimate = generator.estimate(1).embedded_tokens
+    with collected(), track_usage() as usage:
+        generator.generate(1, upload_to_langsmith=False)
+    (embedded,) = (each for each in usage.models if each.model == embedder.model)
+    check_within(embedded.input_tokens, estimate)
+
+
+def test_the_widest_mark_of_the_documents_counts(served, pages):
+    """Of a question without an answer any document may be shown; of another, those that it is about."""
+    steps = Steps(TokenLabeller(pages, 1000), True)
+    named = Corpus([*pages, Document(DocumentId("n" * 200 + ".md"), "# Long\n\nA word.")])
+    wide = Steps(TokenLabeller(named, 1000), True)
+    request, other = (
+        TokenLevelDataGenerator(served()[1], pages, strategies=[each]).plan(1)[0][1]
+        for each in (NoAnswerQuestions(), SimpleQuestions())
+    )
+    assert wide._mark(request).most > steps._mark(request).most + 150
+    assert wide._mark(other).most == steps._mark(other).most
+
+
 def test_of_usual_answers_the_usual_figure_is_near(served):
     corpus = demo.load_handbook().corpus
     _, client = served()
@@ -248,13 +290,16 @@ def test_each_step_is_a_part_of_the_estimate(served, pages):
     assert len(steps.most_found) == 40
 
 
-def test_vectors_of_a_provider_are_paid_for_once(served, pages, tmp_path):
+@pytest.mark.parametrize("is_cached", [False, True])
+def test_vectors_of_a_provider_are_paid_for_once(served, pages, tmp_path, is_cached):
     providers, client = served(ScriptedModel(verdict=lambda question: {"answer": "no"}))
-    embedder = OpenAIEmbedder("text-embedding-3-small", client=client)
+    own = OpenAIEmbedder("text-embedding-3-small", client=client)
+    embedder = CachedEmbedder(own, tmp_path / "root") if is_cached else own
+    options = {"strategies": [NoAnswerQuestions()], "root": tmp_path / "root"}
 
     def asked():
         before = len(providers.exchanges)
-        generator = generator_of("token", client, pages, embedder=embedder, strategies=[NoAnswerQuestions()])
+        generator = generator_of("token", client, pages, embedder=embedder, **options)
         with collected():
             dataset = generator.generate(2, upload_to_langsmith=False)
         return len(providers.exchanges) - before, dataset
@@ -263,3 +308,5 @@ def test_vectors_of_a_provider_are_paid_for_once(served, pages, tmp_path):
     assert first > again == 0
     assert one.content_hash == other.content_hash
     assert "cached" not in str(one.metadata["generation"]["filters"]["embedder"])
+    assert [path.name for path in (tmp_path / "root" / "cache").iterdir()] == ["answers", "embeddings"]
+    assert not Path(".rag-eval").exists()

@@ -6,6 +6,7 @@ import pytest
 
 from rag_evaluation_framework import (
     ChunkLevelDataGenerator,
+    CohereEmbedder,
     Corpus,
     Document,
     DocumentId,
@@ -130,6 +131,17 @@ def test_an_embedder_that_is_not_installed_is_told_before_anything_is_asked(serv
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(MissingDependency, match=r"is not installed: pip install .*local.*need it: two retrievers"):
         generated(client, pages)
+    assert providers.exchanges == []
+
+
+def test_so_is_the_sdk_of_a_provider(served, pages, monkeypatch):
+    providers, client = served(Unanswered(FREE))
+    embedder = CohereEmbedder("embed-v4.0", api_key="k")
+    monkeypatch.setitem(sys.modules, "cohere", None)
+    with pytest.raises(MissingDependency, match=r"CohereEmbedder.*is not installed: pip install .*cohere"):
+        generated(client, pages, embedder=embedder)
+    with pytest.raises(MissingDependency, match=r"CohereEmbedder.*is not installed"):
+        TokenLevelDataGenerator(client, pages, strategies=[NoAnswerQuestions()], embedder=embedder).estimate()
     assert providers.exchanges == []
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pytest
 
-from rag_evaluation_framework import LsaEmbedder, TokenLevelDataGenerator, demo
+from rag_evaluation_framework import CohereEmbedder, LsaEmbedder, OpenAIEmbedder, TokenLevelDataGenerator, demo
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import ConfigError
 from support.scripted_llm import ScriptedModel
@@ -126,6 +126,36 @@ def test_without_its_package_that_is_noted_and_left_out(served, pages):
     _, dataset, notes = generated(client, pages, embedder=Missing())
     assert len(dataset) > 0
     assert any("relevance and near-duplicates are not checked" in note and "[local]" in note for note in notes)
+
+
+def test_without_the_sdk_of_a_provider_that_is_noted_too_and_nothing_is_lost(served, pages, monkeypatch):
+    _, client = served()
+    monkeypatch.setitem(sys.modules, "cohere", None)
+    _, dataset, notes = generated(client, pages, embedder=CohereEmbedder("embed-v4.0", api_key="k"))
+    assert len(dataset) > 0
+    (told,) = notes
+    assert "as CohereEmbedder needs what is not installed: pip install" in told
+    assert "[cohere]" in told
+
+
+class Untold:
+    """A client of one's own, which does not tell which server it asks."""
+
+    def __init__(self, client):
+        self.embeddings = client.embeddings
+
+
+def test_vectors_of_a_server_that_is_not_known_are_not_kept(served, pages):
+    providers, client = served()
+    embedder = OpenAIEmbedder("a-model", client=Untold(client))
+    assert not embedder.knows_address
+    for _ in range(2):
+        before = len(providers.exchanges)
+        _, _, notes = generated(client, pages, embedder=embedder)
+        assert len(providers.exchanges) > before
+        (told,) = [text for text in notes if "not cached" in text]
+        assert "OpenAIEmbedder" in told
+        assert "Untold tells no base_url, so which server answers is not known" in told
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,7 @@ def test_questions_have_the_values_in_their_metadata(served, pages):
         ({"persona": {"new": 1}}, "expected a list of texts"),
         ({"persona": [" "]}, "expected a list of texts"),
         ({"source_docs": ["a"]}, "expected a name such as persona"),
+        ({"query_source": ["a"]}, "expected a name such as persona"),
         ({"a b": ["a"]}, "expected a name such as persona"),
         ({name: [*"abcdefghij"] for name in "abcde"}, "100,000 combinations"),
     ],
@@ -221,6 +222,17 @@ def test_of_users_questions_in_the_same_words_the_first_is_asked():
     )
 
 
+def test_questions_come_in_the_order_of_the_plan_whoever_asked_them(served, pages):
+    _, client = served(Answering())
+    strategies = [SimpleQuestions(), RealQuestions(ASKED)]
+    generator = TokenLevelDataGenerator(client, pages, strategies=strategies, embedder=None, copied_share=None)
+    with collected():
+        dataset = generator.generate(1, upload_to_langsmith=False)
+    told = [query.metadata["strategy"] for query in dataset.queries]
+    assert told == sorted(told, reverse=True)
+    assert len(set(told)) == 2
+
+
 def test_a_users_question_is_answered_in_the_three_sections_that_are_nearest():
     sections = sections_of(CORPUS, 200, Headings(CORPUS))
     (request,) = RealQuestions(("Which setting is for 777 cases?",)).plan(sections, 1)
@@ -322,7 +334,8 @@ def test_a_question_that_one_place_answers_by_itself_is_rejected(served, numbers
     assert kept == 0 or "alone@" in str(dataset.queries[0].metadata["prompt_versions"])
 
 
-def test_a_chunk_of_both_documents_makes_no_question_about_two(served):
+@pytest.mark.parametrize("is_placed", [True, False])
+def test_a_chunk_of_both_documents_makes_no_question_about_two(served, is_placed):
     shared = "All letters of customers are answered within two working days."
     texts = {
         "a.md": f"{shared}\n\nRefunds take five days at the bank.",
@@ -336,9 +349,11 @@ def test_a_chunk_of_both_documents_makes_no_question_about_two(served):
         return {"questions": [{"question": "What about gold letters, all told?", "chunk_ids": named}]}
 
     _, client = served(ScriptedModel(questions=cite))
-    generator = ChunkLevelDataGenerator(
-        client, corpus, RecursiveCharacterChunker(chunk_size=64), strategies=[CrossDocumentQuestions()], embedder=None
-    )
+    chunker = RecursiveCharacterChunker(chunk_size=64) if is_placed else lambda text: text.split("\n\n")
+    with collected():
+        generator = ChunkLevelDataGenerator(
+            client, corpus, chunker, strategies=[CrossDocumentQuestions()], embedder=None
+        )
     with collected():
         dataset = generator.generate(1, upload_to_langsmith=False)
     assert len(dataset) == 0
