@@ -37,7 +37,8 @@ def test_the_funnel_and_the_place_of_the_dataset_are_printed(rag_eval, served):
     assert ["verified", "3"] in rows
     assert ["same", "question", "with", "another", "answer", "-2"] in rows  # "Support helps." of either document
     assert ["kept", "1"] in rows
-    assert outcome.out.splitlines()[-1] == f"Saved to {FILE}"
+    told = f"Saved to {FILE}. Next, look at the questions:\n\n  rag-eval dataset review {FILE} --corpus docs\n"
+    assert outcome.out.endswith(told)
     assert "OpenAI gpt-5-mini: 9 requests" in outcome.out
     dataset = rag.load_dataset(FILE, corpus=rag.Corpus.from_folder("docs"))
     assert len(dataset) == 1
@@ -49,7 +50,7 @@ def test_a_second_command_asks_for_nothing(rag_eval, served):
     asked = len(served.exchanges)
     outcome = rag_eval(*GENERATE)
     assert (outcome.code, len(served.exchanges)) == (0, asked)
-    assert "9 answers kept before, not asked for again" in outcome.out
+    assert "9 answers that were kept, not asked for again" in outcome.out
 
 
 def test_as_json_it_is_one_object(rag_eval, served):
@@ -230,14 +231,40 @@ def test_why_questions_were_not_taken_is_shown_with_examples_that_fit_a_terminal
 def test_failed_requests_are_shown_with_what_the_provider_says_and_how_to_go_on(rag_eval, served):
     served.fault(CHAT, status=500, body={"error": {"message": "the disk is full"}}, times=2, after=3)
     outcome = rag_eval(*GENERATE, "--max-retries", "0", "--max-concurrency", "1")
-    assert outcome.code == 0
+    assert outcome.code == 1
     told = " ".join(outcome.out.split())
     assert "2 times, asking for quotes OpenAI (gpt-5-mini) answered with status 500: the disk is full" in told
     assert "Run the same command again: only what failed is asked." in told
     assert outcome.out.splitlines()[-1].startswith(f"Saved to {FILE}, without what the requests that failed")
     completed = rag_eval(*GENERATE, "--max-retries", "0")
-    assert completed.out.splitlines()[-1] == f"Saved to {FILE}"
+    assert completed.code == 0
+    assert f"Saved to {FILE}. Next" in completed.out
     assert "failed" not in completed.out
+
+
+def test_where_nothing_can_be_saved_nothing_is_asked(rag_eval, served, folder):
+    (folder / "afile").write_text("")
+    (folder / FILE).mkdir(parents=True)
+    for options, told in (
+        (("--root", "afile"), "results are to be saved in afile, but"),
+        (("--name", "n" * 300), "expected at most 200 bytes"),
+        ((), f"{FILE} is a folder, so no dataset of this name can be saved; choose another --name"),
+    ):
+        refused = rag_eval(*GENERATE, *options)
+        assert (refused.code, refused.out) == (2, "")
+        assert told in " ".join(refused.err.split())
+    assert served.exchanges == []
+
+
+def test_users_questions_are_read_of_tables_too(rag_eval, served, folder):
+    (folder / "log.csv").write_text('id,question\n1,"when, in a month, do invoices come"\n')
+    record = json.loads(rag_eval(*GENERATE, "--real-questions", "log.csv", "--json").out)
+    assert record["funnel"]["asked"] == 4
+    assert any("when, in a month, do invoices come" in str(each.request.json) for each in served.exchanges)
+    (folder / "log.jsonl").write_text('{"question": "when"}\n')
+    refused = rag_eval(*GENERATE, "--real-questions", "log.jsonl")
+    assert refused.code == 2
+    assert "expected questions in a .csv or .tsv file, or a text file with one per line" in refused.err
 
 
 def test_failed_requests_are_in_the_object(rag_eval, folder):

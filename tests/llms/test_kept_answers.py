@@ -126,6 +126,26 @@ def test_an_answer_of_nothing_is_not_kept(serving, tmp_path):
     assert model.kept.size == 0
 
 
+def test_an_empty_answer_is_a_fault_of_the_server_and_is_asked_for_again(serving, tmp_path):
+    providers, model = serving([" ", "Here."], tmp_path, max_retries=0)
+    with pytest.raises(InvalidAnswer, match="an empty answer"):
+        model.text("What?")
+    assert again(model, tmp_path).text("What?").value == "Here."
+    assert again(model, tmp_path).text("What?").value == "Here."
+    assert len(providers.exchanges) == 2
+
+
+def test_what_to_do_about_a_kept_answer_that_cannot_be_used_is_told(serving, tmp_path):
+    providers, model = serving(["prose", "prose", '{"number": 4}'], tmp_path, max_retries=1)
+    for _ in range(2):
+        with pytest.raises(InvalidAnswer) as caught:
+            again(model, tmp_path).form("What?", Form)
+    assert "its answers are kept in cache/answers; max_retries=2 asks again" in str(caught.value)
+    patient = LanguageModel(model.client, "a-model", max_retries=2, kept=KeptAnswers(tmp_path))
+    assert patient.form("What?", Form).value.number == 4
+    assert len(providers.exchanges) == 3
+
+
 @pytest.mark.parametrize(
     ("change", "error"),
     [

@@ -12,6 +12,7 @@ from rag_evaluation_framework import (
     RecursiveCharacterChunker,
 )
 from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers import chunk_corpus
 from support.scripted_llm import SENTENCE, ScriptedModel, question_of
 
@@ -48,6 +49,7 @@ def test_questions_have_the_chunks_that_the_model_cited(served, pages):
     assert dataset.chunking == generator.chunk_registry.fingerprint
     assert notes == []
     assert len(providers.exchanges) == 3 + 6
+    assert dataset.metadata["generation"]["chunker"] == describe(CHUNKER)
 
 
 def test_every_chunk_is_shown_behind_its_id(served, pages):

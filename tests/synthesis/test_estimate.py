@@ -225,6 +225,7 @@ def test_of_questions_that_are_given_the_length_is_known(served, pages):
         least, most = getattr(short, figure), getattr(long, figure)
         assert most.usual - least.usual > 2 * 900
         assert most.most - least.most > 2 * 900 * len("data ")
+    assert long.embedded_tokens.usual - short.embedded_tokens.usual < 3 * 900 * len("refunds ") / 2
 
 
 @pytest.mark.parametrize("copies", [1, 9])
@@ -294,7 +295,7 @@ def test_each_step_is_a_part_of_the_estimate(served, pages):
 def test_vectors_of_a_provider_are_paid_for_once(served, pages, tmp_path, is_cached):
     providers, client = served(ScriptedModel(verdict=lambda question: {"answer": "no"}))
     own = OpenAIEmbedder("text-embedding-3-small", client=client)
-    embedder = CachedEmbedder(own, tmp_path / "root") if is_cached else own
+    embedder = CachedEmbedder(own, tmp_path / "own") if is_cached else own
     options = {"strategies": [NoAnswerQuestions()], "root": tmp_path / "root"}
 
     def asked():
@@ -308,5 +309,8 @@ def test_vectors_of_a_provider_are_paid_for_once(served, pages, tmp_path, is_cac
     assert first > again == 0
     assert one.content_hash == other.content_hash
     assert "cached" not in str(one.metadata["generation"]["filters"]["embedder"])
-    assert [path.name for path in (tmp_path / "root" / "cache").iterdir()] == ["answers", "embeddings"]
+    assert [(tmp_path / name / "cache" / "embeddings").exists() for name in ("own", "root")] == [
+        is_cached,
+        not is_cached,
+    ]
     assert not Path(".rag-eval").exists()

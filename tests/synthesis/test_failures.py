@@ -8,7 +8,7 @@ import pytest
 from rag_evaluation_framework import TokenLevelDataGenerator, load_dataset
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.annotation import ReviewSession, SavedFile
-from rag_evaluation_framework.errors import InvalidAnswer, ProviderRefused, ProviderUnavailable
+from rag_evaluation_framework.errors import ConfigError, InvalidAnswer, ProviderRefused, ProviderUnavailable
 from rag_evaluation_framework.llms import LanguageModel
 from rag_evaluation_framework.synthesis import RealQuestions
 from rag_evaluation_framework.synthesis.failures import Patience
@@ -77,6 +77,16 @@ def test_where_no_other_request_would_be_answered_nothing_else_is_asked(served, 
     asked = len(providers.exchanges)
     assert len(generate(client, pages, max_concurrency=at_once)[1]) == 6
     assert len(providers.exchanges) == asked + 3 + 6 + 6 - 4
+
+
+def test_where_answers_cannot_be_kept_asking_stops(served, pages):
+    """A full disk: what is asked for now would be paid for again."""
+    providers, client = served()
+    Path(".rag-eval/cache").mkdir(parents=True)
+    Path(".rag-eval/cache/answers").write_text("")
+    with collected(), pytest.raises(ConfigError, match=r"answers cannot be kept .*; nothing else was asked"):
+        generator_of(client, pages).generate(2, False)
+    assert len(providers.exchanges) == 1
 
 
 def test_of_few_requests_all_have_to_fail(served, pages):

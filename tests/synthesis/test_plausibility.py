@@ -54,6 +54,10 @@ def test_what_is_no_question_is_rejected_before_anything_else_is_paid_for(served
         "How long do refunds take, as described in the text?",
         "Which numbers are given in these excerpts?",
         "Based on the above document: how long do refunds take?",
+        "Based on the provided context, how long do refunds take?",
+        "What does the passage say?",
+        "What is mentioned in the excerpt about refunds?",
+        "In chunk_1f, what is said of refunds?",
         "I cannot write questions about this passage.",
     ],
 )
@@ -70,6 +74,9 @@ def test_a_question_about_what_was_shown_is_rejected(served, question):
         "What does the document retention policy say?",
         "What is written according to the text encoding?",
         "Where do I sign this document?",
+        "How long does the passage of the Suez Canal take?",
+        "What is told in context menus?",
+        "Which text does the chunk size count?",
         "refund " * 120 + "?",
     ],
 )

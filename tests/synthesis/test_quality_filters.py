@@ -5,11 +5,21 @@ import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
-from rag_evaluation_framework import CohereEmbedder, LsaEmbedder, OpenAIEmbedder, TokenLevelDataGenerator, demo
+from rag_evaluation_framework import (
+    ChunkLevelDataGenerator,
+    CohereEmbedder,
+    LsaEmbedder,
+    OpenAIEmbedder,
+    RecursiveCharacterChunker,
+    TokenLevelDataGenerator,
+    demo,
+)
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.testing import HashingEmbedder
 from support.scripted_llm import ScriptedModel
 
 
@@ -166,6 +176,27 @@ def test_what_cannot_be_used_is_refused(served, pages, options):
     _, client = served()
     with pytest.raises(ConfigError):
         TokenLevelDataGenerator(client, pages, **options)
+
+
+class Alike(HashingEmbedder):
+    """An embedder to which all texts are the same."""
+
+    def embed(self, texts):
+        return np.ones((len(texts), self.dimension), dtype=np.float32)
+
+
+def test_an_embedder_that_tells_nothing_apart_is_noted_and_loses_nothing(served):
+    """At chunk level, too, where all questions of a request may be about one chunk."""
+    _, client = served()
+    corpus = demo.load_handbook().corpus
+    for kind, cut_by in ((TokenLevelDataGenerator, ()), (ChunkLevelDataGenerator, (RecursiveCharacterChunker(4000),))):
+        options = {"embedder": Alike(8), "relevance_threshold": -1, "copied_share": None, "check_answers": False}
+        generator = kind(client, corpus, *cut_by, **options)
+        with collected() as notes:
+            dataset = generator.generate(3, upload_to_langsmith=False)
+        assert any("near duplicates: not checked, as Alike" in text for text in notes)
+        assert "near duplicate" not in generator.funnel.rejected["kept"]
+        assert dataset.metadata["generation"]["filters"]["near_duplicates"] is None
 
 
 def test_where_nothing_can_be_calibrated_that_is_noted_and_left_out(served, pages):

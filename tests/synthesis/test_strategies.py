@@ -277,8 +277,10 @@ def test_what_are_no_questions_is_refused(tmp_path):
     for given in ((), "how", [1], [" "]):
         with pytest.raises(ConfigError, match="expected a list of questions"):
             RealQuestions(given)
-    with pytest.raises(ConfigError, match=r"empty\.txt: is empty"):
+    with pytest.raises(ConfigError, match=r"empty\.txt: holds no questions"):
         RealQuestions.from_file(tmp_path / "empty.txt")
+    with pytest.raises(ConfigError, match=r"nowhere\.txt: cannot be read"):
+        RealQuestions.from_file(tmp_path / "nowhere.txt")
     with pytest.raises(ConfigError, match="examples=0"):
         RealQuestions(("how",), 0)
 
@@ -344,12 +346,16 @@ def test_a_chunk_of_both_documents_makes_no_question_about_two(served, is_placed
     corpus = Corpus(Document(DocumentId(name), text) for name, text in texts.items())
 
     def cite(answer, request):
-        ids = dict(re.findall(r"\[(chunk_\w+)\]: '(\w+)", request.messages[-1][1]))
+        ids = dict(re.findall(r"\[(chunk_\w+)\]: '\W*(\w+)", request.messages[-1][1]))
         named = [key for key, word in ids.items() if word in ("All", "Gold")]
         return {"questions": [{"question": "What about gold letters, all told?", "chunk_ids": named}]}
 
     _, client = served(ScriptedModel(questions=cite))
-    chunker = RecursiveCharacterChunker(chunk_size=64) if is_placed else lambda text: text.split("\n\n")
+    chunker = (
+        RecursiveCharacterChunker(chunk_size=64)
+        if is_placed
+        else lambda text: [f"* {each}" for each in text.split("\n\n")]
+    )
     with collected():
         generator = ChunkLevelDataGenerator(
             client, corpus, chunker, strategies=[CrossDocumentQuestions()], embedder=None

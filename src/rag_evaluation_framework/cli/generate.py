@@ -3,6 +3,7 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -16,6 +17,7 @@ from rag_evaluation_framework.cli.advice import advising_on_options, as_options
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text
+from rag_evaluation_framework.cli.quote_suggestions import options_of
 from rag_evaluation_framework.errors import Interrupted
 from rag_evaluation_framework.results import store
 
@@ -54,7 +56,7 @@ def generate(
     """Let a language model write questions about documents; code finds what it quotes, or rejects it.
 
     Needs OPENAI_API_KEY or ANTHROPIC_API_KEY. Answers are kept: an interrupted command goes on when it is run again.
-    Exit codes: 0 done, 1 no question was kept, 2 the dataset could not be made.
+    Exit codes: 0 done, 1 no question was kept, or the dataset is incomplete, as requests failed; 2 it was not made.
     """
     documents = rag.Corpus.from_folder(corpus, glob)
     settings: dict[str, Any] = {
@@ -90,8 +92,8 @@ def generate(
         if as_json:
             print_json(_record(generator, usage))
         else:
-            _show(generator, usage)
-    if generator.path is None:
+            _show(generator, usage, options_of(corpus, glob))
+    if generator.path is None or generator.failed:
         raise Found
 
 
@@ -134,15 +136,22 @@ def _in_options(failed: synthesis.FailedRequests) -> synthesis.FailedRequests:
     return replace(failed, messages=tuple(map(as_options, failed.messages)))
 
 
-def _show(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage) -> None:
+def _show(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: str) -> None:
     reports.show_funnel(stdout(), generator.funnel)
     reports.show_rejections(stdout(), generator.rejections, generator.failed)
     reports.show_failed(stdout(), [_in_options(each) for each in generator.failed])
     for each in usage.models:
         print_text(each.told)
     if generator.llm.kept is not None and (used := generator.llm.kept.used):
-        print_text(f"{used:,} answer{'s' * (used != 1)} kept before, not asked for again")
-    incomplete = ", without what the requests that failed would have brought" if generator.failed else ""
-    print_text("no question was kept" if generator.path is None else f"Saved to {generator.path}{incomplete}")
+        print_text(
+            f"{used:,} answer{'s' * (used != 1)} that {'was' if used == 1 else 'were'} kept, not asked for again"
+        )
     if generator.langsmith_url:
         print_text(f"In LangSmith: {generator.langsmith_url}")
+    if generator.path is None:
+        print_text("no question was kept")
+    elif generator.failed:
+        print_text(f"Saved to {generator.path}, without what the requests that failed would have brought")
+    else:
+        look = f"rag-eval dataset review {shlex.quote(str(generator.path))} {documents}"
+        print_text(f"Saved to {generator.path}. Next, look at the questions:\n\n  {look}")

@@ -46,7 +46,7 @@ RealQuestions = Annotated[
     Path | None,
     typer.Option(
         parser=paths.path,
-        help="A text file with a question of a user on each line: asked as they are, and others like them.",
+        help="Questions of users, one per line, or a column 'question' of a .csv: they and others like them are asked.",
     ),
 ]
 SectionSize = Annotated[int, typer.Option(min=1, help="The most characters that are shown in one piece.")]

@@ -49,6 +49,7 @@ class KeptAnswers:
 
     Attributes:
         folder: The folder of the answers.
+        problem: Why an answer could not be kept; None as long as all are.
     """
 
     def __init__(self, root: str | Path) -> None:
@@ -56,6 +57,7 @@ class KeptAnswers:
         self._lock = Lock()
         self._asking: dict[str, Lock] = {}
         self._used = 0
+        self.problem: str | None = None
 
     @property
     def used(self) -> int:
@@ -97,7 +99,8 @@ class KeptAnswers:
                 part.write_text(text, encoding="ascii")
                 published(part, path)  # if it is there already, another process asked the same
         except OSError as error:
-            note(f"{self.folder}: answers cannot be kept ({error.strerror}): the next run asks for them again")
+            self.problem = f"{self.folder}: answers cannot be kept ({error.strerror})"
+            note(f"{self.problem}: the next run asks for them again")
 
     def _read(self, path: Path) -> KeptAnswer | None:
         try:

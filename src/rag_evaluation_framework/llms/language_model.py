@@ -168,7 +168,8 @@ class LanguageModel(Component):
                 if answered > self.max_retries or isinstance(error, SameAgain):
                     raise InvalidAnswer(
                         f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(error)}; it was "
-                        f"asked {answered} time{'s' * (answered != 1)}, and its answers are kept in cache/answers",
+                        f"asked {answered} time{'s' * (answered != 1)}, and its answers are kept in cache/answers; "
+                        f"max_retries={answered} asks again",
                         calls.provider.name,
                         None,
                         answered,
@@ -181,7 +182,8 @@ class LanguageModel(Component):
                 told = _told(answer)
             except ValueError:  # there is nothing to keep
                 return answer
-            kept.keep(key, next(attempts), told)
+            if not _is_fault(told):
+                kept.keep(key, next(attempts), told)
             return answer
 
         calls = replace(calls, max_retries=self.max_retries - answered) if answered else calls
@@ -268,6 +270,11 @@ def _told(answer: Any) -> KeptAnswer:
         used.input_tokens,
         used.output_tokens,
     )
+
+
+def _is_fault(answer: KeptAnswer) -> bool:
+    """Return whether a server answered nothing and says that this is all: it may answer something next time."""
+    return not (answer.refusal or (answer.text or "").strip()) and answer.ended in _COMPLETE
 
 
 def _answered(answer: KeptAnswer, calls: ProviderCalls) -> str:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from tqdm import tqdm
 
 from rag_evaluation_framework._support.side_by_side import as_finished
-from rag_evaluation_framework.errors import ProviderError
+from rag_evaluation_framework.errors import ConfigError, ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.synthesis.failures import Patience
 
@@ -53,10 +53,13 @@ class Asker:
 
         Raises:
             ProviderError: No other request would be answered: nothing else is asked, and what is under way is kept.
+            ConfigError: Answers cannot be kept, so that each would be paid for again: nothing else is asked.
         """
         patience = Patience(len(asked))
 
         def one(messages: Any) -> F | ProviderError:
+            if self.model.kept is not None and self.model.kept.problem is not None:
+                raise ConfigError(f"{self.model.kept.problem}; nothing else was asked, as it would be paid for again")
             try:
                 answer = self.model.form(messages, form.kind, form.read).value
             except ProviderError as error:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.inspection.question_checks import wording_key
@@ -10,8 +10,8 @@ from rag_evaluation_framework.labelling.telling import is_long
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
 from rag_evaluation_framework.synthesis.evidence import Evidence
 
-Filter: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]]], Sequence[str | None]]
-"""Takes questions and the excerpts of each; returns why each is not kept, None if it is."""
+Filter: TypeAlias = Callable[[Sequence[Candidate[Any]]], Sequence[str | None]]
+"""Returns why each question is not kept, None if it is."""
 
 SAME_WORDING = "same question again"
 OTHER_ANSWER = "same question with another answer"
@@ -29,8 +29,7 @@ def filtered(
     """
     left = [*candidates]
     for reasons_of in filters:
-        reasons = reasons_of([each.question for each in left], [each.excerpts for each in left])
-        told = [*zip(left, reasons, strict=True)]
+        told = [*zip(left, reasons_of(left), strict=True)]
         rejections += [rejected(each, "kept", *_parted(reason)) for each, reason in told if reason is not None]
         left = [each for each, reason in told if reason is None]
     return left
@@ -91,11 +90,10 @@ def _parted(reason: str) -> tuple[str, str]:
     return kind, detail
 
 
-def same_wording(questions: Sequence[str], excerpts: Sequence[Sequence[str]]) -> list[str | None]:
+def same_wording(candidates: Sequence[Candidate[Any]]) -> list[str | None]:
     """Tell the questions that have the wording of an earlier one, up to capitals and punctuation."""
-    del excerpts
     first: dict[str, str] = {}
-    told = [first.setdefault(wording_key(question), question) for question in questions]
+    told = [first.setdefault(wording_key(each.question), each.question) for each in candidates]
     seen: set[str] = set()
     found: list[str | None] = []
     for earlier in told:

@@ -43,7 +43,7 @@ from rag_evaluation_framework.synthesis.given import (
 )
 from rag_evaluation_framework.synthesis.labeller import Labeller
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
-from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_dataset_name, digest_of, pushed, saved
+from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_place, digest_of, pushed, saved
 from rag_evaluation_framework.synthesis.steps import Steps
 from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
 
@@ -143,8 +143,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             dataset_name: The name; by default `rag-eval-token-level-v1`, or that of the level.
 
         Raises:
-            ConfigError: An argument cannot be used.
-            DatasetError: The dataset cannot be saved.
+            ConfigError: An argument cannot be used, the dataset cannot be saved there, or answers cannot be kept.
+            DatasetError: The dataset cannot be saved after all; what was answered is kept.
             MissingDependency: Questions without an answer are asked for, and the embedder is not installed.
             ProviderError: Every request for questions failed, or no other would be answered: the key is refused, the
                 quota is used up, or the provider fails again and again. What was answered is kept, to go on with.
@@ -153,7 +153,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         check_count(owner, "queries_per_doc", queries_per_doc)
         check_truth(owner, "upload_to_langsmith", upload_to_langsmith)
         name = f"rag-eval-{self._labeller.level.evaluation_type}-v1" if dataset_name is None else dataset_name
-        check_dataset_name(name)
+        check_place(name, self.root)
         self.path = self.langsmith_url = None
         dataset = self._generated(name, queries_per_doc)
         if self.funnel.kept < self.funnel.asked or self.funnel.quotes:
@@ -259,6 +259,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             "funnel": self.funnel.record(),
             FAILED_REQUESTS: sum(len(each.messages) for each in self.failed),
         }
+        if self._labeller.chunking is not None:
+            record["chunker"] = describe(self._labeller.passages)
         level, chunking = self._labeller.level, self._labeller.chunking
         about = {"generation": record}
         return Dataset(entries, level, name=name, corpus=self.corpus, chunking=chunking, metadata=about)

@@ -17,10 +17,14 @@ TOO_LONG = "quote of all that was shown"
 
 _FEWEST_WORDS, _LONGEST = 2, 1000  # the longest public question has 173 characters
 _ALL, _MUCH = 0.9, 1000  # of less than 1,000 characters all may well be the answer
-_PLACES = "passage|excerpt|chunk|text|document"
+_PLACES = "passage|excerpt|chunk|text|document|context"
+_SAID = "mentioned|described|discussed|stated|given|provided|shown|said|told"
 _SHOWN = re.compile(
     rf"""\b(?: this\ (?:passage|excerpt|chunk)
-    | (?:according\ to|based\ on|(?:mentioned|described|discussed|stated|given|provided|shown)\ in)
+    | (?:does|do)\ (?:the|these|this)\ (?:passage|excerpt|chunk|text)s?\ (?:say|state|mention|describe|tell|list)
+    | (?:{_SAID})\ in\ (?:the|these)\ (?:passage|excerpt|chunk)s?
+    | (?:in|by|to|of)\ chunk_\w+
+    | (?:according\ to|based\ on|(?:{_SAID})\ in)
       \ (?:this|the|these)(?:\ (?:above|given|provided))?\ (?:{_PLACES})s?(?=\s*(?:[,;:?.!]|$)) )""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -13,6 +13,7 @@ from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.synthesis.candidates import Candidate
 from rag_evaluation_framework.synthesis.embedding_estimate import embedded_tokens, paid_embedder
 from rag_evaluation_framework.synthesis.filtering import Filter, same_wording
 from rag_evaluation_framework.synthesis.filters.copied_wording import reject_copied_wording
@@ -28,7 +29,7 @@ from rag_evaluation_framework.synthesis.ranges import Range
 
 _FEWEST = 20  # questions or pairs on which is calibrated: near-duplicates let one in twenty pass wrongly
 _PARAMETERS = {"relevance": "relevance_threshold=0.2", "near_duplicates": "dedup_threshold=0.95"}
-Excerpts = Sequence[Sequence[str]]
+Candidates = Sequence[Candidate[Any]]
 
 
 @dataclass
@@ -112,11 +113,12 @@ class QualityFilters:
         paid = paid_embedder(self.embedder)
         return None if paid is None else paid.price_in
 
-    def _copied(self, questions: Sequence[str], excerpts: Excerpts) -> list[str | None]:
+    def _copied(self, candidates: Candidates) -> list[str | None]:
         share = 1.0 if self.copied_share is None else self.copied_share
-        return _told(reject_copied_wording(questions, excerpts, share))
+        return _told(reject_copied_wording(*_parts(candidates), share))
 
-    def _irrelevant(self, questions: Sequence[str], excerpts: Excerpts) -> list[str | None]:
+    def _irrelevant(self, candidates: Candidates) -> list[str | None]:
+        questions, excerpts = _parts(candidates)
         if not questions:
             return []
         ready = self._fitted()
@@ -128,22 +130,31 @@ class QualityFilters:
             return [None] * len(questions)
         return _told(reject_irrelevant(questions, excerpts, ready, threshold))
 
-    def _repeated(self, questions: Sequence[str], excerpts: Excerpts) -> list[str | None]:
+    def _repeated(self, candidates: Candidates) -> list[str | None]:
+        questions, excerpts = _parts(candidates)
         if not questions:
             return []
         ready = self._fitted()
         threshold = Threshold.given(self.dedup)
         if isinstance(self.dedup, PublishedFigure):
-            threshold = dedup_threshold(questions, excerpts, ready)
+            threshold = dedup_threshold(questions, excerpts, ready, [each.request for each in candidates])
         if not self._is_usable("near_duplicates", threshold, ready):
             return [None] * len(questions)
         return _told(reject_near_duplicates(questions, ready, threshold))
 
     def _is_usable(self, name: str, threshold: Threshold, embedder: Embedder) -> bool:
         """Note which threshold is used, and return whether there is one: a figure of another embedder means nothing."""
+        given = cast("Embedder", self.embedder)
+        if threshold.origin == "calibrated" and threshold.figure >= 1:
+            self.used[name] = None
+            note(
+                f"{name.replace('_', ' ')}: not checked, as {given.name} does not tell questions apart that differ; "
+                "give another embedder, such as one of a provider"
+            )
+            return False
         is_foreign = threshold.origin == "design" and not has_figures_of_design(embedder)
         if is_foreign or (threshold.origin == "calibrated" and threshold.pairs < _FEWEST):
-            self.used[name], given = None, cast("Embedder", self.embedder)
+            self.used[name] = None
             note(
                 f"{name.replace('_', ' ')}: not checked, as there are too few questions with an answer to calibrate "
                 f"the threshold for {given.name}; give one, such as {_PARAMETERS[name]}"
@@ -155,6 +166,10 @@ class QualityFilters:
     def _fitted(self) -> Embedder:
         embedder: Any = self.vectors
         return as_fitted(embedder.fit([document.content for document in self.corpus]), embedder)
+
+
+def _parts(candidates: Candidates) -> tuple[list[str], list[tuple[str, ...]]]:
+    return [each.question for each in candidates], [each.excerpts for each in candidates]
 
 
 def _told(rejections: Sequence[Rejection | None]) -> list[str | None]:

@@ -18,6 +18,7 @@ from rag_evaluation_framework.datasets.save import save_dataset
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, ProviderError, RagEvalError
 from rag_evaluation_framework.experiments.evaluation_dataset import DATASETS, LANGSMITH_NAME
 from rag_evaluation_framework.registry.loading import load_installed
+from rag_evaluation_framework.results.store import check_root
 
 _PUSH = "rag_evaluation_framework.integrations.langsmith_push:push_dataset"  # a door upwards
 FAILED_REQUESTS = "failed_requests"
@@ -28,12 +29,15 @@ _GENERATION = "generation"
 _OUTCOMES = ("funnel", "filters", FAILED_REQUESTS, _FINGERPRINT)  # of a generation, beside what was asked for
 _ENDINGS = (".json", ".jsonl")
 _MOST = 1000
+_LONGEST = 200  # of the 255 that most file systems have, beside endings, numbers and what is put before
 
 
 def check_dataset_name(name: Any) -> None:
     """Check that a dataset can be called so, here and in LangSmith; raise ConfigError otherwise."""
     if not isinstance(name, str) or not name.strip() or Path(name).name != name or not name.strip("."):
         raise ConfigError(f"dataset_name={shown(name)}; expected a name without '/', such as 'my-questions'")
+    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST:
+        raise ConfigError(f"dataset_name={shown(name)}; expected at most {_LONGEST} bytes, as files are called so")
     if name.endswith(_ENDINGS):
         raise ConfigError(f"dataset_name={shown(name)}; expected a name without an ending: {Path(name).stem!r}")
 
@@ -45,6 +49,19 @@ def digest_of(planned: Sequence[tuple[str, QuestionRequest]]) -> str:
         for strategy, request in planned
     ]
     return content_digest(json.dumps(told))
+
+
+def check_place(name: str, root: str | Path) -> None:
+    """Check that a dataset can be saved in the local store: better before it is paid for than after.
+
+    Raises:
+        ConfigError: It cannot.
+    """
+    check_dataset_name(name)
+    check_root(Path(root))
+    taken = next((path for ending in _ENDINGS if (path := Path(root) / DATASETS / f"{name}{ending}").is_dir()), None)
+    if taken is not None:
+        raise ConfigError(f"{taken} is a folder, so no dataset of this name can be saved; choose another dataset_name=")
 
 
 def saved(dataset: Dataset[Any], root: str | Path) -> tuple[Dataset[Any], Path]:

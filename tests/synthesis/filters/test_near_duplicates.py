@@ -101,6 +101,17 @@ def test_questions_about_the_same_text_do_not_raise_the_figure(written):
     assert found == Threshold(pytest.approx(0.8358, abs=2e-3), "calibrated", 0.05, 3)
 
 
+def test_questions_that_were_written_in_one_answer_differ_though_they_are_about_the_same_text(written):
+    embedder = written(one=[1, 0], again=[0.99, 0.141], other=[0, 1])
+    questions, excerpts = ["an one", "one again", "an other"], [["Bern is there"], ["Bern is there"], ["Rome"]]
+    assert dedup_threshold(questions, excerpts, embedder).figure == 0.70
+    together = dedup_threshold(questions, excerpts, embedder, ["a", "a", "b"])
+    assert together.figure == pytest.approx(0.99, abs=1e-3)
+    assert dedup_threshold(questions, excerpts, embedder, ["a", "b", "c"]).figure == 0.70
+    with pytest.raises(InputError, match="3 questions with 1 requests; expected one for each"):
+        dedup_threshold(questions, excerpts, embedder, ["a"])
+
+
 def test_the_figure_is_never_below_the_published_one(written):
     embedder = written(one=[1, 0], other=[0, 1])
     found = dedup_threshold(["an one", "an other"], [["Bern"], ["Rome"]], embedder)

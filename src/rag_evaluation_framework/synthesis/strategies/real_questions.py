@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import checked_path, read_text
+from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.annotation.questions import read_questions
 from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.plain import gives_items
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.synthesis.marks import marked
@@ -62,16 +63,16 @@ class RealQuestions(QuestionStrategy):
 
     @classmethod
     def from_file(cls, path: str | Path, examples: int = 5, verbatim: bool = True) -> "RealQuestions":
-        """Return the strategy of a text file with a question on each line.
+        """Return the strategy of a file: a question on each line or, in a `.csv` or `.tsv`, in a column `question`.
 
         Raises:
             ConfigError: It cannot be read, or has no questions.
         """
-        path = checked_path(path, ConfigError)
-        lines = read_text(path, ConfigError).splitlines()
-        if not any(map(str.strip, lines)):
-            raise ConfigError(f"{path}: is empty; expected a question on each line")
-        return cls(tuple(lines), examples, verbatim)
+        try:
+            questions = read_questions(checked_path(path, ConfigError))
+        except DatasetError as error:
+            raise ConfigError(str(error)) from error
+        return cls(tuple(question.text for question in questions), examples, verbatim)
 
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
         """Return for each document the requests for questions of users, and those for others like them."""
