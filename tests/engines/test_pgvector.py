@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -488,7 +489,9 @@ except KeyboardInterrupt:
 """
         command = [sys.executable, "-c", code]
         shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
-        assert (shown.returncode, shown.stdout, shown.stderr) == (0, "2000\n", "")
+        assert (shown.returncode, shown.stdout) == (0, "2000\n")
+        # Between two statements psycopg may say that it could not roll back, and the connection is closed all the same.
+        assert re.sub(r"error ignored in rollback of <psycopg.*\n", "", shown.stderr) == ""
         assert query(f"SELECT count(*) FROM {use}_cut") == [(0,)]
 
     def test_an_engine_can_be_used_after_closing(self, engine):

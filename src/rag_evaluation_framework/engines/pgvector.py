@@ -322,7 +322,7 @@ class PgVectorEngine(Component):
                 self._connection, self._registered = connect(_OWNER, self.dsn), False
                 self._finalizer = weakref.finalize(self, self._connection.close)
             try:
-                with self._connection.transaction(), self._connection.cursor() as cursor, self._uninterrupted():
+                with self._connection.transaction(), self._uninterrupted(), self._connection.cursor() as cursor:
                     yield cursor
             except BaseException:
                 if self._connection.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
