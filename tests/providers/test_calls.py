@@ -222,6 +222,14 @@ def test_an_answer_that_would_be_the_same_again_is_not_asked_for_again(providers
     assert (providers.counts(), waits) == ({ROUTE: 1}, [])
 
 
+def test_a_quota_that_is_used_up_is_not_waited_for(providers, waits):
+    body = {"error": {"message": "check your plan", "code": "insufficient_quota", "type": "insufficient_quota"}}
+    providers.fault(ROUTE, status=429, body=body, times=None)
+    with pytest.raises(ProviderRefused, match=r"status 429: check your plan; the quota is used up$"):
+        asking()()
+    assert (providers.counts(), waits) == ({ROUTE: 1}, [])
+
+
 def test_the_time_is_waited(providers):
     providers.fault(ROUTE, status=429, headers={"retry-after-ms": "400"})
     assert seconds(asking()) >= 0.4

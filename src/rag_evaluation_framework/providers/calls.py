@@ -31,6 +31,7 @@ _SERVER_ERROR = 500
 _REFUSED_KEYS = (401, 403)
 _NOT_FOUND = 404
 _BUSY = 429
+_SPENT = "insufficient_quota"  # OpenAI says so with the status of those who ask too often
 _OK = range(200, 300)
 
 
@@ -160,8 +161,10 @@ class ProviderCalls:
         if status in _OK:
             message = f"{self._who} answered what cannot be read: {_said_by_provider(error)}"
             return _Failed(InvalidAnswer(message, self.provider.name, status, attempt))
-        message = f"{self._who} answered with status {status}: {_said_by_provider(error)}{self._hint(status)}"
-        if status in _MAY_PASS or status >= _SERVER_ERROR:
+        is_spent = getattr(error, "code", None) == _SPENT
+        hint = "; the quota is used up" if is_spent else self._hint(status)
+        message = f"{self._who} answered with status {status}: {_said_by_provider(error)}{hint}"
+        if not is_spent and (status in _MAY_PASS or status >= _SERVER_ERROR):
             wait = asked_to_wait(error)
             if wait > LONGEST_WAIT:
                 message += f"; it asks to wait {wait:.0f} seconds"
