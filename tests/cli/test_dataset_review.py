@@ -55,7 +55,10 @@ def file(docs):
 
     refund = Answer.any_of(span("billing.md", REFUND), span("faq.md", REFUND))
     entries = [
-        TokenLevelGroundTruth(query("How long?", strategy="dimensions", persona="new customer"), (refund,)),
+        TokenLevelGroundTruth(
+            query("How long?", strategy="dimensions", persona="new customer", prompt_versions=["simple@1-0123"]),
+            (refund,),
+        ),
         TokenLevelGroundTruth(
             query(f"Is it true that {REFUND}"), (span("billing.md", REFUND), span("billing.md", "Invoices are sent"))
         ),
@@ -96,6 +99,7 @@ def test_questions_are_accepted_edited_and_dropped_and_what_stays_is_written_to_
     page = terminal.until(KEYS)
     assert "\nHow long?\n  id: query_" in page
     assert "strategy: dimensions, persona: new customer, generation_type: synthetic" in joined(page)
+    assert "simple@1" not in page
     above = "    # Billing\n    Invoices are sent on the first day.\n    ## Refunds\n"
     assert f"Answer: docs/billing.md:7:1\n{above}  ┃ {REFUND} They" in page
     assert "or at docs/faq.md:5:1" in page

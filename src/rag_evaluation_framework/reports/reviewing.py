@@ -18,6 +18,7 @@ from rag_evaluation_framework.reports.quotes import folder_of
 from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
 
 _FIRST = ("strategy", "persona", "difficulty", "query_type", "style", "source_docs", "generation_model")
+_UNTOLD = (REVIEW, "prompt_versions")  # what nobody can judge a question by
 _MOST_WORDING = 1_000  # characters
 _MOST_KNOWN = 500  # characters of metadata
 _MOST_VALUE = 80
@@ -132,7 +133,7 @@ def _is_document(label: Label, corpus: Corpus | None) -> bool:
 def _known(query: Query) -> str:
     """Return the id of a question and its metadata on one line, what tells most first."""
     first = [key for key in _FIRST if key in query.metadata]
-    keys = [*first, *(key for key in query.metadata if key not in (*first, REVIEW))]
+    keys = [*first, *(key for key in query.metadata if key not in (*first, *_UNTOLD))]
     told = [f"{name_line(key)}: {_value(query.metadata[key])}" for key in keys]
     return one_line(", ".join([f"id: {name_line(query.id)}", *told]), _MOST_KNOWN)
 
