@@ -84,9 +84,13 @@ def test_where_answers_cannot_be_kept_asking_stops(served, pages):
     providers, client = served()
     Path(".rag-eval/cache").mkdir(parents=True)
     Path(".rag-eval/cache/answers").write_text("")
+    generator = generator_of(client, pages)
     with collected(), pytest.raises(ConfigError, match=r"answers cannot be kept .*; nothing else was asked"):
-        generator_of(client, pages).generate(2, False)
+        generator.generate(2, False)
     assert len(providers.exchanges) == 1
+    Path(".rag-eval/cache/answers").unlink()
+    with collected():
+        assert len(generator.generate(2, False)) == 6
 
 
 def test_of_few_requests_all_have_to_fail(served, pages):

@@ -237,6 +237,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """Generate, and return the dataset; tell what was lost."""
         self.rejections, self.failed, self.funnel = (), (), Funnel()
         planned, asker = self.plan(queries_per_doc), Asker(self.llm, self.max_concurrency)
+        if self.llm.kept is not None:
+            self.llm.kept.problem = None  # the disk may have room again
         generation = Generation(self._labeller, self._filters, self.check_answers, asker)
         kept = generation.kept(planned)
         self.rejections, self.funnel = tuple(generation.rejections), generation.funnel
