@@ -303,6 +303,7 @@ def of_world(world, cutoff):
     return evidence(units, rankings[2], deep=rankings[0], first=rankings[1], chunks=chunks, corpus=corpus, k=cutoff)
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 def test_losses_are_those_of_counting_characters():
     for world in worlds(0, 600):
@@ -315,6 +316,7 @@ def test_losses_are_those_of_counting_characters():
         assert losses.recall[0] == pytest.approx(recall, abs=1e-12)
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 def test_losses_at_a_budget_are_those_of_counting_characters():
     for world in worlds(3_000, 3_300):
@@ -328,6 +330,7 @@ def test_losses_at_a_budget_are_those_of_counting_characters():
         assert losses.recall[0] == pytest.approx(recall, abs=1e-12)
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 def test_no_choice_of_results_beats_the_bound_and_an_exact_one_reaches_it():
     exact = 0
@@ -427,6 +430,7 @@ class TestBudgetsThatEndInAChunk:
         assert span_losses(evidence([span(*B)], [hit(*A), hit(0, 74)], k="1")).cut_off[0] == 0
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 def test_no_order_beats_the_bound_at_a_budget_and_an_exact_one_reaches_it():
     exact = 0

@@ -84,6 +84,7 @@ def columns(rows, documents):
     return SpanColumns(*np.array(flat, dtype=np.int64).reshape(-1, 5).T)
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 @settings(max_examples=250)
@@ -271,6 +272,7 @@ def as_result(texts, place, rank=0):
     return texts[document][start:end], brute_force.characters(document, start, end)
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "tokenizer", "tokens"),

@@ -105,6 +105,7 @@ def cases(draw):
     return texts, chunks, truths, rankings
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 @given(cases())
 def test_three_evaluation_types_agree_with_brute_force_on_any_chunking_and_ranking(case):
@@ -119,6 +120,7 @@ def test_three_evaluation_types_agree_with_brute_force_on_any_chunking_and_ranki
 HANDBOOK = Path(rag_evaluation_framework.__file__).parent / "demo"
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "chunker",

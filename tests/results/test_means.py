@@ -127,6 +127,7 @@ def test_questions_on_one_document_are_taken_together_if_there_are_many_document
     assert told.startswith("span_recall@1: a drop of 0.05 is found 7% of the time, 80% with ")
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("rate", "questions", "documents"), [(0.95, 60, 30), (0.95, 200, 200), (0.85, 200, 50)])
 def test_of_hits_a_drop_is_found_as_often_as_was_told(rate, questions, documents):
     """Runs that are correlated by 0.5, one of which finds 0.05 less; by document or not."""

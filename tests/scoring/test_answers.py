@@ -57,6 +57,7 @@ def counted(corpus, answers, ranking):
     return found | {f"span_u@{size}ch": brute_force.u(truth, ranking, size) for size in (25, 80)}
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 def test_every_score_equals_counting_characters():
     some = worlds(0, 10_000)

@@ -73,6 +73,7 @@ def counted(answers, results, names, cuts=(1, 2, 3, 5), gains=None):
     }
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 def test_every_score_of_documents_equals_walking_down_the_ranking():
     some = worlds(0, 10_000)
@@ -84,6 +85,7 @@ def test_every_score_of_documents_equals_walking_down_the_ranking():
         assert scores == pytest.approx(expected, abs=1e-12), (answers, results)
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* cannot list its chunks")
 def test_every_score_of_chunks_equals_walking_down_the_ranking():
@@ -112,6 +114,7 @@ def test_questions_without_alternatives_score_as_they_do_alone():
     assert scored(documents(mixed), OF_BOTH)[::2] == scored(documents(single), OF_BOTH)
 
 
+@pytest.mark.no_cover
 def test_one_full_place_of_each_answer_has_all_of_it_and_another_place_lowers_nothing_but_map():
     monotone = [name for name in OF_BOTH if name != "map"]
     more = []

@@ -52,6 +52,7 @@ def shuffled(mapping, source):
     return {key: mapping[key] for key in keys}
 
 
+@pytest.mark.no_cover
 class TestAgainstBruteForce:
     @given(all_truth, any_form)
     def test_every_score_equals_a_walk_down_the_ranking(self, truth, rankings):

@@ -74,6 +74,7 @@ def columns(scores):
     return {name: list(scores.per_query(name).values()) for name in scores.columns}
 
 
+@pytest.mark.no_cover
 class TestAgainstBruteForce:
     @given(all_truth, all_rankings)
     def test_every_score_equals_counting_characters(self, truth, rankings):

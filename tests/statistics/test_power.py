@@ -10,6 +10,7 @@ from rag_evaluation_framework.statistics.paired import paired_differences
 from rag_evaluation_framework.statistics.power import detectable, pairs_needed, power
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("difference", "pairs"), [(0.05, 50), (0.1, 50), (0.05, 200)])
 def test_a_difference_is_found_as_often_as_was_said(difference, pairs):
     values = np.random.default_rng(0).normal(difference, 0.3, (pairs, 2_000))
@@ -37,6 +38,7 @@ def test_as_many_pairs_as_are_needed_are_enough_and_one_less_is_not():
     assert pairs_needed(100, 0.3) == 5  # with fewer nothing is ever found
 
 
+@pytest.mark.no_cover
 def test_of_changes_of_one_size_as_many_pairs_are_needed_as_the_sign_test_needs():
     """A loss of 0.05 of which 0.07 lose and 0.02 gain."""
     deviation = sqrt(0.09 - 0.05**2)
@@ -56,6 +58,7 @@ def test_what_is_not_known_or_never_found():
     assert power(0, 0, 50) == 0
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("gains", "losses", "pairs"), [(0.02, 0.02, 60), (0.12, 0.02, 60), (0.1, 0.0, 40), (0.2, 0.1, 200)]
 )
