@@ -76,7 +76,7 @@ def counted(answers, results, names, cuts=(1, 2, 3, 5), gains=None):
 @pytest.mark.no_cover
 @pytest.mark.slow
 def test_every_score_of_documents_equals_walking_down_the_ranking():
-    some = worlds(0, 10_000)
+    some = worlds(0, 2_500)
     for scores, (answers, results) in zip(scored(documents(some), OF_BOTH), some, strict=True):
         expected = counted(answers, results, OF_BOTH)
         for budget, most in (("20ch", 2), ("35ch", 4)):  # a document has 10 characters; of the fourth, half is read
@@ -89,7 +89,7 @@ def test_every_score_of_documents_equals_walking_down_the_ranking():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* cannot list its chunks")
 def test_every_score_of_chunks_equals_walking_down_the_ranking():
-    some = worlds(10_000, 20_000)
+    some = worlds(10_000, 12_500)
     cuts = (1, 2, 3, 5)
     for scores, (answers, results) in zip(scored(chunks(some), OF_CHUNKS, cuts), some, strict=True):
         assert scores == pytest.approx(counted(answers, results, OF_CHUNKS), abs=1e-12), (answers, results)
