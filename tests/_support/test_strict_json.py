@@ -15,6 +15,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.no_cover
 @given(VALUES, st.booleans(), st.sampled_from([None, 1]))
 def test_json_is_read_as_what_it_says(value, ascii_only, indent):
     assert parse_json(json.dumps(value, ensure_ascii=ascii_only, indent=indent)) == value

@@ -216,6 +216,7 @@ class TestSizes:
 
 
 class TestTime:
+    @pytest.mark.no_cover
     @pytest.mark.slow
     @pytest.mark.parametrize(
         "part",

@@ -139,12 +139,14 @@ def check(folder, dataset, chunking, embedder, store):
             assert not agrees or ours == pytest.approx(theirs, abs=1e-6), key
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("chunking", CHUNKINGS)
 @pytest.mark.parametrize("store", ["memory"], indirect=True)
 def test_every_chunking_gives_the_stated_scores(folder, dataset, chunking, embedders, store):
     check(folder, dataset, chunking, embedders["onnx"], store)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("store", ["memory"], indirect=True)
 def test_pytorch_gives_the_stated_scores(folder, dataset, embedders, store):
     check(folder, dataset, "fixed_200_0", embedders["torch"], store)

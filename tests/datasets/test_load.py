@@ -259,6 +259,7 @@ def native(**labels):
     return {"schema_version": 1, "questions": [{"id": "q", "query": "?", **labels}]}
 
 
+@pytest.mark.no_cover
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("level", "content"),

@@ -162,6 +162,7 @@ def test_an_input_that_ended_badly_once_ends_well(crasher, folder):
     assert running.tried(case, f"{name}:0", folder) is None
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 def test_every_input_ends_in_success_or_an_error_of_ours(part, request):
     count = request.config.getoption("--fuzz")

@@ -90,6 +90,7 @@ def test_lint_says_of_every_such_label_that_it_is_elsewhere_now_or_lost(table):
 NUMBERS = st.lists(st.integers(10, 30), unique=True, min_size=1, max_size=12)
 
 
+@pytest.mark.no_cover
 @given(NUMBERS, NUMBERS)
 def test_whatever_rows_a_table_has_now_no_way_takes_a_label_for_that_of_another(were, are):
     def of(numbers):

@@ -106,6 +106,7 @@ def is_certain(anchor, where):
     return where[0] == anchor.doc_id and anchor.unique_with == "text" and sum(map(str.isalnum, shown)) >= 20
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("boilerplate", [False, True])
 @pytest.mark.parametrize("first", [0, 8, 16])
 def test_what_is_shown_as_it_was_is_found_and_nothing_else(first, boilerplate):

@@ -174,6 +174,7 @@ class Case:
         return f"{sources}\n--- span {spans}\n--- quote {self.quote!r}\n--- changed by {self.changes}"
 
 
+@pytest.mark.no_cover
 @settings(max_examples=EXAMPLES)
 @given(st.randoms(use_true_random=False))
 def test_any_span_is_located_exactly_or_said_to_be_ambiguous(rng):

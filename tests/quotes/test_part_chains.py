@@ -61,6 +61,7 @@ def test_the_time_that_many_parts_take_grows_with_their_number():
     assert all(len(place) == 60 for place in places)
 
 
+@pytest.mark.no_cover
 def test_parts_in_one_long_word_are_not_tried_again_and_again():
     locator = QuoteLocator(Corpus([Document(DocumentId("a"), "日" * 400)]))
     with cpu_seconds_below(20):

@@ -119,6 +119,7 @@ class Repeating(BM25Retriever):
         return [{"doc_id": "eval:a:00"}, *[{"doc_id": "eval:ab:01"}] * (k - 1)]
 
 
+@pytest.mark.no_cover
 def test_a_retriever_that_repeats_itself_is_not_asked_for_ever():
     scoped = ScopedRetriever(Repeating())
     scoped.index(corpus_of())

@@ -32,6 +32,7 @@ def assert_as_walked_down(truth, rankings):
 
 
 class TestOrder:
+    @pytest.mark.no_cover
     @given(st.lists(st.tuples(gains_of_many_levels, scores_of_any_order), min_size=1, max_size=6))
     def test_scores_in_any_order_with_any_ties_rank_as_sorting_them_would(self, questions):
         truth = {str(number): gains for number, (gains, _) in enumerate(questions)}
@@ -41,6 +42,7 @@ class TestOrder:
     def test_scores_beside_lists_rank_and_are_counted_as_sorting_them_would(self, scored):
         assert_as_walked_down({"q": {"a": 1}, "r": {"b": 1}}, {"q": scored, "r": ["a", "b"]})
 
+    @pytest.mark.no_cover
     @pytest.mark.slow
     @pytest.mark.parametrize("kind", ["falling", "rising", "shuffled", "tied", "all"])
     def test_many_rankings_of_any_length_rank_as_sorting_them_would(self, kind):

@@ -12,6 +12,8 @@ from support.chunkers import Paragraphs
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.embedders import WordCounts
 
+pytestmark = pytest.mark.no_cover
+
 
 def tokens(self, text):
     return resolve_tokenizer("cl100k_base").count(text)
