@@ -171,7 +171,6 @@ def every_report(tmp_path):
         yield f"2 {level}", run(level).save(tmp_path / level) / "report.json"
 
 
-@pytest.mark.no_cover
 def test_a_report_of_which_one_value_is_another_is_refused_in_one_line_or_works(tmp_path):
     outcomes = Counter()
     numbers = count()
@@ -187,7 +186,6 @@ def test_a_report_of_which_one_value_is_another_is_refused_in_one_line_or_works(
     assert min(outcomes[what] for what in ("refused", "whole", "without hits")) > TRIED / 20
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", ["questions.jsonl", "rankings.jsonl.gz"])
 def test_a_line_of_which_one_value_is_another_is_refused_in_one_line_or_works(tmp_path, level, name):
