@@ -37,7 +37,7 @@ def test_the_funnel_and_the_place_of_the_dataset_are_printed(rag_eval, served):
     assert ["verified", "3"] in rows
     assert ["same", "question", "with", "another", "answer", "-2"] in rows  # "Support helps." of either document
     assert ["kept", "1"] in rows
-    told = f"Saved to {FILE}. Next, look at the questions:\n\n  rag-eval dataset review {FILE} --corpus docs\n"
+    told = f"Saved to {FILE}. Next:\n\n  rag-eval dataset review {FILE} --corpus docs\n"
     assert outcome.out.endswith(told)
     assert "OpenAI gpt-5-mini: 9 requests" in outcome.out
     dataset = rag.load_dataset(FILE, corpus=rag.Corpus.from_folder("docs"))
@@ -248,16 +248,24 @@ def test_where_nothing_can_be_saved_nothing_is_asked(rag_eval, served, folder):
     for options, told in (
         (("--root", "afile"), "results are to be saved in afile, but"),
         (("--name", "n" * 300), "expected at most 200 bytes"),
+        (("--name", "a\ud800"), "expected characters that can be printed"),
         ((), f"{FILE} is a folder, so no dataset of this name can be saved; choose another --name"),
     ):
         refused = rag_eval(*GENERATE, *options)
         assert (refused.code, refused.out) == (2, "")
         assert told in " ".join(refused.err.split())
+    (folder / "other").mkdir()
+    (folder / "other" / "datasets").write_text("")
+    (folder / "other" / "runs").write_text("")
+    refused = rag_eval(*GENERATE, "--root", "other")
+    assert "results are to be saved in other, but" in " ".join(refused.err.split())
     assert served.exchanges == []
+    (folder / "other" / "datasets").unlink()  # whether runs can be saved is another matter
+    assert rag_eval(*GENERATE, "--root", "other").code == 0
 
 
 def test_users_questions_are_read_of_tables_too(rag_eval, served, folder):
-    (folder / "log.csv").write_text('id,question\n1,"when, in a month, do invoices come"\n')
+    (folder / "log.csv").write_text('id,question\n1,"when, in a month, do invoices come"\n1,agents\n2,\n')
     record = json.loads(rag_eval(*GENERATE, "--real-questions", "log.csv", "--json").out)
     assert record["funnel"]["asked"] == 4
     assert any("when, in a month, do invoices come" in str(each.request.json) for each in served.exchanges)
@@ -274,7 +282,7 @@ def test_failed_requests_are_in_the_object(rag_eval, folder):
     (failed,) = json.loads(outcome.out)["failed_requests"]
     assert failed.keys() == {"asking", "error", "status", "messages", "asked_again"}
     assert (outcome.code, len(failed["messages"]), failed["asked_again"]) == (1, 4, False)
-    assert "a greater --max-retries asks again" in shown.out
+    assert "what cannot be used is asked for again with a greater --max-retries" in " ".join(shown.out.split())
     assert "the same command again" not in shown.out
 
 

@@ -147,6 +147,26 @@ def test_what_to_do_about_a_kept_answer_that_cannot_be_used_is_told(serving, tmp
 
 
 @pytest.mark.parametrize(
+    ("answers", "is_kept"),
+    [(["prose", "prose"], True), (["prose", " "], False), ([" ", "prose"], False)],
+)
+def test_an_error_says_whether_the_answers_are_kept_so_that_the_same_is_not_asked_again(
+    serving, tmp_path, answers, is_kept
+):
+    providers, model = serving([*answers, '{"number": 4}'], tmp_path, max_retries=1)
+    with pytest.raises(InvalidAnswer) as caught:
+        model.form("What?", Form)
+    assert caught.value.is_kept is is_kept
+    if not is_kept:
+        assert again(model, tmp_path).form("What?", Form).value.number == 4
+        return
+    with pytest.raises(InvalidAnswer) as caught:
+        again(model, tmp_path).form("What?", Form)
+    assert caught.value.is_kept
+    assert len(providers.exchanges) == 2
+
+
+@pytest.mark.parametrize(
     ("change", "error"),
     [
         (lambda message: {"message": {**message, "refusal": "No."}, "finish_reason": "stop"}, ProviderRefused),
@@ -162,6 +182,8 @@ def test_how_an_answer_ended_is_kept(serving, tmp_path, change, error):
         with pytest.raises(error) as raised:
             one.text("What?")
         assert "No." in str(raised.value) or error is InvalidAnswer
+        assert raised.value.is_kept
+        assert "asks again" not in str(raised.value)
     assert len(providers.exchanges) == 1
 
 

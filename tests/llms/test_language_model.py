@@ -280,13 +280,7 @@ FINAL = {
     "429 too long",
     "cut off",
 }  # asked once: asking again would not help
-WRITTEN = {"empty", "no JSON", "broken JSON", "nested", "wrong form", "a list for a form"}  # by the model
-
-
-def waited(retries, name, client):
-    """Return how often is waited: not where the model wrote what cannot be used."""
-    is_written = name in WRITTEN or (name == "no choices" and "Anthropic" in client)  # there it is an empty text
-    return 0 if is_written else retries
+WRITTEN = {"no JSON", "broken JSON", "nested", "wrong form", "a list for a form"}  # by the model, which writes anew
 
 
 @pytest.mark.parametrize(
@@ -302,7 +296,7 @@ def test_every_failure_is_one_error_after_the_attempts_that_may_help(
         model.form(MESSAGES, Question)
     requests = 1 if name in FINAL else 3
     assert len(asked(providers, client)) == requests == usage.total.requests
-    assert (caught.value.provider, len(waits)) == (name_of(client), waited(requests - 1, name, client))
+    assert (caught.value.provider, len(waits)) == (name_of(client), 0 if name in WRITTEN else requests - 1)
     assert KEY not in str(caught.value)
     if name == "429":
         assert all(6.9 < wait <= 7.7 for wait in waits)
@@ -315,7 +309,7 @@ def test_what_passes_is_asked_again_and_answered(model_of, providers, waits, cli
     providers.fault(route_of(client), times=2, **fault)
     with track_usage() as usage:
         assert model_of(client).form(MESSAGES, Question).value.quotes[0].text in TEXT
-    assert (usage.total.requests, usage.total.retries, len(waits)) == (3, 2, waited(2, name, client))
+    assert (usage.total.requests, usage.total.retries, len(waits)) == (3, 2, 0 if name in WRITTEN else 2)
 
 
 def test_a_refusal_of_the_model_is_told_in_its_words(model_of, providers, waits):

@@ -25,13 +25,9 @@ def read_questions(path: Path) -> list[Query]:
     Raises:
         DatasetError: The file cannot be read, has no questions, or has two of one id.
     """
-    if path.suffix.lower() in _NO_TEXTS:
-        raise DatasetError(f"{path}: expected questions in a .csv or .tsv file, or a text file with one per line")
-    text = read_text(path, remedy="split it into several files")
-    rows = _table(text, path) if path.suffix.lower() in _TABLES else _lines(text)
     asked: dict[str, Query] = {}
     ids = QueryIds()
-    for number, row in rows:
+    for number, row in _rows(path):
         wording, given = " ".join(row.pop("question").split()), row.pop("id", "").strip()
         if not wording:
             raise DatasetError(f"{path}: line {number}: the question is empty")
@@ -45,6 +41,25 @@ def read_questions(path: Path) -> list[Query]:
     if not asked:
         raise DatasetError(f"{path}: holds no questions")
     return list(asked.values())
+
+
+def read_wordings(path: Path) -> list[str]:
+    """Return the wordings of the questions of a file, as often as they are there; nothing else of its rows is read.
+
+    Raises:
+        DatasetError: The file cannot be read, or has no questions.
+    """
+    found = [wording for _, row in _rows(path) if (wording := " ".join(row["question"].split()))]
+    if not found:
+        raise DatasetError(f"{path}: holds no questions")
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    if path.suffix.lower() in _NO_TEXTS:
+        raise DatasetError(f"{path}: expected questions in a .csv or .tsv file, or a text file with one per line")
+    text = read_text(path, remedy="split it into several files")
+    return _table(text, path) if path.suffix.lower() in _TABLES else _lines(text)
 
 
 def _lines(text: str) -> Iterator[tuple[int, dict[str, str]]]:

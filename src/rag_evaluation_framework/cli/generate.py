@@ -92,7 +92,7 @@ def generate(
         if as_json:
             print_json(_record(generator, usage))
         else:
-            _show(generator, usage, options_of(corpus, glob))
+            _show(generator, usage, options_of(corpus, glob), chunker)
     if generator.path is None or generator.failed:
         raise Found
 
@@ -136,7 +136,9 @@ def _in_options(failed: synthesis.FailedRequests) -> synthesis.FailedRequests:
     return replace(failed, messages=tuple(map(as_options, failed.messages)))
 
 
-def _show(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: str) -> None:
+def _show(
+    generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: str, chunker: str | None
+) -> None:
     reports.show_funnel(stdout(), generator.funnel)
     reports.show_rejections(stdout(), generator.rejections, generator.failed)
     reports.show_failed(stdout(), [_in_options(each) for each in generator.failed])
@@ -153,5 +155,7 @@ def _show(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usa
     elif generator.failed:
         print_text(f"Saved to {generator.path}, without what the requests that failed would have brought")
     else:
-        look = f"rag-eval dataset review {shlex.quote(str(generator.path))} {documents}"
-        print_text(f"Saved to {generator.path}. Next, look at the questions:\n\n  {look}")
+        path = shlex.quote(str(generator.path))
+        review = f"rag-eval dataset review {path} {documents}"
+        run = f"rag-eval run --dataset {path} {documents} --chunker {shlex.quote(chunker or '')}"
+        print_text(f"Saved to {generator.path}. Next:\n\n  {review if chunker is None else run}")

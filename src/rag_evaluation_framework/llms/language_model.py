@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import count
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel
@@ -15,7 +14,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.component import Component, check_choice, check_count
 from rag_evaluation_framework.contracts.llm_client import LLMClient
 from rag_evaluation_framework.data.plain import encodable
-from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnswer, ProviderRefused
+from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnswer, ProviderError, ProviderRefused
 from rag_evaluation_framework.llms.anthropic import AnthropicClient
 from rag_evaluation_framework.llms.json_answers import form_in, strict_schema
 from rag_evaluation_framework.llms.kept_answers import KeptAnswer, KeptAnswers, answer_key
@@ -166,34 +165,48 @@ class LanguageModel(Component):
                 return self._read(answer, read)
             except ValueError as error:
                 if answered > self.max_retries or isinstance(error, SameAgain):
-                    raise InvalidAnswer(
+                    remedy = "" if isinstance(error, SameAgain) else f"; max_retries={answered} asks again"
+                    times = f"{answered} time{'s' * (answered != 1)}"
+                    unusable = InvalidAnswer(
                         f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(error)}; it was "
-                        f"asked {answered} time{'s' * (answered != 1)}, and its answers are kept in cache/answers; "
-                        f"max_retries={answered} asks again",
+                        f"asked {times}, and its answers are kept in cache/answers{remedy}",
                         calls.provider.name,
                         None,
                         answered,
-                    ) from error
-        attempts = count(answered + 1)
+                    )
+                    unusable.is_kept = True
+                    raise unusable from error
+            except ProviderRefused as refused:
+                refused.is_kept = True
+                raise
+        attempts = answered + 1  # the number of the next
+        is_last_kept = False
 
         def send_and_keep() -> Any:
+            nonlocal attempts, is_last_kept
+            is_last_kept = False
             answer = resolved(send())
             try:
                 told = _told(answer)
             except ValueError:  # there is nothing to keep
                 return answer
             if not _is_fault(told):
-                kept.keep(key, next(attempts), told)
+                kept.keep(key, attempts, told)
+                attempts, is_last_kept = attempts + 1, True
             return answer
 
         calls = replace(calls, max_retries=self.max_retries - answered) if answered else calls
-        return calls.call(send_and_keep, lambda answer: self._read(_told(answer), read), _consumed)
+        try:
+            return calls.call(send_and_keep, lambda answer: self._read(_told(answer), read), _consumed)
+        except ProviderError as error:
+            is_final = isinstance(error, ProviderRefused) or isinstance(error.__cause__, SameAgain)
+            error.is_kept = is_last_kept and (is_final or attempts - 1 > self.max_retries)
+            raise
 
     def _read(self, answer: KeptAnswer, read: Callable[[str], T]) -> Completion[T]:
+        text = _answered(answer, self._calls)
         try:
-            value = read(_answered(answer, self._calls))
-        except SameAgain:
-            raise
+            value = read(text)
         except ValueError as error:
             raise AnotherAtOnce(said(error)) from error
         return Completion(value, answer.input_tokens, answer.output_tokens)

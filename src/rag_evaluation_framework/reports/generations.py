@@ -77,7 +77,10 @@ def show_failed(console: Console, failed: Sequence[FailedRequests]) -> None:
     if any(each.asked_again for each in failed):
         print_wrapped(console, "Run the same command again: only what failed is asked.", 2)
     if any(not each.asked_again for each in failed):
-        told = "Answers are kept, also those that cannot be used: a greater --max-retries asks again."
+        told = (
+            "The other answers are kept: what cannot be used is asked for again with a greater --max-retries, what was "
+            "cut off with a greater --max-tokens, and what the model refuses with another model."
+        )
         print_wrapped(console, told, 2)
 
 

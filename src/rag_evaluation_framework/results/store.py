@@ -47,9 +47,9 @@ _LONGEST_OF_BEGIN = 1 << 20
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
 
-def check_root(root: Path) -> None:
-    """Raise ConfigError if results cannot be saved there: better before the work than after it."""
-    runs = root.absolute() / RUNS
+def check_root(root: Path, folder: str = RUNS) -> None:
+    """Raise ConfigError if results cannot be saved in a folder there: better before the work than after it."""
+    runs = root.absolute() / folder
     try:
         with suppress(FileNotFoundError, NotADirectoryError):
             runs.stat()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
-from rag_evaluation_framework.errors import InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
+from rag_evaluation_framework.errors import InvalidAnswer, ProviderError, ProviderUnavailable
 
 _FOR_ALL = (401, 402, 404, 429)  # about the key, the account, the model or the quota, and not about the request
 _PERHAPS_FOR_ALL = 403  # a key that may not ask this model, or a text that a filter refuses
@@ -36,12 +36,12 @@ def failed_requests(failures: Sequence[tuple[str, ProviderError]]) -> tuple[Fail
     Args:
         failures: What was asked, and the error.
     """
-    found: dict[tuple[str, str, int | None], list[ProviderError]] = {}
+    found: dict[tuple[str, str, int | None, bool], list[str]] = {}
     for asking, error in failures:
-        found.setdefault((asking, type(error).__name__, error.status), []).append(error)
+        found.setdefault((asking, type(error).__name__, error.status, error.is_kept), []).append(str(error))
     return tuple(
-        FailedRequests(asking, error, status, tuple(map(str, errors)), not _is_answered(errors[0]))
-        for (asking, error, status), errors in found.items()
+        FailedRequests(asking, error, status, tuple(messages), not is_kept)
+        for (asking, error, status, is_kept), messages in found.items()
     )
 
 
@@ -74,8 +74,3 @@ class Patience:
         with self._lock:
             self._row += 1
             return self._row >= min(_IN_A_ROW, self.requests)
-
-
-def _is_answered(error: ProviderError) -> bool:
-    """Return whether the model has answered, what cannot be used, or that it does not want to."""
-    return isinstance(error, InvalidAnswer | ProviderRefused) and error.status is None

@@ -56,7 +56,7 @@ def without_contradictions(candidates: Sequence[Candidate[U]], rejections: list[
         if others is None or each.request.given:
             kept.append(each)
             continue
-        # The first that it contradicts itself; if others contradict each other only, the first with a text of its own.
+        # The first with which it disagrees; if only others disagree with each other, the first with another text.
         told = next((other for other in others if not _agree(each, other)), None)
         told = told or next((other for other in others if other.excerpts != each.excerpts), others[0])
         rejections.append(rejected(each, "kept", OTHER_ANSWER, " | ".join(told.excerpts) or "no answer"))

@@ -17,13 +17,14 @@ TOO_LONG = "quote of all that was shown"
 
 _FEWEST_WORDS, _LONGEST = 2, 1000  # the longest public question has 173 characters
 _ALL, _MUCH = 0.9, 1000  # of less than 1,000 characters all may well be the answer
-_PLACES = "passage|excerpt|chunk|text|document|context"
+_PLACES = "passage|excerpt|chunk|text|document"
 _SAID = "mentioned|described|discussed|stated|given|provided|shown|said|told"
 _SHOWN = re.compile(
     rf"""\b(?: this\ (?:passage|excerpt|chunk)
     | (?:does|do)\ (?:the|these|this)\ (?:passage|excerpt|chunk|text)s?\ (?:say|state|mention|describe|tell|list)
-    | (?:{_SAID})\ in\ (?:the|these)\ (?:passage|excerpt|chunk)s?
-    | (?:in|by|to|of)\ chunk_\w+
+    | (?:{_SAID})\ in\ (?:the|these)\ (?:excerpt|chunk)s?(?=\ about|\s*(?:[,;:?.!]|$))
+    | (?:the|this)\ (?:given|provided|above)\ context
+    | (?:pa_)?chunk_[0-9a-f]{{12}}\b
     | (?:according\ to|based\ on|(?:{_SAID})\ in)
       \ (?:this|the|these)(?:\ (?:above|given|provided))?\ (?:{_PLACES})s?(?=\s*(?:[,;:?.!]|$)) )""",
     re.IGNORECASE | re.VERBOSE,
@@ -36,7 +37,7 @@ def asked_plausibly(candidates: Sequence[Candidate[U]], rejections: list[Rejecti
 
 
 def quoted_plausibly(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
-    """Return the candidates whose quotes may be an answer, without those that are the question itself: headings are."""
+    """Return the candidates whose quotes may be an answer, without quotes that are the question itself, as headings."""
     without = [_without_question(each, rejections) for each in candidates]
     return _plausible(without, "verified", _flaw_of_quotes, rejections)
 
@@ -67,7 +68,8 @@ def _without_question(candidate: Candidate[U], rejections: list[Rejection]) -> C
     others = [number for number, text in enumerate(candidate.excerpts) if wording_key(text) != asked]
     if not others or len(others) == len(candidate.excerpts):
         return candidate
-    rejections.append(rejected(candidate, "verified", REPEATED, candidate.question, questions=0))
+    left_out = [text for number, text in enumerate(candidate.excerpts) if number not in others]
+    rejections += [rejected(candidate, "verified", REPEATED, text, questions=0) for text in left_out]
     answers, evidence = candidate.answers, candidate.evidence
     return replace(candidate, answers=tuple(answers[n] for n in others), evidence=tuple(evidence[n] for n in others))
 

@@ -28,6 +28,7 @@ from rag_evaluation_framework.synthesis.filters.thresholds import (
 from rag_evaluation_framework.synthesis.ranges import Range
 
 _FEWEST = 20  # questions or pairs on which is calibrated: near-duplicates let one in twenty pass wrongly
+_CALIBRATED_ON = {"relevance": "questions and passages of others", "near_duplicates": "questions that differ"}
 _PARAMETERS = {"relevance": "relevance_threshold=0.2", "near_duplicates": "dedup_threshold=0.95"}
 Candidates = Sequence[Candidate[Any]]
 
@@ -144,21 +145,16 @@ class QualityFilters:
 
     def _is_usable(self, name: str, threshold: Threshold, embedder: Embedder) -> bool:
         """Note which threshold is used, and return whether there is one: a figure of another embedder means nothing."""
-        given = cast("Embedder", self.embedder)
-        if threshold.origin == "calibrated" and threshold.figure >= 1:
-            self.used[name] = None
-            note(
-                f"{name.replace('_', ' ')}: not checked, as {given.name} does not tell questions apart that differ; "
-                "give another embedder, such as one of a provider"
-            )
-            return False
+        given, is_calibrated = cast("Embedder", self.embedder), threshold.origin == "calibrated"
         is_foreign = threshold.origin == "design" and not has_figures_of_design(embedder)
-        if is_foreign or (threshold.origin == "calibrated" and threshold.pairs < _FEWEST):
+        reason = None
+        if is_foreign or (is_calibrated and threshold.pairs < _FEWEST):
+            reason = f"there are too few {_CALIBRATED_ON[name]} to calibrate the threshold for {given.name}"
+        elif is_calibrated and threshold.figure >= 1:
+            reason = f"{given.name} does not tell {_CALIBRATED_ON[name]} apart"
+        if reason is not None:
             self.used[name] = None
-            note(
-                f"{name.replace('_', ' ')}: not checked, as there are too few questions with an answer to calibrate "
-                f"the threshold for {given.name}; give one, such as {_PARAMETERS[name]}"
-            )
+            note(f"{name.replace('_', ' ')}: not checked, as {reason}; give a threshold, such as {_PARAMETERS[name]}")
             return False
         self.used[name] = asdict(threshold)
         return True

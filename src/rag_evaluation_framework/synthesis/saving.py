@@ -36,14 +36,16 @@ def check_dataset_name(name: Any) -> None:
     """Check that a dataset can be called so, here and in LangSmith; raise ConfigError otherwise."""
     if not isinstance(name, str) or not name.strip() or Path(name).name != name or not name.strip("."):
         raise ConfigError(f"dataset_name={shown(name)}; expected a name without '/', such as 'my-questions'")
-    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST:
+    if not name.isprintable():
+        raise ConfigError(f"dataset_name={shown(name)}; expected characters that can be printed")
+    if len(name.encode()) > _LONGEST:
         raise ConfigError(f"dataset_name={shown(name)}; expected at most {_LONGEST} bytes, as files are called so")
     if name.endswith(_ENDINGS):
         raise ConfigError(f"dataset_name={shown(name)}; expected a name without an ending: {Path(name).stem!r}")
 
 
 def digest_of(planned: Sequence[tuple[str, QuestionRequest]]) -> str:
-    """Return what is another one for any other plan: other questions of users, or another file of dimensions."""
+    """Return a digest of what is asked for, and of what is shown: the questions of users are in no other record."""
     told = [
         [strategy, request.wish, request.given, request.questions, [section.text for section in request.sections]]
         for strategy, request in planned
@@ -58,7 +60,7 @@ def check_place(name: str, root: str | Path) -> None:
         ConfigError: It cannot.
     """
     check_dataset_name(name)
-    check_root(Path(root))
+    check_root(Path(root), DATASETS)
     taken = next((path for ending in _ENDINGS if (path := Path(root) / DATASETS / f"{name}{ending}").is_dir()), None)
     if taken is not None:
         raise ConfigError(f"{taken} is a folder, so no dataset of this name can be saved; choose another dataset_name=")

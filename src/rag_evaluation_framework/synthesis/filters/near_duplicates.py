@@ -55,7 +55,7 @@ def dedup_threshold(
         InputError: Questions, lists of excerpts and requests differ in number, or the embedder returns no vectors.
     """
     check_same_number(questions, excerpts)
-    if requests and len(requests) != len(questions):
+    if len(requests) not in (0, len(questions)):
         raise InputError(f"{len(questions)} questions with {len(requests)} requests; expected one for each")
     design = Threshold(DEDUP_THRESHOLD, "design")
     if has_figures_of_design(embedder):
@@ -63,7 +63,7 @@ def dedup_threshold(
     answered = [number for number, quotes in enumerate(excerpts) if quotes]
     asked = directions(embedder, [questions[number] for number in answered], "query")
     wordings = [Wording.of(excerpts[number]) for number in answered]
-    written = [requests[number] if requests else number for number in answered]
+    written = [requests[number] if len(requests) else number for number in answered]
 
     def differ(one: int, other: int) -> bool:
         return written[one] == written[other] or not wordings[one].shares(wordings[other])

@@ -8,7 +8,7 @@ from typing import Any
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.annotation.questions import read_questions
+from rag_evaluation_framework.annotation.questions import read_wordings
 from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.data.documents import Corpus, Document
@@ -69,10 +69,10 @@ class RealQuestions(QuestionStrategy):
             ConfigError: It cannot be read, or has no questions.
         """
         try:
-            questions = read_questions(checked_path(path, ConfigError))
+            questions = read_wordings(checked_path(path, ConfigError))
         except DatasetError as error:
             raise ConfigError(str(error)) from error
-        return cls(tuple(question.text for question in questions), examples, verbatim)
+        return cls(tuple(questions), examples, verbatim)
 
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
         """Return for each document the requests for questions of users, and those for others like them."""
