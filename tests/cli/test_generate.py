@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import signal
 import threading
 
@@ -79,6 +80,9 @@ def test_chunks_are_labelled_at_chunk_level(rag_eval, served):
     outcome = rag_eval(*GENERATE, "--level", "chunk-level", "--chunker", "recursive-character:chunk_size=60")
     assert outcome.code == 0, outcome.err
     assert rag.load_dataset(FILE, rag.CHUNK).level is rag.CHUNK
+    offered = outcome.out.splitlines()[-1]
+    assert offered == f"  rag-eval run --dataset {FILE} --corpus docs --chunker recursive-character:chunk_size=60"
+    assert rag_eval(*shlex.split(offered)[1:]).code == 0
 
 
 @pytest.mark.parametrize("options", [("--level", "chunk-level"), ("--chunker", "sentence")])

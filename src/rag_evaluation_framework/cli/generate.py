@@ -79,20 +79,22 @@ def generate(
         language_model = generators.language_model("none" if dry_run else provider, base_url, model, settings)
         cut_by = generators.chunker_of(level, chunker, imports=not no_import)
         generator = generators.generator_of(language_model, documents, cut_by, given)
-        estimate = generator.estimate(queries_per_doc) if dry_run else None
-        usage = None if dry_run else _run(lambda: generator.generate(queries_per_doc, langsmith, name), generator)
+        done: synthesis.Estimate | providers.Usage
+        if dry_run:
+            done = generator.estimate(queries_per_doc)
+        else:
+            done = _run(lambda: generator.generate(queries_per_doc, langsmith, name), generator)
     for text in notes:
         if text != generator.funnel.told:
             note(as_options(text))
-    if estimate is not None:
-        _show_estimate(estimate, as_json=as_json)
-    if usage is None:
+    if isinstance(done, synthesis.Estimate):
+        _show_estimate(done, as_json=as_json)
         return
     with arriving(f"the dataset is in {generator.path}"):
         if as_json:
-            print_json(_record(generator, usage))
+            print_json(_record(generator, done))
         else:
-            _show(generator, usage, options_of(corpus, glob), chunker)
+            _show(generator, done, options_of(corpus, glob), chunker)
     if generator.path is None or generator.failed:
         raise Found
 
@@ -155,7 +157,7 @@ def _show(
     elif generator.failed:
         print_text(f"Saved to {generator.path}, without what the requests that failed would have brought")
     else:
-        path = shlex.quote(str(generator.path))
-        review = f"rag-eval dataset review {path} {documents}"
-        run = f"rag-eval run --dataset {path} {documents} --chunker {shlex.quote(chunker or '')}"
-        print_text(f"Saved to {generator.path}. Next:\n\n  {review if chunker is None else run}")
+        command = f"dataset review {shlex.quote(str(generator.path))} {documents}"
+        if chunker is not None:  # a review would show ids
+            command = f"run --dataset {shlex.quote(str(generator.path))} {documents} --chunker {shlex.quote(chunker)}"
+        print_text(f"Saved to {generator.path}. Next:\n\n  rag-eval {command}")

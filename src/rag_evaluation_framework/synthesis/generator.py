@@ -118,8 +118,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         self.strategies = checked_strategies(owner, strategies)
         self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
         self.root = root
-        thresholds = (relevance_threshold, dedup_threshold, copied_share)
-        self._filters = QualityFilters(self.corpus, embedder, *thresholds, root)
+        self._filters = QualityFilters(self.corpus, embedder, relevance_threshold, dedup_threshold, copied_share, root)
         self._labeller = self.labeller()
         self.funnel = Funnel()
         self.rejections: tuple[Rejection, ...] = ()

@@ -28,7 +28,7 @@ from rag_evaluation_framework.synthesis.filters.thresholds import (
 from rag_evaluation_framework.synthesis.ranges import Range
 
 _FEWEST = 20  # questions or pairs on which is calibrated: near-duplicates let one in twenty pass wrongly
-_CALIBRATED_ON = {"relevance": "questions and passages of others", "near_duplicates": "questions that differ"}
+_CALIBRATED_ON = {"relevance": "questions and unrelated passages", "near_duplicates": "questions that differ"}
 _PARAMETERS = {"relevance": "relevance_threshold=0.2", "near_duplicates": "dedup_threshold=0.95"}
 Candidates = Sequence[Candidate[Any]]
 
