@@ -1,6 +1,7 @@
 import pytest
 
 from rag_evaluation_framework.annotation import read_questions
+from rag_evaluation_framework.annotation.questions import read_wordings
 from rag_evaluation_framework.errors import DatasetError
 
 
@@ -50,3 +51,11 @@ def test_a_text_has_one_question_per_line_and_each_wording_counts_once(tmp_path)
 def test_a_file_that_holds_no_questions_is_refused(tmp_path, name, text, problem):
     with pytest.raises(DatasetError, match=problem):
         read(tmp_path, name, text)
+
+
+def test_of_wordings_alone_neither_ids_nor_empty_cells_matter(tmp_path):
+    (tmp_path / "log.csv").write_text("id,question\n7,How  long?\n7,When?\n8,\n")
+    assert read_wordings(tmp_path / "log.csv") == ["How long?", "When?"]
+    (tmp_path / "log.csv").write_text("id,question\n7,\n")
+    with pytest.raises(DatasetError, match=r"log\.csv: holds no questions"):
+        read_wordings(tmp_path / "log.csv")

@@ -1,6 +1,7 @@
 """The filters of a generation: what they reject, and that the thresholds that were used are told."""
 
 import inspect
+import re
 import sys
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,6 +12,9 @@ import pytest
 from rag_evaluation_framework import (
     ChunkLevelDataGenerator,
     CohereEmbedder,
+    Corpus,
+    Document,
+    DocumentId,
     LsaEmbedder,
     OpenAIEmbedder,
     RecursiveCharacterChunker,
@@ -197,6 +201,28 @@ def test_an_embedder_that_tells_nothing_apart_is_noted_and_loses_nothing(served)
         assert any("near duplicates: not checked, as Alike" in text for text in notes)
         assert "near duplicate" not in generator.funnel.rejected["kept"]
         assert dataset.metadata["generation"]["filters"]["near_duplicates"] is None
+
+
+class ByTopic(HashingEmbedder):
+    """An embedder that tells topics apart, and no questions about one topic: as LSA on a few short documents."""
+
+    def embed(self, texts):
+        topics = [int(re.search(r"topic(\d+)", text)[1]) if "topic" in text else 0 for text in texts]
+        return np.eye(self.dimension, dtype=np.float32)[topics]
+
+
+@pytest.mark.parametrize("kind", [TokenLevelDataGenerator, ChunkLevelDataGenerator])
+def test_no_question_is_lost_to_another_one_of_the_same_answer(served, kind):
+    """At chunk level both are about the same chunk, so nothing else tells that they differ."""
+    told = "The topic{0} costs {0} euros in the shop.\n\nA topic{0} lasts {0} years at the very least.\n"
+    corpus = Corpus(Document(DocumentId(f"{n}.md"), told.format(n)) for n in range(1, 25))
+    _, client = served()
+    cut_by = (RecursiveCharacterChunker(4000),) if kind is ChunkLevelDataGenerator else ()
+    options = {"embedder": ByTopic(32), "relevance_threshold": -1, "copied_share": None, "check_answers": False}
+    generator = kind(client, corpus, *cut_by, **options)
+    with collected():
+        dataset = generator.generate(2, upload_to_langsmith=False)
+    assert len(dataset) == 48, generator.funnel.told
 
 
 def test_where_nothing_can_be_calibrated_that_is_noted_and_left_out(served, pages):
