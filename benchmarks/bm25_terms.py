@@ -169,7 +169,7 @@ def measure(retriever: Retriever, dataset: Dataset[CharacterSpan]) -> Measured:
     return Measured(
         means={key: result.metrics[name] or 0.0 for key, name in SCORES.items()},
         recalls=np.mean([result.scores.columns[name] for key, name in SCORES.items() if "recall" in key], axis=0),
-        clusters=result.clusters,
+        clusters=result.clusters.numbers,
     )
 
 

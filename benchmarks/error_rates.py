@@ -13,11 +13,12 @@ folder with corpora/*.md and questions_df.csv), or else of the built-in handbook
 
     aa_false_alarm       systems that do not differ: the largest share called different; at most .05
     margin_rejections    a true change exactly at a margin, n >= 200: least and largest share rejected there; .02 to .05
-    power_error          true drops of .02, .05 and .10: how far what was found is from what was predicted; at most .03
-    coverage_min         intervals of differences, n = 20 to 1,000: the least share that holds the truth; at least .93
-    document_false_alarm document_coverage_min, the same of 20 to 200 documents that share what changes, if each has 4
+    power_error          true drops of .02 to .30, n = 6 to 1,000: how far what was found is from what was predicted; at
+                         most .07
+    coverage_min         intervals of differences, n = 6 to 1,000: the least share that holds the truth; at least .93
+    document_false_alarm document_coverage_min, the same of 6 to 200 documents that share what changes, if each has 4
                          questions; where a few have many, it is uneven_coverage_min
-    mean_coverage_min    intervals of means, n = 20 to 1,000, also by document: the same
+    mean_coverage_min    intervals of means, n = 20 to 1,000, also by document, 6 to 200: the same; at least .94
     real_coverage_min    intervals of means and differences of real questions: the same
     tied_set_loss        families of 24, all equal or eight: the largest share that loses one of the best; at most .07
     tied_set_power       n = 200, independent: the least share of systems worse by .10 that are left out
@@ -58,9 +59,10 @@ from rag_evaluation_framework.statistics import (
 
 RESAMPLES = 999
 COLUMNS = 100
-SIZES = (20, 50, 200, 400, 1_000)
+SIZES = (6, 8, 10, 15, 20, 50, 200, 400, 1_000)
+DOCUMENT_COUNTS = (6, 8, 10, 15, 19, 50, 200)
 MARGIN = -0.05
-DROPS = (0.02, 0.05, 0.10)
+DROPS = (0.02, 0.05, 0.10, 0.30)
 GATED_DROPS = (0.10, 0.15)
 PARTS = ("pairs", "documents", "families", "means", "gates")
 CELLS = 24
@@ -173,7 +175,8 @@ def gates(times: int, tell: Callable[[str], None]) -> dict[str, float]:
                 errors = np.array([test.standard_error for test in tests])
                 steps = {round(test.step * questions, 9) for test in tests if test.changed}
                 step = steps.pop() / questions if len(steps) == 1 else 0.0
-                predicted = power(drop + MARGIN, float(np.sqrt(np.mean(errors**2))), questions, step)
+                changed = float(np.mean([test.changed for test in tests])) / questions
+                predicted = power(drop + MARGIN, float(np.sqrt(np.mean(errors**2))), questions, changed, step)
                 powers.append(failed(usual, tests) - predicted)
                 tell(
                     f"{questions:5} {world.name:14} drop {drop:.2f}: {powers[-1] + predicted:.4f} fail, "
@@ -292,11 +295,11 @@ def pairs(times: int, tell: Callable[[str], None]) -> dict[str, float]:
                 errors = np.array([test.standard_error for test in tests])
                 steps = {round(test.step * questions, 9) for test in tests if test.changed}
                 step = steps.pop() / questions if len(steps) == 1 else 0.0
-                predicted = power(drop, float(np.sqrt(np.mean(errors**2))), questions, step)
+                changed = float(np.mean([test.changed for test in tests])) / questions
+                predicted = power(drop, float(np.sqrt(np.mean(errors**2))), questions, changed, step)
                 found = sum(test.p_value <= 0.05 for test in tests) / times
                 coverage.append(sum(test.low <= -drop <= test.high for test in tests) / times)
-                if questions >= 50:
-                    powers.append(found - predicted)
+                powers.append(found - predicted)
                 tell(
                     f"{questions:5} {world.name:14} drop {drop:.2f}: {found:.4f} found, {predicted:.4f} predicted, "
                     f"{coverage[-1]:.4f} covered"
@@ -340,6 +343,15 @@ def mixed(name: str, zeros: float, ones: float, most: float = 1.0) -> Scores:
     return Scores(name, ones + (1 - zeros - ones) * most / 2, draw)
 
 
+def either(name: str, usual: float, other: float, share: float) -> Scores:
+    """Return scores that are the usual one, or in a share of the questions another one."""
+
+    def draw(source: np.random.Generator, shape: tuple[int, int]) -> Numbers:
+        return np.where(source.random(shape) < share, other, usual)
+
+    return Scores(name, usual + share * (other - usual), draw)
+
+
 KINDS = (
     *(mixed(f"hit rate {rate}", 1 - rate, rate) for rate in (0.6, 0.85, 0.98)),
     mixed("recall", 0.3, 0.4),
@@ -347,6 +359,10 @@ KINDS = (
     mixed("low recall", 0.9, 0.0),
     mixed("precision", 0.4, 0.0, 0.1),
     mixed("smooth", 0.0, 0.0),
+    either("recall .99, few 0", 0.99, 0.0, 0.03),
+    either("recall .99 or 1", 0.99, 1.0, 0.5),
+    either("overlap .02, few .9", 0.02, 0.9, 0.03),
+    either("precision .02, few .75", 0.02, 0.75, 0.1),
 )
 
 
@@ -386,7 +402,7 @@ def documents_in_pairs(times: int, tell: Callable[[str], None]) -> dict[str, flo
     """Return the figures of comparisons by document."""
     alarms: list[float] = []
     coverage: dict[str, list[float]] = {"even": [], "uneven": []}
-    for count in (20, 50, 200):
+    for count in DOCUMENT_COUNTS:
         for spread in ("even", "uneven"):
             cells = [(kind, drop) for kind in KINDS[:4] for drop in (0.0, 0.1)]
             for kind, drop in (*cells, (None, 0.15 * 0.7 + 0.85 * 0.02 - 0.03)):
@@ -438,7 +454,7 @@ def means(times: int, tell: Callable[[str], None]) -> dict[str, float]:
             )
             coverage.append(count / times)
             tell(f"{questions:5} {kind.name:14} mean: {coverage[-1]:.4f} covered")
-    for count in (20, 50, 200):
+    for count in DOCUMENT_COUNTS:
         for spread in ("even", "uneven"):
             for kind in KINDS:
                 source = np.random.default_rng(count)

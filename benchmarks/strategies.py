@@ -149,7 +149,7 @@ def tell_family(title: str, runs: dict[str, Result]) -> dict[str, float]:
     """Print the means of runs with their intervals, and which are tied with the best; return the figures."""
     board, figures = Leaderboard.of([*runs.values()]), dict[str, float]()
     scored = board.tied[SCORES["recall_at_5"]].questions
-    taken = "taken as independent" if board.clusters is None else "those of one document taken together"
+    taken = "taken as independent" if board.clusters.numbers is None else "those of one document taken together"
     print(f"\n{title}: {scored} questions, {taken}; * tied with the best")
     print(f"{'':20}", *(f"{key:>22}" for key in SCORES), "  s_per_question")
     for number, (name, run) in enumerate(runs.items()):

@@ -25,7 +25,7 @@ from rag_evaluation_framework.analysis.clusters import clusters_of
 from rag_evaluation_framework.analysis.comparability import noted_unknown_labels
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.results.clusters import by_document
+from rag_evaluation_framework.results.clusters import Clusters
 from rag_evaluation_framework.statistics import paired_differences
 
 
@@ -35,15 +35,29 @@ def span(doc_id):
 
 def test_questions_of_one_document_are_one_cluster_by_their_first_label():
     labels = [(span(f"d{number % 20}"), span("other")) for number in range(40)]
-    clusters = by_document([*labels, (), ()], "token-level")
+    clusters = Clusters.of([*labels, (), ()], "token-level").numbers
     assert clusters[:40].tolist() == [*range(20), *range(20)]
     assert len({*clusters[40:], *clusters[:20]}) == 22  # what has no label is alone
 
 
-def test_with_few_documents_questions_are_taken_as_independent():
-    assert by_document([(span(f"d{number % 19}"),) for number in range(100)], "token-level") is None
-    assert by_document([(DocumentId(f"d{number % 20}"),) for number in range(20)], "document-level") is not None
-    assert by_document([(f"chunk_{number:012x}",) for number in range(50)], "chunk-level") is None
+def test_with_fewer_than_six_documents_each_question_counts_by_itself_and_the_verdict_is_about_these():
+    five = Clusters.of([(span(f"d{number % 5}"),) for number in range(100)], "token-level")
+    assert five.numbers is None
+    assert five.described("intervals", 100) == (
+        "of these 5 documents only, with other documents it may differ: intervals, questions taken as independent"
+    )
+    six = Clusters.of([(DocumentId(f"d{number % 6}"),) for number in range(20)], "document-level")
+    assert six.described("intervals", 6) == "intervals, questions on one document taken together (6 documents)"
+    chunks = Clusters.of([(f"chunk_{number:012x}",) for number in range(50)], "chunk-level")
+    assert chunks.described("intervals", 50) == "intervals, questions taken as independent"
+
+
+def test_some_of_the_questions_may_be_in_few_documents():
+    clusters = Clusters.of([(span(f"d{number}"),) for number in range(7)] * 2, "token-level")
+    assert clusters.among(np.arange(1, 14)).numbers.tolist() == [1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6]
+    assert clusters.among(np.array([0, 2, 7])).caveat == (
+        "of these 2 documents only, with other documents it may differ: "
+    )
 
 
 def result_of(relevant, evaluation_type):
@@ -54,14 +68,14 @@ def result_of(relevant, evaluation_type):
 
 def test_documents_are_taken_together_on_request_however_few_there_are():
     run = result_of([(span("x"),), (span("y"),), (span("x"),)], "token-level")
-    assert clusters_of([run], ["a", "b", "c"]) is None
-    assert clusters_of([run], ["a", "b", "c"], "document").tolist() == [0, 1, 0]
-    assert clusters_of([result_of([], "token-level"), run], ["c", "b"], "document").tolist() == [0, 1]
+    assert clusters_of([run], ["a", "b", "c"]).few == 2
+    assert clusters_of([run], ["a", "b", "c"], "document").numbers.tolist() == [0, 1, 0]
+    assert clusters_of([result_of([], "token-level"), run], ["c", "b"], "document").numbers.tolist() == [0, 1]
 
 
 def test_questions_are_independent_on_request_however_many_documents_there_are():
     run = result_of([(span(f"d{number}"),) for number in range(6)], "token-level")
-    assert clusters_of([run], [*"abcdef"], "question") is None
+    assert clusters_of([run], [*"abcdef"], "question").numbers is None
 
 
 @pytest.mark.parametrize(
@@ -74,7 +88,7 @@ def test_questions_are_independent_on_request_however_many_documents_there_are()
 def test_documents_that_are_not_known_cannot_be_taken_together(run, reason):
     with pytest.raises(ResultError, match=f"cluster='document': 'short': the documents .* are not known: {reason}"):
         clusters_of([run], ["a"], "document")
-    assert clusters_of([run], ["a"]) is None
+    assert clusters_of([run], ["a"]).numbers is None
 
 
 @pytest.mark.parametrize("cluster", ["documents", "", 1, ["document"], np.zeros(2)])
@@ -126,10 +140,9 @@ def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
 
     after = evaluate(nothing, dataset, k=1, budgets=[])
     comparison = before.compare(after)
-    assert comparison.clusters is not None
     test = comparison.tests["span_recall@1"]
     deltas = np.array([*comparison.deltas["span_recall@1"].values()])[:, np.newaxis]
-    assert [test] == paired_differences(deltas, comparison.clusters)
+    assert [test] == paired_differences(deltas, comparison.clusters.numbers)
     assert (test.pairs, test.clusters) == (50, 25)
     assert "questions on one document taken together (25 documents)" in repr(comparison)
     assert not any("report alone" in told for told in comparison.notes)

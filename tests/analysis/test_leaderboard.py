@@ -27,7 +27,8 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.analysis import Leaderboard
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
-from rag_evaluation_framework.statistics import detectable, optimism_of_best, tied_with_best
+from rag_evaluation_framework.statistics import optimism_of_best, tied_with_best
+from rag_evaluation_framework.statistics.power import detectable_change
 
 QUESTIONS = 40
 CORPUS = Corpus([Document(DocumentId(f"d{number}"), "0123456789" * 10) for number in range(20)])
@@ -114,8 +115,8 @@ def test_runs_are_ordered_by_a_score_with_their_deltas_to_the_baseline(runs, boa
 
 def test_the_runs_that_are_tied_with_the_best_are_those_of_the_scores_by_document(runs, board):
     scores = np.stack([run.scores.columns["span_recall@1"] for run in runs], axis=1)
-    assert board.clusters.tolist() == [number % 20 for number in range(QUESTIONS)]
-    expected = tied_with_best(scores, board.clusters)
+    assert board.clusters.numbers.tolist() == [number % 20 for number in range(QUESTIONS)]
+    expected = tied_with_best(scores, board.clusters.numbers)
     assert board.tied["span_recall@1"] == expected
     assert {standing.run: standing.is_tied for standing in board.standings()} == {
         "best": True,
@@ -125,7 +126,7 @@ def test_the_runs_that_are_tied_with_the_best_are_those_of_the_scores_by_documen
     assert {standing.run: standing.p_value for standing in board.standings()} == dict(
         zip(board.runs, expected.p_values, strict=True)
     )
-    assert board.optimism() == optimism_of_best(scores, board.clusters) > 0
+    assert board.optimism() == optimism_of_best(scores, board.clusters.numbers) > 0
     assert board.optimism("span_recall@10ch") < board.optimism()
 
 
@@ -223,18 +224,18 @@ def test_the_winners_of_all_runs_are_told_where_the_orders_by_k_and_by_budget_di
 
 def test_what_is_independent_can_be_chosen(runs, tmp_path):
     by_question = compare(*runs, cluster="question")
-    assert by_question.clusters is None
+    assert by_question.clusters.numbers is None
     assert by_question.tied["span_recall@1"].clusters == QUESTIONS
-    assert all(comparison.clusters is None for comparison in by_question.comparisons)
+    assert all(comparison.clusters.numbers is None for comparison in by_question.comparisons)
     assert by_question.record()["intervals"]["independent"] == "questions"
     assert compare(*runs[:2], cluster="question").tests["span_recall@1"].clusters == QUESTIONS
-    assert runs[0].compare(runs[1], cluster="question").clusters is None
+    assert runs[0].compare(runs[1], cluster="question").clusters.numbers is None
     few = [
         evaluate(lambda query, k: [], dataset(range(5)), k=1, budgets=[], experiment_name=name)
         for name in ("a", "b", "c")
     ]
-    assert compare(*few).clusters is None
-    assert compare(*few, cluster="document").clusters.tolist() == [*range(5)]
+    assert compare(*few).clusters.numbers is None
+    assert compare(*few, cluster="document").clusters.numbers.tolist() == [*range(5)]
     with pytest.raises(ConfigError, match="cluster='page': expected 'question' or 'document'"):
         compare(*runs, cluster="page")
     alone = []
@@ -289,7 +290,7 @@ def test_the_table_is_of_one_score_and_those_below_of_all(board):
     ]
     assert "tied: 2 of 3 runs may be the best one (95 %, for all runs together)" in lines
     tests = board.tests["span_recall@1"]
-    least = sorted(detectable(test.standard_error, test.clusters, test.step) for test in tests)
+    least = sorted(map(detectable_change, tests))
     told = f"{least[0]:.3f} to {least[1]:.3f}, depending on the run,"
     assert f"span_recall@1: a true change of {told} would be found 4 times in 5" in lines
     assert f"the mean of the best is about {board.optimism():.3f} too high, as it was chosen as the highest" in lines

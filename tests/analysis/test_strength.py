@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.analysis.strength import told_power, told_strength
-from rag_evaluation_framework.statistics import detectable, paired_differences
+from rag_evaluation_framework.analysis.strength import range_of_power, strength
+from rag_evaluation_framework.results.clusters import Clusters
+from rag_evaluation_framework.statistics import paired_differences
+from rag_evaluation_framework.statistics.power import detectable_change
 
 
 def told(values, clusters=None):
     (test,) = paired_differences(np.array(values, dtype=float)[:, np.newaxis], clusters)
-    first, *others = told_strength("recall", test, by_document=clusters is not None)
+    first, *others = strength("recall", test, Clusters(clusters))
     assert first.startswith("intervals of 95 %, p by flipping signs, questions ")
     return others
 
@@ -18,9 +20,15 @@ def test_where_nothing_changed_it_is_not_known_what_would_be_found():
     assert told([0.0] * 30) == ["recall: no question changed, so that it is not known which true change would be found"]
 
 
-def test_where_all_changed_alike_nothing_is_said_of_what_would_be_found():
-    assert told([1.0] * 30) == []
-    assert told([1.0] * 30, np.repeat(np.arange(25), [2] * 5 + [1] * 20)) == []
+def test_where_all_changed_alike_it_is_said_what_would_be_found():
+    """Of 30 questions, so many change by 1, all the same way, that six or more do in 80 % of samples."""
+    assert told([1.0] * 30) == ["recall: a true change of 0.251 would be found 4 times in 5"]
+
+
+@pytest.mark.parametrize("few", [2, 5])
+def test_with_fewer_than_six_questions_no_true_change_would_be_found(few):
+    first, *_ = told([0.1, 0.12, 0.11, 0.09, 0.12][:few])
+    assert first == "recall: with so few questions no true change would be found"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +43,7 @@ def test_of_few_changes_it_is_said_that_no_p_is_small(clusters, changed):
 
 
 def test_few_questions_that_change_a_lot_would_find_nothing():
-    assert told([1, -1, 1, -1, 1, -1, 1]) == [
+    assert told([0.9, -1, 1, -0.95, 0.8, -1]) == [
         "recall: with so few questions no true change would be found 4 times in 5"
     ]
 
@@ -50,9 +58,11 @@ def test_how_many_questions_the_change_takes_is_more_than_there_are():
 def test_a_range_is_told_of_several_runs():
     random = np.random.default_rng(0)
     tests = paired_differences(np.stack([random.normal(0, 0.1, 50), random.normal(0, 0.3, 50)], axis=1))
-    least, most = (detectable(test.standard_error, 50) for test in tests)
-    assert [*told_power("recall", tests)] == [
+    least, most = map(detectable_change, tests)
+    assert [*range_of_power("recall", tests)] == [
         f"recall: a true change of {least:.3f} to {most:.3f}, depending on the run, would be found 4 times in 5"
     ]
-    assert [*told_power("recall", tests[:1])] == [f"recall: a true change of {least:.3f} would be found 4 times in 5"]
-    assert [*told_power("recall", [None])] == []
+    assert [*range_of_power("recall", tests[:1])] == [
+        f"recall: a true change of {least:.3f} would be found 4 times in 5"
+    ]
+    assert [*range_of_power("recall", [None])] == []

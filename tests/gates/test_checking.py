@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rag_evaluation_framework import (
     DOCUMENT,
@@ -20,9 +21,9 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates import Gate, assert_gates, check_gates
-from rag_evaluation_framework.statistics import paired_differences
+from rag_evaluation_framework.statistics import clopper_pearson, paired_differences
 from rag_evaluation_framework.statistics.means import mean_scores
-from rag_evaluation_framework.statistics.power import detectable
+from rag_evaluation_framework.statistics.power import detectable_change
 from support.gated_runs import CORPUS, query, run, timed
 
 SIX_OF_EIGHT = run(lambda number: 1 if number < 6 else 0)
@@ -316,17 +317,26 @@ def power_of(found):
 
 def test_the_power_of_a_mean_is_told_on_the_side_on_which_it_fails():
     result = run(lambda number: 1 if number % 5 else 0, questions=100)
-    mean = result.statistics["recall@1"]
-    far = detectable(mean.standard_error, mean.clusters)
-    assert power_of(verdict(result, "population(recall@1) >= 0.7")) == pytest.approx(0.7 - far, abs=6e-4)
-    assert power_of(verdict(result, "population(recall@1) <= 0.7")) == pytest.approx(0.7 + far, abs=6e-4)
+    below = power_of(verdict(result, "population(recall@1) >= 0.7"))
+    above = power_of(verdict(result, "population(recall@1) <= 0.7"))
+    assert (below, above) == (0.563, 0.827)
+
+
+@pytest.mark.parametrize("questions", [10, 20, 50, 200])
+@pytest.mark.parametrize("limit", [0.7, 0.9])
+def test_a_true_mean_as_was_told_makes_a_gate_fail_four_times_in_five(questions, limit):
+    result = run(lambda number: number % 10 < 10 * limit, questions=questions)
+    bound = power_of(verdict(result, f"population(recall@1) >= {limit}"))
+    chances = stats.binom.pmf(np.arange(questions + 1), questions, bound)
+    fails = [clopper_pearson(found, questions)[1] < limit for found in range(questions + 1)]
+    assert chances[fails].sum() == pytest.approx(0.8, abs=0.08)
 
 
 def test_the_power_of_a_drop_is_the_limit_and_what_is_found_beyond_it():
     before = run(lambda number: 1 if number % 5 else 0, questions=100)
     after = run(lambda number: 1 if number % 5 and number % 7 else 0, questions=100)
     test = before.compare(after).tests["recall@1"]
-    least = detectable(test.standard_error, test.clusters, test.step)
+    least = detectable_change(test)
     for limit in (0, 0.05, 0.2):
         found = verdict(after, f"population(recall@1) drop <= {limit}", before)
         assert power_of(found) == pytest.approx(limit + least, abs=6e-4)
@@ -338,12 +348,21 @@ def test_no_power_is_told_of_what_cannot_be(gate):
     assert verdict(half, gate).power == "power: with these questions, nothing would make it fail 4 times in 5"
 
 
-def test_a_score_that_is_no_share_may_lie_anywhere():
+def test_where_all_changed_by_one_size_it_is_known_what_makes_a_gate_fail():
+    before, after = run(lambda _: 1, questions=12), run(lambda _: 0, questions=12)
+    found = verdict(after, "population(recall@1) drop <= 0.05", before)
+    assert found.verdict == "failed"
+    assert power_of(found) < 1
+
+
+def test_of_a_score_that_is_no_share_no_power_of_a_mean_is_told():
     result = run(lambda number: number % 2, questions=20)
     moved = {name: column - 3 for name, column in result.scores.columns.items()}
     below = replace(result, queries=replace(result.queries, table=replace(result.scores, columns=moved)))
-    assert power_of(verdict(below, "population(recall@1) >= -2.7")) < -2.7
-    assert power_of(verdict(below, "population(recall@1) <= -2.7")) > -2.7
+    for gate in ("population(recall@1) >= -2.7", "population(recall@1) <= -2.7"):
+        found = verdict(below, gate)
+        assert found.verdict == "inconclusive"
+        assert found.power == "power: not known of scores that are not from 0 to 1"
 
 
 def test_questions_of_one_document_are_not_independent_in_a_slice_either():

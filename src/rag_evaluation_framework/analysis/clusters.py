@@ -4,21 +4,20 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.results.clusters import FEWEST, Cluster, by_document
+from rag_evaluation_framework.results.clusters import Cluster, Clusters
 from rag_evaluation_framework.results.result import EvaluationResult
 
 
 def clusters_of(
     runs: Sequence[EvaluationResult[Any]], query_ids: Sequence[str], cluster: Cluster | None = None
-) -> Integers | None:
-    """Return the cluster of each question, from 0, shape (questions,); None if they are taken as independent.
+) -> Clusters:
+    """Return which questions count together.
 
     Args:
         runs: Results that have these questions with one truth; the first that knows its labels tells them.
         query_ids: The questions.
-        cluster: What is taken as independent; by default documents where the labels are in at least 20, else questions.
+        cluster: What is taken as independent; by default documents where the labels are in at least 6, else questions.
 
     Raises:
         ConfigError: It is neither a question nor a document.
@@ -32,7 +31,7 @@ def clusters_of(
         why = "labels are chunks" if known else "a report alone has no labels, so load the folder of a run"
         names = ", ".join(repr(run.name) for run in runs)
         raise ResultError(f"cluster='document': {names}: the documents of the labels are not known: {why}")
-    if known is None or cluster == "question":
-        return None
+    if known is None:
+        return Clusters()
     relevant = [known.queries.relevant[known.scores.rows[query_id]] for query_id in query_ids]
-    return by_document(relevant, known.evaluation_type, 1 if cluster == "document" else FEWEST)
+    return Clusters.of(relevant, known.evaluation_type, cluster)

@@ -22,11 +22,11 @@ from rag_evaluation_framework.analysis.comparability import (
 )
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
 from rag_evaluation_framework.analysis.slices import ScoreChange, Slice, noted_slices, slices
-from rag_evaluation_framework.analysis.strength import told_strength
-from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.analysis.strength import strength
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.results.clusters import FEWEST, Cluster
+from rag_evaluation_framework.results.clusters import Cluster, Clusters
 from rag_evaluation_framework.results.properties import Labels, labels_of
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, number
@@ -59,8 +59,7 @@ class Comparison:
             however it writes what it shows.
         skipped: Ids of queries that the baseline has and the candidate skipped, as a label could not be placed.
         placed: Ids of queries that the candidate has and the baseline skipped.
-        clusters: The document of each query that is compared, by number, shape (queries,); None if the labels are in
-            too few documents, so that the queries are taken as independent.
+        clusters: Which of the queries that are compared count together.
         cluster: What was asked to be taken as independent; None if that is by how many documents there are.
         labels: The properties by which the queries that are compared can be told apart, and their values of each.
         notes: All notes shown with the comparison.
@@ -79,7 +78,7 @@ class Comparison:
     skipped: tuple[str, ...]
     placed: tuple[str, ...]
     notes: tuple[str, ...]
-    clusters: Integers | None = None
+    clusters: Clusters = field(default_factory=Clusters, compare=False)
     cluster: Cluster | None = None
     labels: Labels = field(default_factory=dict[str, Sequence[tuple[str, ...]]])
 
@@ -93,7 +92,7 @@ class Comparison:
             baseline: The result before.
             candidate: The result after.
             cluster: What is taken as independent, `"question"` or `"document"`; by default documents, where the labels
-                are in at least 20.
+                are in at least 6.
 
         Raises:
             LevelMismatch: They are of different evaluation types.
@@ -146,7 +145,7 @@ class Comparison:
             *(noted_unknown_labels(baseline, candidate) if cluster is None else ()),
             *noted_failures(baseline.scores, candidate.scores, change),
             *noted_slices(compared.labels, compared._change(names[0]), compared.tests.get(names[0])),
-            *noted_orders((baseline.name, candidate.name), (old, new), compared.clusters),
+            *noted_orders((baseline.name, candidate.name), (old, new), compared.clusters.numbers),
         )
         return replace(compared, notes=notes)
 
@@ -168,7 +167,7 @@ class Comparison:
         change = np.stack([self.change.columns[name] for name in names], axis=1)
         both = [np.stack([table.columns[name] for name in names], axis=1) for table in (self.before, self.after)]
         beyond = np.any([(scores < 0) | (scores > 1) for scores in both], axis=(0, 1))
-        found = paired_differences(change, self.clusters, seed=_SEED, largest=np.where(beyond, np.inf, 1.0))
+        found = paired_differences(change, self.clusters.numbers, seed=_SEED, largest=np.where(beyond, np.inf, 1.0))
         return {name: test for name, test in zip(names, found, strict=True) if test is not None}
 
     @property
@@ -246,8 +245,7 @@ class Comparison:
 
     def _change(self, name: str) -> ScoreChange:
         full = self._full(name)
-        fewest = FEWEST if self.cluster is None else 1
-        return ScoreChange(full, self.before.columns[full], self.after.columns[full], self.clusters, _SEED, fewest)
+        return ScoreChange(full, self.before.columns[full], self.after.columns[full], self.clusters, _SEED)
 
     def _full(self, name: str) -> str:
         full = full_name(name, self.change.columns)
@@ -285,7 +283,7 @@ class Comparison:
             "intervals": {
                 "level": LEVEL,
                 "seed": _SEED,
-                "independent": "questions" if self.clusters is None else "documents",
+                "independent": self.clusters.independent,
             },
             "scores": {name: self._score_record(name) for name in self.deltas},
             "properties": list(self.labels),
@@ -342,7 +340,7 @@ class Comparison:
 
     def _strength(self, name: str) -> Iterator[str]:
         test = self.tests.get(name)
-        return iter(()) if test is None else told_strength(name, test, by_document=self.clusters is not None)
+        return iter(()) if test is None else strength(name, test, self.clusters)
 
     def __repr__(self) -> str:
         return self.summary().as_text()

@@ -1,7 +1,7 @@
 """Comparison of any number of results, over the queries that were scored in all of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, overload
 
@@ -14,12 +14,12 @@ from rag_evaluation_framework.analysis.common_questions import noted_pairs, scor
 from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
 from rag_evaluation_framework.analysis.leaderboard_pages import pages_as_markdown, pages_of
-from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.results.clusters import Cluster
+from rag_evaluation_framework.results.clusters import Cluster, Clusters
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary
 from rag_evaluation_framework.results.written import recorded_test
@@ -105,7 +105,7 @@ class Leaderboard:
         tables: The scores of each run, of the queries that have the same truth in all; NaN where one lacks a score.
         headlines: How many of the answerable questions were scored, in each run.
         notes: All notes shown with the table.
-        clusters: The document of each query, by number, shape (queries,); None if queries are taken as independent.
+        clusters: Which queries count together.
     """
 
     runs: tuple[str, ...]
@@ -113,7 +113,7 @@ class Leaderboard:
     tables: tuple[ScoreTable, ...]
     headlines: tuple[str, ...]
     notes: tuple[str, ...]
-    clusters: Integers | None = None
+    clusters: Clusters = field(default_factory=Clusters, compare=False)
 
     @classmethod
     def of(cls, runs: Sequence[EvaluationResult[Any]], *, cluster: Cluster | None = None) -> "Leaderboard":
@@ -143,7 +143,7 @@ class Leaderboard:
             comparisons=comparisons,
             tables=tables,
             headlines=tuple(run.headline for run in runs),
-            notes=(*noted_pairs(names, comparisons, tables), *noted_orders(names, tables, clusters)),
+            notes=(*noted_pairs(names, comparisons, tables), *noted_orders(names, tables, clusters.numbers)),
             clusters=clusters,
         )
 
@@ -160,7 +160,8 @@ class Leaderboard:
     @cached_property
     def tied(self) -> Mapping[str, TiedWithBest]:
         """For each score which runs may be as good as the best; scores that no query has in all are left out."""
-        found = {name: tied_with_best(self._scores(name), self.clusters, seed=_SEED) for name in self.score_names}
+        clusters = self.clusters.numbers
+        found = {name: tied_with_best(self._scores(name), clusters, seed=_SEED) for name in self.score_names}
         return {name: tied for name, tied in found.items() if tied is not None}
 
     @cached_property
@@ -174,7 +175,7 @@ class Leaderboard:
             scores = self._scores(name)
             largest = np.inf if np.any((scores < 0) | (scores > 1)) else 1.0
             change = scores[:, 1:] - scores[:, :1]
-            found[name] = (*paired_differences(change, self.clusters, seed=_SEED, largest=largest),)
+            found[name] = (*paired_differences(change, self.clusters.numbers, seed=_SEED, largest=largest),)
         return found
 
     def standings(self, score: str | None = None) -> tuple[Standing, ...]:
@@ -203,7 +204,7 @@ class Leaderboard:
         Raises:
             ConfigError: The runs do not all have this score.
         """
-        return optimism_of_best(self._scores(self.score(score)), self.clusters, seed=_SEED)
+        return optimism_of_best(self._scores(self.score(score)), self.clusters.numbers, seed=_SEED)
 
     @property
     def budget_curves(self) -> tuple[BudgetCurve, ...]:
@@ -245,7 +246,7 @@ class Leaderboard:
             "intervals": {
                 "level": LEVEL,
                 "seed": _SEED,
-                "independent": "questions" if self.clusters is None else "documents",
+                "independent": self.clusters.independent,
             },
             "ordered_by": by,
             "order": [standing.run for standing in self.standings(by)],

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rag_evaluation_framework.analysis.strength import told_power
-from rag_evaluation_framework.results.clusters import taken
+from rag_evaluation_framework.analysis.strength import range_of_power
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.results.written import written_interval, written_p_value, written_signed
 
@@ -77,10 +76,10 @@ def _headline(board: Leaderboard, score: str) -> Iterator[str]:
         yield f"no question has {score} in all runs"
         return
     yield f"{tied.questions} questions that all runs have"
-    yield f"intervals of 95 %, p by flipping signs, {taken(board.clusters is not None, tied.clusters)}"
+    yield board.clusters.described("intervals of 95 %, p by flipping signs", tied.clusters)
     yield f"deltas are from the baseline, {board.runs[0]}"
     yield f"tied: {sum(tied.is_tied)} of {len(board.runs)} runs may be the best one (95 %, for all runs together)"
-    yield from told_power(score, board.tests[score])
+    yield from range_of_power(score, board.tests[score])
     if optimism >= 0.0005:
         yield f"the mean of the best is about {optimism:.3f} too high, as it was chosen as the highest"
 

@@ -10,14 +10,13 @@ import numpy as np
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.results.clusters import FEWEST, Cluster, clusters_among
+from rag_evaluation_framework.results.clusters import FEWEST, Cluster, Clusters
 from rag_evaluation_framework.results.properties import Labels, rows_by_value
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.statistics.clustered import by_cluster
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
 
-_FEWEST = 6  # questions: of fewer, no change is more than chance, as 2 of 2^5 patterns of signs are as far
 _MOST_NAMED = 3
 _FEW_DOCUMENTS = f"in slices of fewer than {FEWEST} documents, questions are taken as independent"
 
@@ -53,17 +52,15 @@ class ScoreChange:
         name: The name of the score.
         before: That of the baseline, shape (questions,); NaN where a question lacks it.
         after: That of the candidate.
-        clusters: The cluster of each question, or None if they are independent.
+        clusters: Which questions count together.
         seed: Of the random signs.
-        fewest: In slices of fewer clusters, questions are taken as independent.
     """
 
     name: str
     before: Numbers
     after: Numbers
-    clusters: Integers | None
+    clusters: Clusters
     seed: int
-    fewest: int = FEWEST
 
     @cached_property
     def change(self) -> Numbers:
@@ -77,7 +74,7 @@ class ScoreChange:
         if not len(rows):
             return None
         before, after = self.before[rows], self.after[rows]
-        clusters = clusters_among(self.clusters, rows, self.fewest)
+        clusters = self.clusters.among(rows).numbers
         beyond = min(before.min(), after.min()) < 0 or max(before.max(), after.max()) > 1
         largest = inf if beyond else 1.0
         (test,) = paired_differences(self.change[rows][:, np.newaxis], clusters, seed=self.seed, largest=largest)
@@ -91,7 +88,7 @@ class ScoreChange:
         (Oleszkiewicz, Probab. Math. Statist. 16 (1996), 127), so that what is nearer needs no test.
         """
         rows = rows[~np.isnan(self.change[rows])]
-        clusters = clusters_among(self.clusters, rows, self.fewest)
+        clusters = self.clusters.among(rows).numbers
         sums = by_cluster(self.change[rows][:, np.newaxis], clusters)[0][:, 0]
         if not sums.any() or sums.sum() > -np.sqrt(sums @ sums):
             return None
@@ -122,7 +119,7 @@ def noted_slices(labels: Labels, change: ScoreChange, whole: PairedDifference | 
     if whole is None or (whole.mean < 0 and whole.p_value <= 1 - LEVEL):
         return []
     every = [(by, value, rows) for by, values in labels.items() for value, rows in rows_by_value(values).items()]
-    large = [one for one in every if (~np.isnan(change.change[one[2]])).sum() >= _FEWEST]
+    large = [one for one in every if (~np.isnan(change.change[one[2]])).sum() >= FEWEST]
     tested = (change.regressed(*one) for one in large)
     worse = sorted((one for one in tested if one is not None), key=lambda one: (one.test.p_value, one.test.mean))
     if not worse:
@@ -134,7 +131,7 @@ def noted_slices(labels: Labels, change: ScoreChange, whole: PairedDifference | 
     )
     more = f" and {len(worse) - _MOST_NAMED} more" if len(worse) > _MOST_NAMED else ""
     chance = f"{len(large)} slices were looked at, of which 1 in 40 does so by chance"
-    few = f"; {_FEW_DOCUMENTS}" if change.clusters is not None and change.fewest == FEWEST else ""
+    few = f"; {_FEW_DOCUMENTS}" if change.clusters.numbers is not None and change.clusters.fewest == FEWEST else ""
     return [f"{change.name} regressed in some questions though its mean did not: {told}{more}; {chance}{few}"]
 
 

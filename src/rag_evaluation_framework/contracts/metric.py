@@ -21,6 +21,9 @@ class Metric(Component, ABC, Generic[U_contra]):
     evaluation_types: ClassVar[frozenset[EvaluationType]]
     """The levels it can score: the run-time witness of the type parameter."""
 
+    score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    """The least and the greatest score there can be, infinite where there is no limit; intervals of means need it."""
+
     @property
     def name(self) -> str:
         """The class name in snake case; `span_recall` for `SpanRecall`."""

@@ -28,6 +28,7 @@ from rag_evaluation_framework.labelling.edited_documents import relabel_edited, 
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.records import describe, plain
+from rag_evaluation_framework.results.means import recorded_range
 from rag_evaluation_framework.results.query_result import DEEPEST
 from rag_evaluation_framework.results.record import HASH_OF
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
@@ -215,7 +216,7 @@ class ExperimentConfig(Generic[U]):
             "retriever": describe(self.retriever),
             "mode": "retrieve+rerank" if isinstance(self.retriever, RerankedRetriever) else "retrieve",
             "scope_prefixes": sorted({scope.prefix for scope in Scope.of_all(self.dataset.queries) if scope.prefix}),
-            "metrics": [describe(metric) for metric in self.metrics],
+            "metrics": [{**describe(metric), **recorded_range(metric.score_range)} for metric in self.metrics],
             "k": list(self.k),
             **({} if self.top_k is None else {"top_k": self._other_top_k(self.top_k)}),
             "budgets": [str(budget) for budget in self.config.budgets],

@@ -19,11 +19,8 @@ from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.gates.gate import Gate, Slice
 from rag_evaluation_framework.gates.power import power_of_drop, power_of_mean
 from rag_evaluation_framework.gates.uncounted import failed_of_mean, left_out_of_drop, not_compared
-from rag_evaluation_framework.results.clusters import FEWEST
-from rag_evaluation_framework.results.means import SEED
 from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, every_label, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
 
 FOUND = tuple(f"{level}{metric}" for metric in ("recall", "hit", "precision") for level in ("", "chunk_", "span_"))
 """The metrics of which a score above 0 says that something relevant was found, by name."""
@@ -134,19 +131,9 @@ class Runs:
         failed = failed_of_mean(self.result.scores, name, self._rows(gate.where))
         if not gate.population:
             return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(rows))}{failed}")
-        mean = self.result.statistics[name] if gate.where is None else self._mean(column[rows], rows)
+        mean = self.result.means_of([name], rows, self.result.clusters)[name]
         told = f"{gate.written(value)}, interval {mean.low:.3f} to {mean.high:.3f}, {_questions(len(rows))}{failed}"
         return Measurement(value, told, mean.low, mean.high, power_of_mean(gate, mean, column[rows]))
-
-    def _mean(self, scores: Numbers, rows: Integers) -> MeanScore:
-        clusters = self.result.clusters
-        if clusters is not None:
-            found, clusters = np.unique(clusters[rows], return_inverse=True)
-            clusters = None if len(found) < FEWEST else clusters
-        (mean,) = mean_scores(scores[:, np.newaxis], clusters, seed=SEED)
-        if mean is None:  # it is of at least one question
-            raise NotMeasured("no question has the score")
-        return mean
 
     def _drop(self, gate: Gate) -> Measurement:
         before, compared = self._comparison()

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rag_evaluation_framework._outside import name_line
-from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.scopes import SCOPE_PREFIX
-from rag_evaluation_framework.results.clusters import clusters_among
-from rag_evaluation_framework.results.means import SEED, within
+from rag_evaluation_framework.results.means import within
 from rag_evaluation_framework.results.properties import label_values, rows_by_value
-from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.summary import SummaryTable, number
-from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
+from rag_evaluation_framework.statistics.means import MeanScore
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.results.result import EvaluationResult
 
 TAGS = "tags"
 _MOST_VALUES = 10
@@ -65,17 +65,9 @@ class Breakdown:
         )
 
 
-def breakdowns(
-    queries: QueryResults[Any], score: str, column: Numbers, clusters: Integers | None
-) -> Iterator[Breakdown]:
-    """Yield a score by tags and by scope, where a dataset has several of them.
-
-    Args:
-        queries: The results, which know what the dataset says of the questions.
-        score: The name of the score.
-        column: The score, NaN where a question has none; shape (queries,).
-        clusters: The cluster of each question, or None if they are independent.
-    """
+def breakdowns(result: "EvaluationResult[Any]", score: str) -> Iterator[Breakdown]:
+    """Yield a score by tags and by scope, where a dataset has several of them."""
+    queries, column = result.queries, result.scores.column(score)
     for by in (TAGS, SCOPE_PREFIX) if queries.metadata else ():
         of_rows = [label_values(queries.metadata.get(row, {}).get(by)) for row in range(len(queries))]
         known = {value: rows[~np.isnan(column[rows])] for value, rows in rows_by_value(of_rows).items()}
@@ -84,13 +76,6 @@ def breakdowns(
             continue
         means = {value: float(column[rows].mean()) for value, rows in scored.items()}
         lowest = sorted(means, key=lambda value: (means[value], value))[:_MOST_VALUES]
-        found = {value: mean for value in lowest for mean in _means(column, scored[value], clusters)}
+        found = {value: result.means_of([score], scored[value], result.clusters)[score] for value in lowest}
         unscored = tuple(value for value in known if value not in scored)
         yield Breakdown(by, score, len(known), found, unscored)
-
-
-def _means(column: Numbers, rows: Integers, clusters: Integers | None) -> Iterator[MeanScore]:
-    """Yield the mean of some questions, if one of them has the score."""
-    for mean in mean_scores(column[rows][:, np.newaxis], clusters_among(clusters, rows), seed=SEED):
-        if mean is not None:
-            yield mean

@@ -1,6 +1,7 @@
 """Which questions are no independent evidence: those that are answered by the same document."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,29 +13,76 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 Cluster = Literal["question", "document"]
 """What is taken as independent."""
 
-FEWEST = 20
-"""Of fewer clusters the spread is not known well: questions are then taken as independent."""
+FEWEST = 6
+"""Of fewer clusters no change is more than chance: 2 of the 2^5 patterns of five signs are as far from 0."""
 
 
-def by_document(
-    relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType, fewest: int = FEWEST
-) -> Integers | None:
-    """Return the cluster of each question, from 0: the document of its first label, shape (questions,).
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Which questions count together: those whose first label is in the same document.
 
-    Questions without a label are clusters of their own. None where the labels are in too few documents, or do not tell
-    their documents, as those of chunks.
-
-    Args:
-        relevant: The relevant units of each question; none at all if they are not known.
-        evaluation_type: The level of these.
-        fewest: In how many documents the labels have to be.
+    Attributes:
+        numbers: The cluster of each question, from 0, shape (questions,); None if each question counts by itself.
+        few: Number of documents of the labels, where these are too few to count by document, so that what is found is
+            about these documents only; else 0.
+        fewest: Of fewer documents, each question counts by itself.
     """
-    clusters = documents(relevant, evaluation_type)
-    if clusters is None or (count := int(clusters.max()) + 1) < fewest:
-        return None
-    alone = clusters < 0
-    clusters[alone] = count + np.arange(int(alone.sum()))
-    return clusters
+
+    numbers: Integers | None = None
+    few: int = 0
+    fewest: int = FEWEST
+
+    @classmethod
+    def of(
+        cls, relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType, cluster: Cluster | None = None
+    ) -> "Clusters":
+        """Return the clusters of questions; one without a label is a cluster of its own.
+
+        Args:
+            relevant: The relevant units of each question; none at all if they are not known.
+            evaluation_type: The level of these; chunks do not tell their documents.
+            cluster: What is taken as independent; by default documents where there are at least six, else questions.
+        """
+        found = None if cluster == "question" else documents(relevant, evaluation_type)
+        fewest = 1 if cluster == "document" else FEWEST
+        count = 0 if found is None else int(found.max(initial=-1)) + 1
+        if found is None or count < fewest:
+            return cls(None, count, fewest)
+        alone = found < 0
+        found[alone] = count + np.arange(int(alone.sum()))
+        return cls(found, 0, fewest)
+
+    def among(self, rows: Integers) -> "Clusters":
+        """Return those of some of the questions."""
+        if self.numbers is None:
+            return self
+        found, numbers = np.unique(self.numbers[rows], return_inverse=True)
+        few = len(found) < self.fewest
+        return replace(self, numbers=None if few else numbers, few=len(found) if few else 0)
+
+    @property
+    def independent(self) -> str:
+        """What is taken as independent, for records."""
+        return "questions" if self.numbers is None else "documents"
+
+    def described(self, how: str, count: int) -> str:
+        """Say how intervals were made, and what they are about.
+
+        Args:
+            how: How they were made.
+            count: The number of clusters.
+        """
+        if self.numbers is not None:
+            return f"{how}, questions on one document taken together ({count} documents)"
+        return f"{self.caveat}{how}, questions taken as independent"
+
+    @property
+    def caveat(self) -> str:
+        """How a verdict begins that is about few documents only; empty if it is not."""
+        if not self.few:
+            return ""
+        these = "this document" if self.few == 1 else f"these {self.few} documents"
+        return f"of {these} only, with other documents it may differ: "
 
 
 def documents(relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType) -> Integers | None:
@@ -43,36 +91,13 @@ def documents(relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationTy
     None where documents are not known: of chunks, and where labels are not.
 
     Args:
-        relevant: As in `by_document`.
-        evaluation_type: As in `by_document`.
+        relevant: As in `Clusters.of`.
+        evaluation_type: As in `Clusters.of`.
     """
     if evaluation_type == "chunk-level" or not relevant:
         return None
     numbers = Numbering()
     return np.array([numbers[document_of(units[0])] if units else -1 for units in relevant], dtype=np.int64)
-
-
-def clusters_among(clusters: Integers | None, rows: Integers, fewest: int = FEWEST) -> Integers | None:
-    """Return the clusters of some questions, from 0; None where they are so few that questions are independent.
-
-    Args:
-        clusters: The cluster of each question, or None if they are independent.
-        rows: The questions.
-        fewest: In how many clusters these have to be.
-    """
-    if clusters is None:
-        return None
-    found, numbers = np.unique(clusters[rows], return_inverse=True)
-    return None if len(found) < fewest else numbers
-
-
-def taken(together: bool, clusters: int) -> str:
-    """Say how questions were taken: as independent, or together if they are on one document."""
-    return (
-        f"questions on one document taken together ({clusters} documents)"
-        if together
-        else "questions taken as independent"
-    )
 
 
 def document_of(unit: Any) -> str:

@@ -1,8 +1,8 @@
 """What is known of the means of a result: over what they are taken, and what chance makes of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from math import isclose, isfinite, isnan, sqrt
+from math import inf, isclose, isfinite, isnan, sqrt
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from rag_evaluation_framework.data.score_table import Means
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.results.clusters import documents
 from rag_evaluation_framework.results.query_result import QueryResult, QueryResults
-from rag_evaluation_framework.statistics.means import QUANTILES, MeanScore, group_means
+from rag_evaluation_framework.statistics.means import QUANTILES, SHARE, MeanScore, group_means
 from rag_evaluation_framework.statistics.paired import LEVEL
 from rag_evaluation_framework.statistics.power import POWER, pairs_needed, power
 
@@ -63,9 +63,10 @@ def within(mean: MeanScore) -> str:
 def told_drop(name: str, mean: MeanScore) -> list[str]:
     """Return how often a drop would be found in a comparison with this run, and how many questions that takes.
 
-    Of the other run is assumed that its scores are correlated with those of this one, and have the same spread; scores
-    of 0 or 1, what spread their rate after the drop has. Nothing is told of scores that are not from 0 to 1, such as
-    seconds, as such a drop means nothing there, nor of a mean that cannot drop so far.
+    Of the other run is assumed that its scores are correlated with those of this one, as where half of them are drawn
+    anew, and have the same spread; scores of 0 or 1, what spread their rate after the drop has. Nothing is told of
+    scores that are not from 0 to 1, such as seconds, as such a drop means nothing there, nor of a mean that cannot drop
+    so far.
     """
     if not mean.standard_error > 0 or mean.low < 0 or mean.high > 1 or mean.mean < DROP:
         return []
@@ -75,10 +76,24 @@ def told_drop(name: str, mean: MeanScore) -> list[str]:
     spread = variance + after - 2 * CORRELATION * sqrt(variance * after)
     error = mean.standard_error * sqrt(spread / variance)
     size = 1.0 if is_hit else 0.0  # of each change
-    found = power(DROP, error, mean.clusters, size / questions)
-    needed = pairs_needed(DROP, error * sqrt(questions), size)
+    found = power(DROP, error, mean.clusters, 1 - CORRELATION, size / questions)
+    needed = pairs_needed(DROP, error * sqrt(questions), 1 - CORRELATION, size)
     more = "" if found >= POWER or needed <= questions else f", {POWER:.0%} with {needed:,} questions"
     return [f"{name}: a drop of {DROP:.2f} is found {found:.0%} of the time{more} (runs correlated by {CORRELATION})"]
+
+
+def recorded_range(ends: tuple[float, float]) -> dict[str, Any]:
+    """Return the range of a metric for the record of a run, which has no infinite numbers; nothing if it is 0 to 1."""
+    return {} if ends == SHARE else {"score_range": [end if isfinite(end) else None for end in ends]}
+
+
+def score_ranges(config: Mapping[str, Any], metric_names: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Return the range of each metric by name, from the record of a run."""
+    found: dict[str, tuple[float, float]] = {}
+    for name, recorded in zip(metric_names, config.get("metrics", ()), strict=False):
+        least, greatest = recorded.get("score_range", SHARE)
+        found[name] = (-inf if least is None else float(least), inf if greatest is None else float(greatest))
+    return found
 
 
 def statistics_record(

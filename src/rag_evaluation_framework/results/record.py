@@ -153,6 +153,7 @@ class MetricRecord:
     """What is read of a metric in a configuration; the type of a built-in one is its name."""
 
     type: str
+    score_range: tuple[Number | None, Number | None] = (0, 1)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,15 @@
 """What a reranker changed: every score before and after, and what no order of its candidates exceeds."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable
+from rag_evaluation_framework.results.clusters import Clusters
 from rag_evaluation_framework.results.summary import SummaryTable, number
 from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
@@ -26,13 +27,13 @@ class Reranking:
         before: Every score of every query before.
         after: The same after: the scores of the run.
         ceiling: The recall that no order of the candidates exceeds; of recalls only.
-        clusters: The document of each query, by number, shape (queries,); None if queries are taken as independent.
+        clusters: Which queries count together.
     """
 
     before: ScoreTable
     after: ScoreTable
     ceiling: ScoreTable
-    clusters: Integers | None = None
+    clusters: Clusters = field(default_factory=Clusters)
 
     @classmethod
     def of(
@@ -40,7 +41,7 @@ class Reranking:
         after: ScoreTable,
         before: Mapping[str, Numbers],
         ceilings: Mapping[str, Numbers],
-        clusters: Integers | None = None,
+        clusters: Clusters,
     ) -> "Reranking":
         """Return what was changed, by the columns of the queries of a run.
 
@@ -64,7 +65,7 @@ class Reranking:
         both = [np.stack([table.column(name) for name in names], axis=1) for table in (self.before, self.after)]
         beyond = np.any([(scores < 0) | (scores > 1) for scores in both], axis=(0, 1))
         changes = np.stack([self.change[name] for name in names], axis=1)
-        found = paired_differences(changes, self.clusters, seed=_SEED, largest=np.where(beyond, np.inf, 1.0))
+        found = paired_differences(changes, self.clusters.numbers, seed=_SEED, largest=np.where(beyond, np.inf, 1.0))
         return {name: test for name, test in zip(names, found, strict=True) if test is not None}
 
     def means(self, name: str) -> tuple[float | None, float | None]:
@@ -81,9 +82,9 @@ class Reranking:
 
     def record(self) -> dict[str, Any]:
         """Return the change of every score for JSON."""
-        independent = "questions" if self.clusters is None else "documents"
         scores = {name: self._record(name) for name in self.change}
-        return {"intervals": {"level": LEVEL, "seed": _SEED, "independent": independent}, "scores": scores}
+        intervals = {"level": LEVEL, "seed": _SEED, "independent": self.clusters.independent}
+        return {"intervals": intervals, "scores": scores}
 
     def _record(self, name: str) -> dict[str, Any]:
         (before, after), changes, test = self.means(name), self.change[name], self.tests.get(name)

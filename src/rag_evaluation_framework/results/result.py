@@ -1,6 +1,6 @@
 """`EvaluationResult`: the scores of an experiment, down to every query."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -26,11 +26,17 @@ from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.breakdown import Breakdown, breakdowns
-from rag_evaluation_framework.results.clusters import Cluster, by_document
+from rag_evaluation_framework.results.clusters import Cluster, Clusters
 from rag_evaluation_framework.results.first_relevant import FirstRelevant
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.latency import Latency
-from rag_evaluation_framework.results.means import SEED, document_means, micro_means, statistics_record
+from rag_evaluation_framework.results.means import (
+    SEED,
+    document_means,
+    micro_means,
+    score_ranges,
+    statistics_record,
+)
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
 from rag_evaluation_framework.results.record import (
     ReportRecord,
@@ -43,7 +49,7 @@ from rag_evaluation_framework.results.reranking import Reranking
 from rag_evaluation_framework.results.result_summary import summary_of
 from rag_evaluation_framework.results.summary import Summary
 from rag_evaluation_framework.results.unanswerable import Unanswerable
-from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
+from rag_evaluation_framework.statistics.means import SHARE, MeanScore, mean_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,12 +128,27 @@ class EvaluationResult(Generic[U]):
     def statistics(self) -> Mapping[str, MeanScore]:
         """The mean of every score with its interval of 95 %, its spread and its quantiles, by name.
 
-        Questions on one document are taken together if the labels are in at least 20 documents. Scores that no query
+        Questions on one document are taken together if the labels are in at least 6 documents. Scores that no query
         has are left out.
         """
-        columns = np.stack([self.scores.column(name) for name in self.score_names], axis=1)
-        found = mean_scores(columns, self.clusters, seed=SEED)
-        return {name: mean for name, mean in zip(self.score_names, found, strict=True) if mean is not None}
+        return self.means_of(self.score_names, np.arange(len(self.queries)), self.clusters)
+
+    def means_of(self, names: Sequence[str], rows: Integers, clusters: Clusters) -> Mapping[str, MeanScore]:
+        """Return the means of some scores over some queries, with their intervals; of scores that one of these has.
+
+        Args:
+            names: The scores, by their full names.
+            rows: The numbers of the queries.
+            clusters: Which of all queries count together.
+        """
+        ranges = score_ranges(self.config, self.metric_names)
+        found = mean_scores(
+            np.stack([self.scores.column(name)[rows] for name in names], axis=1),
+            clusters.among(rows).numbers,
+            ranges=[ranges.get(name.partition("@")[0], SHARE) for name in names],
+            seed=SEED,
+        )
+        return {name: mean for name, mean in zip(names, found, strict=True) if mean is not None}
 
     @cached_property
     def micro(self) -> Means:
@@ -144,9 +165,9 @@ class EvaluationResult(Generic[U]):
         return document_means(self.queries, self.evaluation_type)
 
     @cached_property
-    def clusters(self) -> Integers | None:
-        """The document of each query, by number, shape (queries,); None if queries are taken as independent."""
-        return by_document(self.queries.relevant, self.evaluation_type)
+    def clusters(self) -> Clusters:
+        """Which queries count together: those on one document, if the labels are in at least 6."""
+        return Clusters.of(self.queries.relevant, self.evaluation_type)
 
     @cached_property
     def reranking(self) -> Reranking | None:
@@ -182,7 +203,7 @@ class EvaluationResult(Generic[U]):
     def breakdowns(self) -> tuple[Breakdown, ...]:
         """The first score by tags and by scope, where the dataset has several; none where that is not known."""
         name = self.score_names[0]
-        return tuple(breakdowns(self.queries, name, self.scores.column(name), self.clusters))
+        return tuple(breakdowns(self, name))
 
     @property
     def score_names(self) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.results.clusters import taken
 from rag_evaluation_framework.results.gate_verdict import gate_rows
 from rag_evaluation_framework.results.means import told_drop, within
 from rag_evaluation_framework.results.recorded_parts import servers, vector_stores
@@ -93,7 +92,7 @@ def _strength(result: EvaluationResult[Any], name: str) -> list[str]:
     known = result.statistics.get(name)
     if known is None:
         return []
-    return [f"intervals of 95 %, {taken(result.clusters is not None, known.clusters)}", *told_drop(name, known)]
+    return [result.clusters.described("intervals of 95 %", known.clusters), *told_drop(name, known)]
 
 
 def _beside(result: EvaluationResult[Any]) -> list[str]:

@@ -5,7 +5,7 @@ from math import ceil, isfinite
 from typing import Any
 
 from rag_evaluation_framework.statistics.paired import PairedDifference
-from rag_evaluation_framework.statistics.power import detectable
+from rag_evaluation_framework.statistics.power import detectable_change
 
 
 def written_interval(test: PairedDifference) -> str:
@@ -30,5 +30,5 @@ def written_p_value(value: float) -> str:
 
 def recorded_test(test: PairedDifference) -> dict[str, Any]:
     """Return a test for JSON, with the smallest difference that is found 4 times in 5; None for what is not known."""
-    record = {**asdict(test), "detectable": detectable(test.standard_error, test.clusters, test.step)}
+    record = {**asdict(test), "detectable": detectable_change(test)}
     return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in record.items()}

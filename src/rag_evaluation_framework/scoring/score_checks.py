@@ -96,6 +96,9 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
 def _check_metric(metric: Metric[Any], level: Level[Any], truth: str) -> None:
     if not getattr(metric, "evaluation_types", None):
         raise ConfigError(f"metric {metric.name!r}: has no evaluation_types; subclass TokenLevelMetric instead")
+    least, greatest = metric.score_range
+    if not least < greatest:
+        raise ConfigError(f"metric {metric.name!r}: score_range is {metric.score_range}; expected (least, greatest)")
     if level.evaluation_type not in metric.evaluation_types:
         raise LevelMismatch(
             f"metric {metric.name!r} scores {' and '.join(sorted(metric.evaluation_types))} truth, {truth}: choose "

@@ -1,6 +1,6 @@
 """Means of scores, and what chance makes of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import floor, inf, nan, sqrt
 
@@ -13,12 +13,12 @@ from rag_evaluation_framework.statistics.proportions import clopper_pearson
 from rag_evaluation_framework.statistics.signs import RESAMPLES
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+SHARE = (0.0, 1.0)
+"""The range of a score, unless its metric says otherwise."""
 _FEWEST = 999
 _MOST_WEIGHTS = 10_000_000  # drawn at all: about a tenth of a second
 _AT_ONCE = 4_000_000  # weights, for the sake of memory
 _COLUMNS = 64  # at once, for the sake of memory
-_PILE = 0.5  # of the scores: so many at one end tell nothing of how far the others reach
-_ROOM = 2.0  # times the greatest score that was seen: how great one may be that was not
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class MeanScore:
 
     Attributes:
         mean: The mean over the questions that have the score: each counts the same (macro).
-        low: The lower bound of its interval; infinite if nothing is known of the range of the score.
+        low: The lower bound of its interval; infinite where the score has no least value, or scores lie outside their
+            range.
         high: The upper bound.
         questions: How many have the score.
         clusters: How many independent groups they are in.
@@ -50,6 +51,7 @@ def mean_scores(
     scores: Numbers,
     clusters: Integers | None = None,
     *,
+    ranges: Sequence[tuple[float, float]] | None = None,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -59,14 +61,12 @@ def mean_scores(
     Of scores that are 0 or 1, and of independent questions, the interval is the exact one (`clopper_pearson`).
 
     Of others, the questions are weighed at random (Rubin, Ann. Stat. 9 (1981), 130-134), beside one more question that
-    has the lowest score there may be for the lower bound, and the greatest for the upper one; the bounds are quantiles
+    has the least score there can be for the lower bound, and the greatest for the upper one; the bounds are quantiles
     of these means. This is the interval of Gaffke (J. Stat. Plan. Inference 128 (2005), 501-513; Learned-Miller and
     Thomas, arXiv:1905.06208), which for scores of 0 or 1 is the exact one. It holds where a plain bootstrap fails, as
-    scores pile up at an end: 20 questions of 20 with a recall of 1 leave 0.83 to 1.
+    scores pile up at an end: 20 questions of 20 with a recall of 1 leave 0.83 to 1, and so do 20 of .99.
 
-    The lowest and the greatest score there may be are twice as far from 1 and from 0 as any that was seen, but not
-    beyond these; 0 and 1 themselves if all are equal, or half of them are at the other end. Of scores that are not from
-    0 to 1 they are those that were seen.
+    The range is that of the metric, never that of the sample: scores near an end do not say how far others reach.
 
     Clusters are weighed as a whole, and their means are what was seen. The one more is as large as the root mean square
     of their sizes, as large ones count for more. `benchmarks/error_rates.py` measures the coverage of all of this.
@@ -74,6 +74,7 @@ def mean_scores(
     Args:
         scores: Shape (questions, scores); NaN where a question lacks a score.
         clusters: The number of the cluster of each question, from 0, shape (questions,); None if each is its own.
+        ranges: The least and the greatest value of each score, which may be infinite; by default 0 and 1.
         level: The coverage of the interval.
         resamples: How many random weights; fewer, but at least 999, where there are more than 1,000 clusters.
         seed: Of the weights, which all scores share.
@@ -82,10 +83,12 @@ def mean_scores(
         One per score; None where no question has it.
     """
     found: list[MeanScore | None] = [None] * scores.shape[1]
+    limits = [SHARE] * len(found) if ranges is None else ranges
     known = np.flatnonzero((~np.isnan(scores)).any(axis=0)).tolist()
     for first in range(0, len(known), _COLUMNS):
         some = known[first : first + _COLUMNS]
-        for number, mean in zip(some, _means(scores[:, some], clusters, level, resamples, seed), strict=True):
+        means = _means(scores[:, some], clusters, [limits[number] for number in some], level, resamples, seed)
+        for number, mean in zip(some, means, strict=True):
             found[number] = mean
     return found
 
@@ -113,23 +116,32 @@ def _scaled(scores: Numbers) -> tuple[Numbers, Numbers]:
     return scores / scales, scales
 
 
-def _means(scores: Numbers, clusters: Integers | None, level: float, resamples: int, seed: int) -> Iterator[MeanScore]:
+def _means(
+    scores: Numbers,
+    clusters: Integers | None,
+    ranges: Sequence[tuple[float, float]],
+    level: float,
+    resamples: int,
+    seed: int,
+) -> Iterator[MeanScore]:
     """Yield the means of scores that at least one question has."""
     scores, scales = _scaled(scores)
     sums, sizes = by_cluster(scores, clusters)
     distinct, column_of = distinct_columns(sizes)
     count = max(min(resamples, _MOST_WEIGHTS // len(sums)), min(resamples, _FEWEST))
     drawn = _weighed(np.hstack([sums, distinct]), count, seed)
-    for number, (column, scale) in enumerate(zip(scores.T, scales.tolist(), strict=True)):
+    for number, (column, scale, limits) in enumerate(zip(scores.T, scales.tolist(), ranges, strict=True)):
         own, total, size = column[~np.isnan(column)], sums[:, number], sizes[:, number]
         mean = float(total.sum()) / len(own)
-        if clusters is None and scale == 1 and bool(np.isin(own, (0.0, 1.0)).all()):
+        if clusters is None and limits == SHARE and scale == 1 and bool(np.isin(own, (0.0, 1.0)).all()):
             low, high = clopper_pearson(int(own.sum()), len(own), level)
         else:
             weights = drawn[:, scores.shape[1] + column_of[number]]
             one_more = drawn[:, -1] * sqrt(float(size @ size) / float((size > 0).sum()))
-            reached = _range(total[size > 0] / size[size > 0], is_share=scale == 1)
-            low, high = _bounds(drawn[:, number], weights, one_more, reached, (1 - level) / 2)
+            least, greatest = limits[0] / scale, limits[1] / scale
+            is_within = least <= own.min() and own.max() <= greatest
+            ends = (least, greatest) if is_within else (-inf, inf)
+            low, high = _bounds(drawn[:, number], weights, one_more, ends, (1 - level) / 2)
         yield MeanScore(
             mean=mean * scale,
             low=min(low, mean) * scale,
@@ -143,14 +155,11 @@ def _means(scores: Numbers, clusters: Integers | None, level: float, resamples: 
 
 
 def _bounds(
-    weighed: Numbers, weights: Numbers, one_more: Numbers, reached: tuple[float, float], tail: float
+    weighed: Numbers, weights: Numbers, one_more: Numbers, ends: tuple[float, float], tail: float
 ) -> tuple[float, float]:
     """Return the bounds of a mean: quantiles of weighed means, beside one more score at the end of the range."""
-    least, greatest = reached
-    if least == greatest:
-        return -inf, inf
-    low = _quantile((weighed + one_more * least) / (weights + one_more), tail)
-    return low, -_quantile(-(weighed + one_more * greatest) / (weights + one_more), tail)
+    low = _quantile((weighed + one_more * ends[0]) / (weights + one_more), tail)
+    return low, -_quantile(-(weighed + one_more * ends[1]) / (weights + one_more), tail)
 
 
 def _weighed(columns: Numbers, count: int, seed: int) -> Numbers:
@@ -170,20 +179,6 @@ def _weights(width: int, count: int, seed: int) -> Iterator[Numbers]:
     step = max(1, _AT_ONCE // width)
     for first in range(0, count, step):
         yield random.standard_exponential((min(step, count - first), width))
-
-
-def _range(seen: Numbers, *, is_share: bool) -> tuple[float, float]:
-    """Return the lowest and the greatest score that there may be; what is a share is at most 1."""
-    lowest, greatest = float(seen.min()), float(seen.max())
-    if lowest < 0 or not is_share:
-        return lowest, greatest
-    zeros, ones = float((seen == 0).mean()), float((seen == 1).mean())
-    if lowest == greatest:
-        return 0.0, 1.0
-    return (
-        0.0 if ones >= _PILE else max(1 - _ROOM * (1 - lowest), 0.0),
-        1.0 if zeros >= _PILE else min(_ROOM * greatest, 1.0),
-    )
 
 
 def _quantile(values: Numbers, tail: float) -> float:

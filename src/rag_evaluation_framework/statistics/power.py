@@ -1,51 +1,92 @@
 """Power: which difference a comparison would find, and how many questions another one takes."""
 
-from math import ceil, inf, nan, sqrt
+from math import ceil, floor, inf, nan, sqrt
 from statistics import NormalDist
 
 import numpy as np
 
-from rag_evaluation_framework.statistics.paired import LEVEL
+from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
 from rag_evaluation_framework.statistics.proportions import probabilities
 
 POWER = 0.8
 _NORMAL = NormalDist()
-_FEW = 100  # changes, up to which power is that of the sign test
-_STEPS = 16  # halvings: to a thousandth of a step
+_FEW = 100  # changes, up to which their number is drawn, and power is that of the sign test where all have one size
+_RARE = 1e-6
+_STEPS = 20  # halvings of an interval
 
 
-def power(difference: float, standard_error: float, clusters: int, step: float = 0.0, level: float = LEVEL) -> float:
-    """Return how often a true difference of means is found by `paired_differences`.
+def power(
+    difference: float,
+    standard_error: float,
+    clusters: int,
+    changed: float = 1.0,
+    step: float = 0.0,
+    level: float = LEVEL,
+) -> float:
+    """Return the power of `paired_differences`: how often it finds a true difference of means.
 
-    The test compares the mean m of n clusters with flipped ones, whose spread is the root of s^2 + m^2 / n: it rejects
-    where m is z / sqrt(1 - z^2 / n) standard errors s from 0, z being the normal quantile. Means are taken as normal.
+    A test by signs knows only the clusters that change: of five or fewer, all the same way, chance makes one pattern in
+    16. So the number of changes is drawn (binomial), and the power of each number is that of a t-test at the level
+    that so many signs can reach. The changes are as far apart as the standard error says, less half of what their
+    varying number adds to it: all of it is right where changes are normal, and too much where they pile up at an end.
+    Where all changes have one size, it is the sign test of the changed clusters.
 
-    Where all changes have one size, it is the sign test of the changed clusters, which finds less than that. Their
-    number is binomial, and so are the gains among them; of many changes, one step is taken off the difference.
+    `benchmarks/error_rates.py` compares it with what is found, from 6 clusters on.
 
     Args:
         difference: The true difference.
         standard_error: Of the mean, as `PairedDifference` has it.
-        clusters: How many independent groups the pairs are in; the pairs, if each is its own.
+        clusters: Number of independent groups of pairs; the pairs, if each is its own.
+        changed: Share of the clusters that change; more do where the difference takes more.
         step: What each change moves the mean, if all move it as far; else 0.
         level: The level of the test.
 
     Returns:
-        From 0 to 1; NaN if the standard error is not known.
+        From 0 to 1; NaN if the standard error is not known, or if it is 0 and no change has a size.
     """
-    critical = _critical(clusters, level)
-    if standard_error <= 0 or critical == inf:
-        return float(standard_error <= 0 and difference != 0 and critical < inf)
+    wanted, variance = abs(difference), standard_error**2 * clusters
+    if not (standard_error > 0 or (standard_error == 0 and step)):
+        return nan
     if step:
-        mean = min(abs(difference) / (step * clusters), 1.0)  # more than all cannot change
-        changed = min(max((standard_error / (step * clusters)) ** 2 * (clusters - 1) + mean**2, mean), 1.0)
-        if changed * clusters <= _FEW:
-            return _of_signs(mean, changed, clusters, level)
-    shift = max(abs(difference) - step, 0) / standard_error
-    return _NORMAL.cdf(shift - critical) + _NORMAL.cdf(-shift - critical)
+        mean = min(wanted / (step * clusters), 1.0)  # more than all cannot change
+        share = min(max((standard_error / (step * clusters)) ** 2 * (clusters - 1) + mean**2, mean), 1.0)
+        if share * clusters <= _FEW:
+            return _power_of_signs(mean, share, clusters, level)
+        wanted = max(wanted - step, 0)
+    share = min(max(changed, wanted**2 / (variance + wanted**2), _RARE), 1.0)
+    spread = variance / share - (1 - share) * (wanted / share) ** 2 / 2
+    shift = wanted / share / sqrt(spread)
+    if share * clusters > _FEW:
+        return _power_of_t(shift, round(share * clusters), level)
+    weights = probabilities(clusters, share)
+    likely = np.flatnonzero(weights > _RARE).tolist()
+    return float(sum(weights[count] * _power_of_t(shift, count, level) for count in likely))
 
 
-def _of_signs(mean: float, changed: float, clusters: int, level: float) -> float:
+def _power_of_t(shift: float, count: int, level: float) -> float:
+    """Return the power of a two-sided t-test at the level that the signs of so many changes can reach.
+
+    Source: the normal approximation of the noncentral t distribution (Johnson and Welch, Biometrika 31 (1940),
+    362-389).
+
+    Args:
+        shift: The mean change in standard deviations of the changes.
+        count: The number of changes.
+        level: The level of the test.
+    """
+    patterns = 2.0 ** min(count - 1, 50)  # on either side
+    reached = floor((1 - level) * patterns + 1e-9) / patterns
+    if not reached:
+        return 0.0
+    quantile, free = -_NORMAL.inv_cdf(reached / 2), count - 1
+    shrink = 1 - 1 / (4 * free)
+    critical = quantile / sqrt(shrink**2 - quantile**2 / (2 * free))
+    width = sqrt(1 + critical**2 / (2 * free))
+    mean = shift * sqrt(count)
+    return sum(_NORMAL.cdf((side * mean - critical * shrink) / width) for side in (1, -1))
+
+
+def _power_of_signs(mean: float, changed: float, clusters: int, level: float) -> float:
     """Return the power of the sign test.
 
     Args:
@@ -56,7 +97,7 @@ def _of_signs(mean: float, changed: float, clusters: int, level: float) -> float
     """
     reach = 7 * sqrt(clusters * changed) + 7
     most = min(clusters, round(clusters * changed + reach))
-    counts, gain = np.arange(most + 1), (changed + mean) / (2 * changed)
+    counts, gain = np.arange(most + 1), (changed + mean) / (2 * changed) if changed else 0.5
     weights = probabilities(clusters, changed)[: most + 1]
     found = 0.0
     for count, weight in zip(counts.tolist(), weights.tolist(), strict=True):
@@ -68,35 +109,56 @@ def _of_signs(mean: float, changed: float, clusters: int, level: float) -> float
 
 
 def detectable(
-    standard_error: float, clusters: int, step: float = 0.0, level: float = LEVEL, wanted: float = POWER
+    standard_error: float,
+    clusters: int,
+    changed: float = 1.0,
+    step: float = 0.0,
+    level: float = LEVEL,
+    wanted: float = POWER,
 ) -> float:
     """Return the smallest true difference that is found as often as wanted.
 
     Args:
         standard_error: As in `power`.
         clusters: As in `power`.
+        changed: As in `power`.
         step: As in `power`.
         level: As in `power`.
-        wanted: How often it is to be found, above (1 - level) / 2.
+        wanted: How often it is to be found, above 1 - level.
 
     Returns:
-        Above 0; infinite with fewer than five clusters, and NaN if the standard error is 0 or not known.
+        Above 0; infinite if no difference is found so often, as with fewer than six clusters; NaN as in `power`.
     """
-    if not standard_error > 0:
-        return nan
-    least = (_critical(clusters, level) + _NORMAL.inv_cdf(wanted)) * standard_error
-    if not step or least == inf:
-        return least
-    low, high = least, least + 10 * step
+
+    def is_found(difference: float) -> bool:
+        return power(difference, standard_error, clusters, changed, step, level) >= wanted
+
+    least = standard_error + step
+    if not least > 0:
+        return nan if clusters > 1 else inf
+    if not is_found(1e6 * clusters * least):
+        return inf
+    low, high = 0.0, least
+    while not is_found(high):
+        low, high = high, 2 * high
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        is_found = power(middle, standard_error, clusters, step, level) >= wanted
-        low, high = (low, middle) if is_found else (middle, high)
+        low, high = (low, middle) if is_found(middle) else (middle, high)
     return high
 
 
+def detectable_change(test: PairedDifference) -> float:
+    """Return the smallest true difference that a comparison like this one finds 4 times in 5, as `detectable` does."""
+    return detectable(test.standard_error, test.clusters, test.changed / test.clusters, test.step)
+
+
 def pairs_needed(
-    difference: float, deviation: float, size: float = 0.0, level: float = LEVEL, wanted: float = POWER
+    difference: float,
+    deviation: float,
+    changed: float = 1.0,
+    size: float = 0.0,
+    level: float = LEVEL,
+    wanted: float = POWER,
 ) -> int:
     """Return how many pairs are needed to find a true difference as often as wanted.
 
@@ -104,18 +166,13 @@ def pairs_needed(
         difference: The true difference, not 0, and not so small that no integer is as large as the answer.
         deviation: The standard deviation of the differences of independent pairs. Of pairs in clusters, the standard
             error times the root of their number: as many more as these need are counted then.
+        changed: Share of the pairs that change, as in `power`.
         size: How far each pair that changed did, if all did as far, as where scores are 0 or 1; else 0.
         level: As in `power`.
         wanted: As in `detectable`.
     """
     quantile = _NORMAL.inv_cdf((1 + level) / 2)
-    pairs = max(ceil(((quantile + _NORMAL.inv_cdf(wanted)) * deviation / difference) ** 2), ceil(quantile**2) + 1)
-    while power(difference, deviation / sqrt(pairs), pairs, size / pairs, level) < wanted:
+    pairs = max(ceil(((quantile + _NORMAL.inv_cdf(wanted)) * deviation / difference) ** 2), 6)
+    while power(difference, deviation / sqrt(pairs), pairs, changed, size / pairs, level) < wanted:
         pairs += max(1, pairs // 1000)
     return pairs
-
-
-def _critical(clusters: int, level: float) -> float:
-    """Return how many standard errors from 0 a mean is rejected."""
-    quantile = _NORMAL.inv_cdf((1 + level) / 2)
-    return quantile / sqrt(1 - quantile**2 / clusters) if clusters > quantile**2 else inf
