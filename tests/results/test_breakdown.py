@@ -13,17 +13,20 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     DocumentLevelGroundTruth,
+    DocumentLevelMetric,
     Query,
     evaluate,
     load_result,
 )
+from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.data.ids import QueryId, QueryText
+from rag_evaluation_framework.gates import check_gates
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
 
 CORPUS = Corpus([Document(DocumentId(name), "text") for name in ("yes", "no")])
 
 
-def run(*questions):
+def run(*questions, metrics=None):
     """Evaluate questions of whether they find their document, and what the dataset says of them."""
     truth = [
         DocumentLevelGroundTruth(
@@ -33,7 +36,7 @@ def run(*questions):
         for number, (found, kept) in enumerate(questions)
     ]
     dataset = Dataset(truth, DOCUMENT, corpus=CORPUS)
-    return evaluate(search, dataset, k=1, budgets=[])
+    return evaluate(search, dataset, k=1, budgets=[], metrics=metrics)
 
 
 def search(text, k):
@@ -113,3 +116,21 @@ def test_it_is_in_the_summary_the_report_and_what_is_loaded(tmp_path):
     assert [told.record() for told in load_result(folder).breakdowns] == [record]
     alone = load_result(shutil.copy(folder / "report.json", tmp_path / "alone.json"))
     assert alone.breakdowns == ()
+
+
+@pytest.mark.parametrize("value", [-3.0, 5.0])
+def test_a_score_of_no_known_range_is_saved_and_shown_without_bounds(tmp_path, value):
+    class Points(DocumentLevelMetric):
+        def calculate(self, retrieved, ground_truth):
+            return value
+
+    result = run(*BILLING, tagged(True, "account"), metrics=[Points()])
+    assert f"| billing | 3 | {value:.3f} | ?–? |" in result.summary().as_markdown()
+    folder = result.save(tmp_path / "run")
+    report = parse_json((folder / "report.json").read_text(encoding="utf-8"))
+    (record,) = report["breakdowns"]
+    for known in (*record["means"], report["statistics"]["points@1"]):
+        assert (known["mean"], known["low"], known["high"]) == (value, None, None)
+    assert load_result(folder).summary().as_markdown() == result.summary().as_markdown()
+    (verdict,) = check_gates(result, "population(points@1) >= 0")
+    assert verdict.told == f"{value:.3f}, interval not known, 4 questions"

@@ -132,7 +132,8 @@ class Runs:
         if not gate.population:
             return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(rows))}{failed}")
         mean = self.result.means_of([name], rows, self.result.clusters)[name]
-        told = f"{gate.written(value)}, interval {mean.low:.3f} to {mean.high:.3f}, {_questions(len(rows))}{failed}"
+        bounds = f"{mean.low:.3f} to {mean.high:.3f}" if isfinite(mean.high - mean.low) else "not known"
+        told = f"{gate.written(value)}, interval {bounds}, {_questions(len(rows))}{failed}"
         return Measurement(value, told, mean.low, mean.high, power_of_mean(gate, mean, column[rows]))
 
     def _drop(self, gate: Gate) -> Measurement:

@@ -11,6 +11,7 @@ from rag_evaluation_framework.data.scopes import SCOPE_PREFIX
 from rag_evaluation_framework.results.means import within
 from rag_evaluation_framework.results.properties import label_values, rows_by_value
 from rag_evaluation_framework.results.summary import SummaryTable, number
+from rag_evaluation_framework.results.written import finite
 from rag_evaluation_framework.statistics.means import MeanScore
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Breakdown:
     def record(self) -> dict[str, Any]:
         """Return it for JSON."""
         means = [
-            {"value": value, "n": mean.questions, "mean": mean.mean, "low": mean.low, "high": mean.high}
+            finite({"value": value, "n": mean.questions, "mean": mean.mean, "low": mean.low, "high": mean.high})
             for value, mean in self.means.items()
         ]
         return {"by": self.by, "score": self.score, "values": self.values, "means": means, "unscored": [*self.unscored]}

@@ -13,6 +13,7 @@ from rag_evaluation_framework.data.score_table import Means
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.results.clusters import documents
 from rag_evaluation_framework.results.query_result import QueryResult, QueryResults
+from rag_evaluation_framework.results.written import finite
 from rag_evaluation_framework.statistics.means import QUANTILES, SHARE, MeanScore, group_means
 from rag_evaluation_framework.statistics.paired import LEVEL
 from rag_evaluation_framework.statistics.power import POWER, pairs_needed, power
@@ -56,8 +57,9 @@ def document_means(queries: QueryResults[Any], evaluation_type: EvaluationType) 
 
 
 def within(mean: MeanScore) -> str:
-    """Return an interval as tables show it, without the zero before the point."""
-    return "–".join(f"{bound:.3f}".removeprefix("0") for bound in (mean.low, mean.high))
+    """Return an interval as tables show it, without the zero before the point, and "?" for a bound that is unknown."""
+    bounds = (mean.low, mean.high)
+    return "–".join(f"{bound:.3f}".removeprefix("0") if isfinite(bound) else "?" for bound in bounds)
 
 
 def told_drop(name: str, mean: MeanScore) -> list[str]:
@@ -99,9 +101,9 @@ def score_ranges(config: Mapping[str, Any], metric_names: Sequence[str]) -> dict
 def statistics_record(
     statistics: Mapping[str, MeanScore], micro: Mapping[str, float | None], per_document: Mapping[str, float | None]
 ) -> dict[str, Any]:
-    """Return what is known of every mean for JSON, which has no numbers that are not finite."""
+    """Return what is known of every mean for JSON."""
     return {"level": LEVEL, "seed": SEED} | {
-        name: {key: value if isfinite(value) else None for key, value in asdict(mean).items() if key != "quantiles"}
+        name: finite(asdict(mean))
         | {"quantiles": dict(zip(map(str, QUANTILES), mean.quantiles, strict=True))}
         | {"micro": dict(micro).get(name), "per_document": dict(per_document).get(name)}
         for name, mean in statistics.items()

@@ -1,5 +1,6 @@
 """Differences as they are written: in tables short, and never saying other than what was found; in JSON in full."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from math import ceil, isfinite
 from typing import Any
@@ -30,5 +31,9 @@ def written_p_value(value: float) -> str:
 
 def recorded_test(test: PairedDifference) -> dict[str, Any]:
     """Return a test for JSON, with the smallest difference that is found 4 times in 5; None for what is not known."""
-    record = {**asdict(test), "detectable": detectable_change(test)}
+    return finite({**asdict(test), "detectable": detectable_change(test)})
+
+
+def finite(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record for JSON, with None for numbers that are not finite: these are not known."""
     return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in record.items()}
