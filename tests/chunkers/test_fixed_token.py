@@ -1,6 +1,7 @@
 import inspect
 import itertools
 import sys
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -8,8 +9,8 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Document, DocumentId, FixedTokenChunker
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, TokenizerError
+from rag_evaluation_framework.testing.growth import assert_linear
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
-from support.cpu_time import cpu_seconds_below
 
 CL100K = resolve_tokenizer("cl100k_base")
 LONE_SURROGATES = [chr(0xD83D), chr(0xDE00), chr(0xD800)]
@@ -139,15 +140,12 @@ class TestCharacters:
 
 
 class TestTime:
-    """Generous limits: they catch what grows with the square of the length."""
-
     @pytest.mark.parametrize("sizes", [(100,), (100, 99), (1,)])
     def test_ten_thousand_letters_without_a_separator(self, sizes):
-        with cpu_seconds_below(10):
-            found = places("x" * 10_000, *sizes)
+        found = places("x" * 10_000, *sizes)
         assert (found[0][0], found[-1][1]) == (0, 10_000)
+        assert_linear(lambda length: partial(places, "x" * length, *sizes), 2_500)
 
     def test_a_megabyte_of_prose(self):
-        text = PROSE * 400
-        with cpu_seconds_below(20):
-            assert sum(map(len, cut(text, 200))) == len(text)
+        assert sum(map(len, cut(PROSE * 400, 200))) == len(PROSE * 400)
+        assert_linear(lambda times: partial(cut, PROSE * times, 200), 50)

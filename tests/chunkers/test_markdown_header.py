@@ -1,4 +1,5 @@
 import itertools
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -8,8 +9,8 @@ from rag_evaluation_framework import Document, DocumentId, MarkdownHeaderChunker
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.testing.growth import assert_linear
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
-from support.cpu_time import cpu_seconds_below
 
 LINES = ["# A", "## B", "### C", "text", "", "", "====", "---", "```", "    # code", "> # q", "- # l", "<div>", "a | b"]
 texts = st.lists(st.sampled_from(LINES) | st.text(max_size=8), max_size=25).flatmap(
@@ -223,6 +224,4 @@ class TestTime:
         ["# H\n\ntext is here. More of it.\n\n", "- ", ">", "[a\n", "* * * a\n", "`", "1. a\n   - b\n", "a\n", "---\n"],
     )
     def test_a_long_text_takes_linear_time(self, part):
-        text = part * (200_000 // len(part))
-        with cpu_seconds_below(20):
-            chunked(text)
+        assert_linear(lambda length: partial(chunked, part * (length // len(part))), 25_000)

@@ -1,6 +1,7 @@
 import itertools
 import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +23,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.chunkers import position_adapter, position_aware
 from rag_evaluation_framework.errors import InputError
-from support.cpu_time import cpu_seconds_below
+from rag_evaluation_framework.testing.growth import assert_linear
 
 
 class Fixed(Chunker):
@@ -228,8 +229,7 @@ class TestOverlap:
         assert all(after - before <= size for before, after in itertools.pairwise(found))
 
     def test_repeated_text_takes_no_square_of_time(self):
-        with cpu_seconds_below(10):
-            adapted(Windows(1_000, 500), "x" * 20_000)
+        assert_linear(lambda length: partial(adapted, Windows(1_000, 500), "x" * length), 20_000)
 
 
 class TestChangedText:

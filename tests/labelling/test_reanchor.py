@@ -1,5 +1,7 @@
 """Spans that are found again in an edited corpus, case by case."""
 
+from functools import partial
+
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
@@ -7,7 +9,7 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
-from support.cpu_time import cpu_seconds_below
+from rag_evaluation_framework.testing.growth import assert_linear
 
 ANSWER = "Refunds take five working days in all countries."
 PAGE = (
@@ -549,12 +551,16 @@ def test_known_documents_are_those_of_the_labels_and_those_with_the_same_text():
 
 def test_what_the_documents_show_is_read_once_for_all_labels_that_are_lost():
     lines = [f"The limit number {number} of the service is told on this line.\n" for number in range(60)]
-    corpus = corpus_of(a="".join(lines), b=PAGE * 10_000)
+    corpus = corpus_of(a="".join(lines), b=PAGE * 2_500)
     anchors = anchors_of([span_of(corpus, "a.md", line.strip()) for line in lines], corpus)
-    after = corpus_of(a="".join(line.replace("limit", "border") for line in lines), b=PAGE * 10_000)
-    with cpu_seconds_below(6):
-        results = reanchor(anchors, after, known_documents(["a.md"], corpus))
-    assert all(result.span is None and result.nearest is not None for result in results)
+    known = known_documents(["a.md"], corpus)
+
+    def found_again(labels):
+        after = corpus_of(a="".join(line.replace("limit", "border") for line in lines), b=PAGE * 2_500)
+        return partial(reanchor, anchors[:labels], after, known)
+
+    assert all(result.span is None and result.nearest is not None for result in found_again(60)())
+    assert_linear(found_again, 1, times=60, most=10)
 
 
 @pytest.mark.parametrize(

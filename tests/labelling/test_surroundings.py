@@ -4,6 +4,7 @@
 """
 
 import re
+from functools import partial
 from itertools import permutations
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
-from support.cpu_time import cpu_seconds_below
+from rag_evaluation_framework.testing.growth import assert_linear
 
 MARKED = re.compile(r"⟦(.*?)⟧", re.DOTALL)
 
@@ -637,6 +638,8 @@ def test_a_sentence_behind_that_of_a_label_loses_no_label():
 
 @pytest.mark.parametrize("signs", ["_", " .", "| ", "<", "- "])
 def test_a_line_of_many_signs_is_read_in_linear_time(signs):
-    page = "Reader ⟦42 EUR⟧ is it; x{}\n"
-    with cpu_seconds_below(3):
-        found_again("a.md", page.format(signs * 100_000), f"Top.\n\n{page.format(signs * 100_000)}")
+    def edited(size):
+        page = f"Reader ⟦42 EUR⟧ is it; x{signs * size}\n"
+        return partial(found_again, "a.md", page, f"Top.\n\n{page}")
+
+    assert_linear(edited, 10_000)

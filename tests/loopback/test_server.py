@@ -116,13 +116,25 @@ def test_a_body_that_comes_in_chunks_is_read(server):
         assert json.loads(connection.getresponse().read())["got"] == {"n": 1}
 
 
-def test_a_connection_is_kept_for_many_requests_and_none_of_them_waits(server):
+def test_a_connection_is_kept_for_many_requests_and_none_of_them_waits(server, monkeypatch):
+    packets = []
+    for name, send in {name: getattr(socket.socket, name) for name in ("send", "sendall")}.items():
+
+        def noted(self, data, send=send):
+            packets.append(bytes(data))
+            return send(self, data)
+
+        monkeypatch.setattr(socket.socket, name, noted)
     with closing(HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
-        begin = time.monotonic()
-        for number in range(100):
+        connection.connect()
+        kept = connection.sock
+        for number in range(3):
             connection.request("POST", "/echo", json.dumps(number))
-            assert json.loads(connection.getresponse().read())["got"] == number
-        assert time.monotonic() - begin < 3  # 40 ms each if headers and body went in two packets
+            answer = connection.getresponse().read()
+            assert json.loads(answer)["got"] == number
+            assert connection.sock is kept
+            headers = [packet for packet in packets if packet.startswith(b"HTTP/")]
+            assert headers[-1].endswith(answer)  # 40 ms more if headers and body went in two packets
 
 
 def test_a_fault_befalls_the_next_requests_of_its_route_and_no_others(server):
@@ -174,16 +186,16 @@ def test_a_fault_that_raises_is_answered_and_recorded(server, capfd, fault, told
 
 
 def test_an_answer_that_is_delayed_comes_late_and_keeps_no_other_one_waiting(server):
-    server.fault(ECHO, Fault(delay=2.0))
+    server.fault(ECHO, Fault(delay=5.0))
     begin = time.monotonic()
     late = threading.Thread(target=ask, args=(server, "POST", "/echo", 1))
     late.start()
     while not server.exchanges:
         time.sleep(0.001)
     ask(server, "POST", "/echo", 2)
-    assert time.monotonic() - begin < 1.8
+    assert late.is_alive()
     late.join()
-    assert time.monotonic() - begin >= 2.0
+    assert time.monotonic() - begin >= 5.0
 
 
 def test_a_dropped_connection_is_closed_without_an_answer_and_recorded_without_a_status(server):
@@ -218,10 +230,10 @@ def test_a_fault_of_no_route_is_refused_with_those_that_there_are(server):
 
 def test_a_client_that_goes_away_is_no_matter(server, capfd):
     server.fault(ECHO, Fault(delay=0.2, body=b"x" * 10_000_000))
-    with closing(HTTPConnection("127.0.0.1", server.port, timeout=0.05)) as connection:
+    with closing(HTTPConnection("127.0.0.1", server.port)) as connection:
         connection.request("POST", "/echo", "1")
-        with pytest.raises(TimeoutError):
-            connection.getresponse()
+        while not server.exchanges:
+            time.sleep(0.001)
     time.sleep(0.4)
     assert ask(server, "POST", "/echo", 1)[0] == 200
     assert capfd.readouterr().err == ""

@@ -1,6 +1,7 @@
 """What a renderer shows of each format: exact offsets, and nothing hidden that is text."""
 
 import re
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from rag_evaluation_framework.markups.characters import CALL, folded
 from rag_evaluation_framework.markups.html_markup import html_markup
 from rag_evaluation_framework.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.markups.rst_markup import rst_markup
-from support.cpu_time import cpu_seconds_below
+from rag_evaluation_framework.testing.growth import assert_linear
 
 READ = {"md": markdown_markup, "html": html_markup, "rst": rst_markup}
 
@@ -220,9 +221,7 @@ OPENED = (
 @pytest.mark.parametrize("read", READ.values(), ids=READ)
 @pytest.mark.parametrize("opened", OPENED)
 def test_markup_that_is_opened_and_never_closed_is_read_once(read, opened):
-    source = opened * (80_000 // len(opened))
-    with cpu_seconds_below(4):
-        read(source)
+    assert_linear(lambda size: partial(read, opened * (size // len(opened))), 20_000)
 
 
 @pytest.mark.parametrize(
@@ -242,20 +241,16 @@ def test_markup_that_is_opened_and_never_closed_is_read_once(read, opened):
     ],
 )
 def test_what_may_begin_or_end_at_many_places_is_read_once(read, first, repeated, last):
-    source = first + repeated * (80_000 // len(repeated)) + last
-    with cpu_seconds_below(2):
-        read(source)
+    assert_linear(lambda size: partial(read, first + repeated * (size // len(repeated)) + last), 20_000)
 
 
 @pytest.mark.parametrize("repeated", ["<!---->", "<svg></svg>", "<pre></pre>"])
 def test_hidden_elements_on_one_line_are_read_once(repeated):
-    with cpu_seconds_below(4):
-        markdown_markup(repeated * 128_000)
+    assert_linear(lambda size: partial(markdown_markup, repeated * size), 8_000)
 
 
 def test_brackets_in_brackets_are_read_once():
-    with cpu_seconds_below(4):
-        markdown_markup("[" * 60_000 + "]" * 60_000)
+    assert_linear(lambda size: partial(markdown_markup, "[" * size + "]" * size), 10_000)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import csv
 import json
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate, combinations, pairwise
 
 import numpy as np
@@ -21,8 +22,8 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging import SpanJudgements, oracle_from_lists
 from rag_evaluation_framework.metrics import ALL_METRICS, SpanMetric
+from rag_evaluation_framework.testing.growth import assert_linear
 from support import brute_force_spans as brute_force
-from support.cpu_time import cpu_seconds_below
 
 OMEGA = PrecisionOmega()
 
@@ -175,15 +176,21 @@ def test_judgements_without_chunks_are_refused():
 
 
 def test_nested_chunks_are_not_compared_with_every_question_one_by_one():
-    source = np.random.default_rng(0)
-    chunks = [CharacterSpan(f"d{n % 200}", 500 * (n // 200), 500 * (n // 200) + 800) for n in range(20_000)]
-    chunks += [CharacterSpan(f"d{n}", 0, 60_000) for n in range(200)]
-    places = source.integers(0, (200, 50_000), size=(1_000, 3, 2)).tolist()
-    truth = [[CharacterSpan(f"d{document}", start, start + 150) for document, start in place] for place in places]
-    with cpu_seconds_below(1):
-        judged = oracle_from_lists(chunks, truth)
+    def nested(documents):  # each with 100 chunks in one that holds them all, and five questions
+        chunks = [
+            CharacterSpan(f"d{n % documents}", 500 * (n // documents), 500 * (n // documents) + 800)
+            for n in range(100 * documents)
+        ]
+        chunks += [CharacterSpan(f"d{n}", 0, 60_000) for n in range(documents)]
+        places = np.random.default_rng(0).integers(0, (documents, 50_000), size=(5 * documents, 3, 2)).tolist()
+        truth = [[CharacterSpan(f"d{document}", start, start + 150) for document, start in place] for place in places]
+        return chunks, truth
+
+    chunks, truth = nested(200)
+    judged = oracle_from_lists(chunks, truth)
     for question in range(0, 1_000, 200):
         assert judged.retrieved_chars[question] == sum(60_000 for _ in {right.doc_id for right in truth[question]})
+    assert_linear(lambda documents: partial(oracle_from_lists, *nested(documents)), 50)
 
 
 @pytest.mark.parametrize(

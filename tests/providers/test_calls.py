@@ -6,7 +6,7 @@ import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from threading import Event, Timer
+from threading import Event, Thread
 
 import pytest
 from openai import OpenAI
@@ -40,6 +40,9 @@ def asking(max_retries=5, sdk=None, timeout=10.0, prices=None):
     calls = ProviderCalls(OPENAI, "m", ADDRESS, max_retries, prices or Prices())
     sdk = sdk or OpenAI(max_retries=0, timeout=timeout)
     return lambda: calls.call(lambda: sdk.embeddings.create(model="m", input=["a", "b"]), read, consumed)
+
+
+ASKED_TO_WAIT = 110  # seconds: whatever ended before did not wait
 
 
 def seconds(call):
@@ -188,17 +191,13 @@ def test_else_a_retry_waits_a_random_time_below_a_bound_that_doubles(providers, 
         assert len(set(times)) > 10
 
 
-def test_a_busy_provider_is_not_asked_by_other_calls_before_it_is_free(providers):
-    providers.fault(ROUTE, status=429, headers={"retry-after-ms": "600"})
+def test_a_busy_provider_is_not_asked_by_other_calls_before_it_is_free(providers, waits):
+    providers.fault(ROUTE, status=429, headers={"Retry-After": "100"})
     call = asking()
-    with ThreadPoolExecutor(2) as threads:
-        first = threads.submit(call)
-        time.sleep(0.3)
-        begin = time.monotonic()
-        second = threads.submit(call)
-        assert (first.result(), second.result()) == (2, 2)
-        assert time.monotonic() - begin >= 0.25
+    assert (call(), call()) == (2, 2)
     assert [exchange.status for exchange in providers.exchanges] == [429, 200, 200]
+    assert len(waits) == 2  # each before it asked
+    assert all(0 < wait <= 110 for wait in waits)
 
 
 def test_a_busy_provider_is_up(providers, waits):
@@ -264,8 +263,8 @@ def test_a_provider_that_refuses_or_answers_nonsense_is_up(providers, waits, ans
 
 def test_a_lost_connection_and_a_timeout_are_tried_again_and_told_by_their_cause(providers, waits):
     providers.fault(ROUTE, drop=True)
-    providers.fault(ROUTE, delay=1.0)
-    assert asking(2, timeout=0.3)() == 2
+    providers.fault(ROUTE, delay=60.0)
+    assert asking(2, timeout=2.0)() == 2
     providers.fault(ROUTE, drop=True, times=None)
     told = rf"^OpenAI \(m\) cannot be reached at {ADDRESS} \(OPENAI_BASE_URL\): \w+: .*$"
     with pytest.raises(ProviderUnavailable, match=told) as failed:
@@ -315,18 +314,24 @@ def test_what_our_own_code_raises_before_anything_is_sent_stays_as_it_is(waits):
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("at_once", [1, 4])
 def test_ctrl_c_ends_the_waiting(providers, at_once):
-    providers.fault(ROUTE, status=429, headers={"Retry-After": "60"}, times=None)
+    providers.fault(ROUTE, status=429, headers={"Retry-After": str(ASKED_TO_WAIT)}, times=None)
     embedder = OpenAIEmbedder(batch_size=1, max_concurrency=at_once)
+
+    def press():
+        while not providers.exchanges:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
     begin = time.monotonic()
-    Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    Thread(target=press).start()
     with pytest.raises(KeyboardInterrupt):
         embedder.embed(["a", "b", "c", "d", "e", "f"])
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < ASKED_TO_WAIT
     assert providers.counts()[ROUTE] <= at_once
 
 
 def test_cancelled_work_waits_no_longer(providers):
-    providers.fault(ROUTE, status=429, headers={"Retry-After": "60"}, times=None)
+    providers.fault(ROUTE, status=429, headers={"Retry-After": str(ASKED_TO_WAIT)}, times=None)
     awaited, began = Awaited(), Event()
 
     def work():
@@ -336,14 +341,14 @@ def test_cancelled_work_waits_no_longer(providers):
 
     with ThreadPoolExecutor(1) as threads:
         future = threads.submit(work)
-        assert began.wait(10)
+        assert began.wait()
         while not providers.exchanges:
             time.sleep(0.01)
         begin = time.monotonic()
         awaited.cancel()
         with pytest.raises(CancelledError):
-            future.result(10)
-    assert time.monotonic() - begin < 5
+            future.result()
+    assert time.monotonic() - begin < ASKED_TO_WAIT
 
 
 def test_a_program_that_was_interrupted_waits_no_longer(providers, monkeypatch):
