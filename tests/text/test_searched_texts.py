@@ -123,3 +123,11 @@ class TestWhereTextsMeet:
         assert list(searched.occurrences(LONG[100:200])) == [(1, 100)]
         assert list(searched.occurrences(LONG[30_000:30_100])) == [(4, 0)]
         assert list(searched.occurrences("one", 0)) == []
+
+
+def test_many_small_texts_are_not_begun_with_again_and_again():
+    texts = SearchedTexts([f"Number {number} is w{number}x" + " and so on" * 100 for number in range(300)])
+    for number in range(300):
+        assert [place[0] for place in texts.occurrences(f"is w{number}x and")] == [number]
+    everything = 300 * (1_020 + 4_000)
+    assert texts.characters_read < 75 * everything  # of 300 searches

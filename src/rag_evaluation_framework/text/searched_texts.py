@@ -8,7 +8,7 @@ from itertools import accumulate
 from rag_evaluation_framework.text.page_index import PageIndex
 
 _PAGE = 16_384
-_SMALL = 32  # pages: so few are read as quickly as the index is
+_SMALL = 32  # pages: what is read as quickly is read without the index
 _PATIENCE = 25  # to index the texts takes about as long as to read them so many times
 _CALL = 4_000  # characters are read in the time that it takes to begin with a text
 
@@ -79,7 +79,8 @@ class SearchedTexts:
             yield from self.parts(max(begin, first), min(end, last))
 
     def _runs(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
-        if last - first <= _SMALL * self.page or self.characters_read < self.patience * self.starts[-1]:
+        begun = 1 if last - first < self.starts[-1] else len(self.texts)
+        if last - first + begun * _CALL <= _SMALL * self.page or self.characters_read < self.patience * self.starts[-1]:
             yield first, last
             return
         for begin, end in self._index.runs(text):
