@@ -30,7 +30,7 @@ from rag_evaluation_framework.experiments import parse_config
 CORPUS = Corpus([Document(DocumentId("d"), "The sky is blue. Grass is green. Snow is white.")])
 FOUND = [Hit(DocumentId("d"), 0, 16)]
 LONG = 60.0
-SHORT = 0.3
+SHORT = 0.1
 
 
 def numbers(count):
