@@ -335,4 +335,6 @@ class TestTime:
     def test_many_short_lines_in_tokens(self):
         text = "one two three\n" * 5_000
         assert "".join(cut(text, chunk_size=200, length="cl100k_base")) == text
-        assert_linear(lambda lines: partial(cut, "one two three\n" * lines, 200, length="cl100k_base"), 1_000)
+        assert_linear(
+            lambda lines: partial(cut, "one two three\n" * lines, chunk_size=200, length="cl100k_base"), 1_000
+        )
