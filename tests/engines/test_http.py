@@ -1,5 +1,9 @@
+import gzip
+import json
 import socket
-from contextlib import nullcontext
+import threading
+from contextlib import contextmanager, nullcontext
+from itertools import repeat
 
 import pytest
 
@@ -51,6 +55,7 @@ def test_the_whole_protocol_over_a_socket():
         "url": url,
         "allow_remote": False,
         "token_env": None,
+        "timeout": 60.0,
     }
 
 
@@ -165,6 +170,99 @@ def test_any_status_of_success_is_one_where_documents_are_written(status, works)
                 step()
 
 
+METHODS = {
+    "abilities": lambda engine: engine.abilities,
+    "retrieve": lambda engine: engine.retrieve("q", 5, ""),
+    "ingest": lambda engine: engine.ingest(next(iter(CORPUS))),
+    "delete": lambda engine: engine.delete("eval:a:"),
+    "rerank": lambda engine: engine.rerank("q", ["text"]),
+}
+
+
+@contextmanager
+def raw_server(parts, until):
+    """Answer every request with parts of bytes; between two of them it waits a moment, and ends early once told."""
+    asked = []
+
+    def serve():
+        while not until.is_set():
+            try:
+                connection, _ = listening.accept()
+            except TimeoutError:
+                continue
+            with connection:
+                asked.append(connection.recv(65_536))
+                for part in parts():
+                    if until.wait(0.02):
+                        break
+                    connection.sendall(part)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.05)
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}", asked
+        finally:
+            until.set()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("method", "begin", "step"),
+    [
+        *((method, b"HTTP/1.1 200 OK\r\n", b"A: b\r\n") for method in METHODS),
+        ("ingest", b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", b" "),
+    ],
+)
+def test_an_answer_that_comes_drop_by_drop_is_ended(method, begin, step):
+    until = threading.Event()
+    with (
+        raw_server(lambda: (begin, *repeat(step, 100)), until) as (url, _),
+        pytest.raises(InputError, match=r"took longer than 0\.3 seconds; raise the timeout of HttpEngine"),
+    ):
+        METHODS[method](HttpEngine(url, timeout=0.3))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_compressed_answer_is_not_asked_for_and_refused_undecoded(method):
+    body = gzip.compress(json.dumps({"hits": [], "scores": [1], "abilities": []}).encode())
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with raw_server(lambda: (head + body,), threading.Event()) as (url, asked):
+        with pytest.raises(InputError, match=r"answered in the encoding 'gzip'; expected Accept-Encoding: identity"):
+            METHODS[method](HttpEngine(url))
+        assert b"accept-encoding: identity\r\n" in asked[0].lower()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_size_of_every_answer_is_limited(method, monkeypatch):
+    monkeypatch.setattr("rag_evaluation_framework.engines.http._LARGEST", 1 << 20)
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {1 << 21}\r\n\r\n".encode()
+    with (
+        raw_server(lambda: (head, *repeat(b" " * (1 << 18), 8)), threading.Event()) as (url, _),
+        pytest.raises(InputError, match="answered more than 1 MiB"),
+    ):
+        METHODS[method](HttpEngine(url))
+
+
+def test_without_a_timeout_an_answer_may_take_its_time():
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n"
+    with raw_server(lambda: (head, *(bytes([byte]) for byte in b'{"hits": []}')), threading.Event()) as (url, _):
+        assert HttpEngine(url, timeout=None).retrieve("q", 5, "") == {"hits": []}
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), "5", True])
+def test_a_timeout_that_is_no_positive_number_is_refused(timeout):
+    with pytest.raises(ConfigError, match=r"timeout=.*: expected seconds"):
+        HttpEngine("http://127.0.0.1:8000", timeout=timeout)
+
+
+@pytest.mark.parametrize("value", [float("nan"), {1}, b"x", {"a": object()}])
+def test_constraints_that_are_not_json_are_refused(value):
+    with pytest.raises(InputError, match=r"/retrieve: .* is not JSON: .*; expected JSON values"):
+        HttpEngine("http://127.0.0.1:9").retrieve("q", 5, "", {"lang": value})
+
+
 def test_proxies_of_the_environment_are_not_used(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
@@ -178,7 +276,17 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch):
         ("ftp://127.0.0.1", "expected a URL such as"),
         ("127.0.0.1:8000", "expected a URL such as"),
         ("http://", "expected a URL such as"),
-        ("http://127.0.0.1:99999", "out of range"),
+        ("http://127.0.0.1:99999", "expected a URL such as"),
+        ("http://127.0.0.1:0", "expected a URL such as"),
+        ("http://127.0.0.1:80a", "expected a URL such as"),
+        ("http://[::1", "expected a URL such as"),
+        ("http://127.0.0.1\n", "expected a URL such as"),
+        ("http://127.0.0.1/\0", "expected a URL such as"),
+        ("http://127.0.0.1/\ud800", "expected a URL such as"),
+        ("http://\ud800", "expected a URL such as"),
+        (f"http://127.0.0.1/{'a' * 70_000}", "expected a URL such as"),
+        (" http://127.0.0.1", "expected a URL such as"),
+        ("http://127.0.0.1\\@example.com", "holds a user or a password"),
         ("http://127.0.0.1/?a=b", "without [?] and #"),
         ("http://127.0.0.1/?", "without [?] and #"),
         ("http://127.0.0.1/#", "without [?] and #"),
@@ -197,6 +305,12 @@ def test_a_url_that_is_none_or_of_another_machine_is_refused(url, said):
 @pytest.mark.parametrize("url", ["http://localhost:8000/", "http://[::1]:8000", "http://127.1.2.3/api"])
 def test_loopback_has_several_names(url):
     assert HttpEngine(url).url == url.rstrip("/")
+
+
+@pytest.mark.parametrize("host", ["a..b", f"{'a' * 300}.de"])
+def test_a_host_that_no_machine_has_is_told(host):
+    with pytest.raises(ConfigError, match=r"is the engine running there\?"):
+        _ = HttpEngine(f"http://{host}", allow_remote=True).abilities
 
 
 def test_another_machine_can_be_allowed():

@@ -1,6 +1,7 @@
 """Engines that are reached over HTTP: one protocol for everything that retrieves."""
 
 import json
+import math
 import os
 import weakref
 from collections.abc import Mapping, Sequence
@@ -8,12 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import ip_address
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
-from rag_evaluation_framework._outside import hide, raised, shown
+from rag_evaluation_framework._outside import hide, raised, said, shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework._support.strict_json import Json, parse_json
+from rag_evaluation_framework._support.time_limit import OutOfTime, checked_timeout, within
 from rag_evaluation_framework.contracts.component import Component, check_truth
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -22,6 +23,7 @@ _LARGEST = 64 << 20  # bytes of an answer
 _SECONDS_TO_CONNECT = 10
 _OK = 200
 _DONE = range(200, 300)
+_PORTS = range(1, 65_536)
 _NOTHING_THERE = (404, 405, 501)
 _ANSWERED = ("/retrieve", "/rerank")  # what others answer is not read
 _OPTIONAL = ("ingest", "delete", "rerank", "metadata_constraints")
@@ -42,18 +44,19 @@ class HttpEngine(Component):
     A hit is `{"doc_id", "start", "end", "text", "score"}`, of which `doc_id` or `text` alone is enough; beside the hits
     an answer may tell how long its steps took, as `{"seconds": {"embed": 0.01, "search": 0.02}}`. Only `/retrieve` is
     needed: status 404, 405 or 501 for `GET /` says that there is nothing else. Redirects are not followed, and proxies
-    of the environment are not used.
+    of the environment are not used. An answer has at most 64 MiB and is not compressed (`Accept-Encoding: identity`).
 
     Attributes:
         url: Where it is, such as `http://127.0.0.1:8000`.
         allow_remote: Whether it may be on another machine: questions and documents leave this one then.
         token_env: The environment variable that holds a token, printable ASCII, sent as `Authorization: Bearer …`
             without the white space around it; None for none.
+        timeout: Seconds that any request may take, until the last byte of its answer; None for no limit.
 
     Raises:
         MissingDependency: httpx is not installed.
-        ConfigError: The URL is none, holds a password, or is that of another machine, which is not allowed; or the
-            variable is not set, or cannot be sent.
+        ConfigError: The URL is not valid, holds a password, or is that of another machine, which is not allowed; the
+            variable is not set, or cannot be sent; or the timeout is not a number above 0.
     """
 
     requires: ClassVar[Mapping[str, str]] = {"httpx": "http"}
@@ -61,14 +64,16 @@ class HttpEngine(Component):
     url: str
     allow_remote: bool = False
     token_env: str | None = None
+    timeout: float | None = 60.0
     _httpx: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_truth("HttpEngine", "allow_remote", self.allow_remote)
-        object.__setattr__(self, "url", _checked_url(self.url, self.allow_remote))
+        object.__setattr__(self, "_httpx", require("httpx", extra="http", needed_by="HttpEngine"))
+        object.__setattr__(self, "url", _checked_url(self._httpx, self.url, self.allow_remote))
+        object.__setattr__(self, "timeout", checked_timeout(self.timeout))
         if self.token_env is not None:
             _token(self.token_env)
-        object.__setattr__(self, "_httpx", require("httpx", extra="http", needed_by="HttpEngine"))
 
     @property
     def name(self) -> str:
@@ -147,16 +152,18 @@ class HttpEngine(Component):
     def _asked(self, method: str, path: str, sent: Mapping[str, Any] | None) -> tuple[int, Json]:
         """Return the status and the content of an answer: parsed if the status is 200 and there is any, else a text."""
         where = f"{self.url}{path}"
-        body = None if sent is None else json.dumps(sent, allow_nan=False).encode("utf-8")
         try:
-            with self._client.stream(method, where, content=body) as answer:
-                read = bytearray()
-                for part in answer.iter_bytes():
-                    read += part
-                    if len(read) > _LARGEST:
-                        raise InputError(f"{where} answered more than {_LARGEST >> 20} MiB")
-                status = int(answer.status_code)
-        except self._httpx.HTTPError as error:
+            body = None if sent is None else json.dumps(sent, allow_nan=False).encode("utf-8")
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(f"{where}: {shown(sent)} is not JSON: {said(error)}; expected JSON values") from error
+        seconds = math.inf if self.timeout is None else self.timeout
+        try:
+            status, read = within(seconds, lambda: self._read(method, where, body))
+        except OutOfTime as late:
+            raise InputError(
+                f"{where} took longer than {seconds:g} seconds; raise the timeout of HttpEngine if it needs more"
+            ) from late
+        except (self._httpx.HTTPError, self._httpx.InvalidURL, UnicodeError) as error:
             raise InputError(f"{where}: {raised(error)}") from error
         text = read.decode("utf-8", "replace")
         if status != _OK or (method == "POST" and path not in _ANSWERED):
@@ -166,14 +173,29 @@ class HttpEngine(Component):
         except ValueError as error:
             raise InputError(f"{where} answered something else than JSON: {error}; got {shown(text, 60)}") from error
 
+    def _read(self, method: str, where: str, body: bytes | None) -> tuple[int, bytearray]:
+        """Return the status of an answer and its bytes, which are never decompressed: a few may become gigabytes."""
+        read = bytearray()
+        with self._client.stream(method, where, content=body) as answer:
+            encoding = answer.headers.get("Content-Encoding", "identity")
+            if encoding.lower() != "identity":
+                raise InputError(
+                    f"{where} answered in the encoding {shown(encoding)}; expected Accept-Encoding: identity"
+                )
+            for part in answer.iter_raw():
+                read += part
+                if len(read) > _LARGEST:
+                    raise InputError(f"{where} answered more than {_LARGEST >> 20} MiB")
+            return int(answer.status_code), read
+
     @cached_property
     def _client(self) -> Any:
         token = None if self.token_env is None else _token(self.token_env)
         client = self._httpx.Client(
-            timeout=self._httpx.Timeout(None, connect=_SECONDS_TO_CONNECT),
+            timeout=self._httpx.Timeout(self.timeout, connect=_SECONDS_TO_CONNECT),
             follow_redirects=False,
             trust_env=False,
-            headers={"Content-Type": "application/json"}
+            headers={"Content-Type": "application/json", "Accept-Encoding": "identity"}
             | ({} if token is None else {"Authorization": f"Bearer {token}"}),
         )
         weakref.finalize(self, client.close)
@@ -199,7 +221,7 @@ def _token(variable: Any) -> str:
     return token
 
 
-def _checked_url(url: Any, allow_remote: bool) -> str:
+def _checked_url(httpx: Any, url: Any, allow_remote: bool) -> str:
     """Return a URL without a slash at its end.
 
     Raises:
@@ -209,18 +231,18 @@ def _checked_url(url: Any, allow_remote: bool) -> str:
     if not isinstance(url, str):
         raise ConfigError(f"HttpEngine: url={shown(url)}; {expected}")
     try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise ConfigError(f"HttpEngine: url={shown(url)}: {error}; {expected}") from error
-    if parts.scheme not in ("http", "https") or not host or "?" in url or "#" in url or port == 0:
+        parts = httpx.URL(url)  # as it is read when it is asked
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise ConfigError(f"HttpEngine: url={shown(url)}: {said(error)}; {expected}") from error
+    port_is_valid = parts.port is None or parts.port in _PORTS
+    if parts.scheme not in ("http", "https") or not parts.host or not port_is_valid or "?" in url or "#" in url:
         raise ConfigError(f"HttpEngine: url={shown(url)}; {expected}, without ? and #")
-    if parts.username is not None or parts.password is not None:
+    if parts.userinfo:
         raise ConfigError("HttpEngine: the URL holds a user or a password; give a token by token_env instead")
-    if not allow_remote and not _is_loopback(host):
+    if not allow_remote and not _is_loopback(parts.host):
         raise ConfigError(
-            f"HttpEngine: {host} is another machine, which questions and documents would be sent to; allow it with "
-            "--allow-remote (allow_remote: true)"
+            f"HttpEngine: {parts.host} is another machine, which questions and documents would be sent to; allow it "
+            "with --allow-remote (allow_remote: true)"
         )
     return url.rstrip("/")
 
