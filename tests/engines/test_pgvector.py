@@ -462,7 +462,9 @@ class TestConnections:
     def test_one_that_the_server_ended_is_made_again(self, engine, query):
         one = engine()
         one.ingest(document("a.md"))
-        query("SELECT pg_terminate_backend(%s)", one._connection.info.backend_pid)
+        with one._connection.transaction() as cursor:
+            pid = cursor.connection.info.backend_pid
+        query("SELECT pg_terminate_backend(%s)", pid)
         with pytest.raises(psycopg.OperationalError):
             found(one)
         assert found(one) == {"a.md"}
@@ -542,6 +544,15 @@ def test_a_scope_that_postgresql_cannot_take_is_told(engine, text):
     for ask in (lambda: one.retrieve("refund", 1, text), lambda: one.delete(text)):
         with pytest.raises(InputError, match=r"PgVectorEngine\.(retrieve|delete): PostgreSQL cannot take the scope"):
             ask()
+    assert len(hits(one, "refund")) == 1
+
+
+@pytest.mark.parametrize("value", [{1}, float("nan"), b"x", {2: 3}, "\x00"])
+def test_constraints_that_are_not_json_are_refused(engine, value):
+    one = engine()
+    one.ingest(document("a.md", "a refund"))
+    with pytest.raises(InputError, match=r"PgVectorEngine\.retrieve: PostgreSQL cannot take .* constraints of JSON"):
+        one.retrieve("refund", 1, "", {"lang": value})
     assert len(hits(one, "refund")) == 1
 
 

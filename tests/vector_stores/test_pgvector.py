@@ -368,14 +368,33 @@ class TestWhatStays:
             one.add(chunks(3, first=3), vectors(3))
         assert len(one) == 3
 
-    def test_after_the_server_ended_the_connection_a_closed_store_goes_on(self, store, query, chunks, vectors):
+    @pytest.mark.parametrize("index", ["exact", "hnsw"])
+    def test_a_connection_that_the_server_ended_is_made_again(self, store, query, index, chunks, vectors):
+        one = store(index=index)
+        one.add(chunks(3), vectors(3))
+        for use in (lambda: one.search(vectors(3)[1], 1) == chunks(3)[1:2], lambda: len(one) == 3):
+            with one._connection.transaction() as cursor:
+                pid = cursor.connection.info.backend_pid
+            query("SELECT pg_terminate_backend(%s)", pid)
+            with pytest.raises(psycopg.OperationalError):
+                use()
+            assert use()
+        one.add(chunks(1, first=3), vectors(1, seed=9))
+        assert one.search(vectors(1, seed=9)[0], 1) == chunks(1, first=3)
+
+    def test_a_table_that_was_replaced_while_the_connection_was_lost_is_noticed(self, store, query, chunks, vectors):
         one = store()
         one.add(chunks(3), vectors(3))
-        query("SELECT pg_terminate_backend(%s)", one._connection.info.backend_pid)
+        with one._connection.transaction() as cursor:
+            pid = cursor.connection.info.backend_pid
+        query("SELECT pg_terminate_backend(%s)", pid)
+        other = store(table=one.table)
+        other.clear()
+        other.add(chunks(3), vectors(3))
         with pytest.raises(psycopg.OperationalError):
             one.search(vectors(3)[1], 1)
-        one.close()
-        assert one.search(vectors(3)[1], 1) == chunks(3)[1:2]
+        with pytest.raises(InputError, match="was removed or replaced"):
+            one.search(vectors(3)[1], 1)
 
 
 class TestOthersTables:

@@ -2,7 +2,10 @@
 
 import json
 import re
-from contextlib import suppress
+import threading
+import weakref
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from rag_evaluation_framework._outside import hide, one_line, shown
@@ -50,25 +53,69 @@ def check_connection(owner: str, dsn: object, table: object) -> None:
         )
 
 
-def connect(owner: str, dsn: str) -> Any:
-    """Return a psycopg connection in autocommit mode, which takes NumPy arrays as vectors if the database has pgvector.
+class Connection:
+    """A connection to PostgreSQL: made when it is first needed, and again after it was lost or closed.
 
-    Raises:
-        ConfigError: The server does not answer, or refuses.
+    Args:
+        owner: Whose it is, for messages.
+        dsn: The connection string.
     """
-    psycopg = require("psycopg", extra="pgvector", needed_by=owner)
+
+    def __init__(self, owner: str, dsn: str) -> None:
+        self._owner = owner
+        self._dsn = dsn
+        self._psycopg = require("psycopg", extra="pgvector", needed_by=owner)
+        self._lock = threading.RLock()  # transactions of several threads on one connection would mix
+        self._connection: Any = None
+        self._finalizer: Any = None
+        self._takes_vectors = False
+
+    @contextmanager
+    def transaction(self) -> Generator[Any]:
+        """Yield a cursor in a transaction of its own, which takes NumPy arrays as vectors if the database has pgvector.
+
+        Raises:
+            ConfigError: The server does not answer, or refuses.
+        """
+        with self._lock:
+            connection = self._connected()
+            try:
+                with connection.transaction(), _closed_by_interrupts(connection), connection.cursor() as cursor:
+                    yield cursor
+            except BaseException:
+                if connection.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
+                    connection.close()
+                raise
+
+    def close(self) -> None:
+        """Close it; it can be used again."""
+        if self._finalizer is not None:
+            self._finalizer()
+
+    def _connected(self) -> Any:
+        if self._connection is None or self._connection.closed:
+            try:
+                self._connection = self._psycopg.connect(self._dsn, autocommit=True)
+            except self._psycopg.Error as error:
+                raise ConfigError(f"{self._owner}: cannot connect to PostgreSQL: {one_line(str(error))}") from error
+            self._finalizer = weakref.finalize(self, self._connection.close)
+            self._takes_vectors = False
+        if not self._takes_vectors:
+            with suppress(self._psycopg.ProgrammingError):  # the extension is not there yet
+                require("pgvector.psycopg", extra="pgvector", needed_by=self._owner).register_vector(self._connection)
+                self._takes_vectors = True
+        return self._connection
+
+
+@contextmanager
+def _closed_by_interrupts(connection: Any) -> Generator[None]:
+    """Close the connection at an interrupt, as a statement may be under way that nobody will fetch."""
     try:
-        connection = psycopg.connect(dsn, autocommit=True)
-    except psycopg.Error as error:
-        raise ConfigError(f"{owner}: cannot connect to PostgreSQL: {one_line(str(error))}") from error
-    with suppress(psycopg.ProgrammingError):  # there is no pgvector in this database: `create_extension` comes first
-        register_vectors(connection)
-    return connection
-
-
-def register_vectors(connection: Any) -> None:
-    """Let a connection take NumPy arrays as vectors."""
-    require("pgvector.psycopg", extra="pgvector", needed_by="PostgreSQL").register_vector(connection)
+        yield
+    except BaseException as error:
+        if not isinstance(error, Exception):
+            connection.close()
+        raise
 
 
 def create_extension(owner: str, cursor: Any) -> None:

@@ -1,10 +1,8 @@
 """A complete retrieval system in PostgreSQL with pgvector, to evaluate and to copy."""
 
 import json
-import threading
-import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, ClassVar, cast
@@ -15,14 +13,13 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework._support.postgres import (
+    Connection,
     check_built,
     check_connection,
     check_dimension,
     check_index,
-    connect,
     create_extension,
     known_table,
-    register_vectors,
 )
 from rag_evaluation_framework.chunkers.position_adapter import position_aware
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
@@ -106,10 +103,7 @@ class PgVectorEngine(Component):
     m: int = 16
     ef_construction: int = 64
     ef_search: int = 40
-    _connection: Any = field(default=None, init=False, repr=False)
-    _finalizer: Any = field(default=None, init=False, repr=False)
     _made: bool = field(default=False, init=False, repr=False)
-    _registered: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_connection(_OWNER, self.dsn, self.table)
@@ -117,7 +111,7 @@ class PgVectorEngine(Component):
         self._embedder: Embedder = as_component("embedder", self.embedder, _OWNER)
         self._chunker = position_aware(as_component("chunker", self.chunker, _OWNER))
         self._psycopg = require("psycopg", extra="pgvector", needed_by=_OWNER)
-        self._lock = threading.RLock()  # transactions of several threads on one connection would mix
+        self._connection = Connection(_OWNER, self.dsn)
 
     def ingest(self, document: Document) -> None:
         """Add a document; one of the same id is replaced, in one transaction.
@@ -134,7 +128,7 @@ class PgVectorEngine(Component):
         vectors = self._vectors([chunk.content for chunk in chunks])
         self._make_table()
         try:
-            with self._transaction() as cursor:
+            with self._connection.transaction() as cursor:
                 # Of two that add the same document at once, the second waits for the first.
                 cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [document.id])
                 cursor.execute(self._sql("DELETE FROM {table} WHERE doc_id = %s"), [document.id])
@@ -168,7 +162,7 @@ class PgVectorEngine(Component):
 
         Raises:
             InputError: There is no table: nothing was ingested; or the scope or the constraints have NUL or a lone
-                surrogate in them.
+                surrogate in them, or are not JSON.
             ConfigError: The table was not made by this package, or by another embedder; or its index with other
                 parameters.
         """
@@ -179,7 +173,7 @@ class PgVectorEngine(Component):
             query=unit(vector)[0].astype(np.float32),
             top_k=max(top_k, 0),
             scope=scope,
-            constraints=self._json({**(metadata_constraints or {})}),
+            constraints=metadata_constraints or {},
         )
         return {"hits": rows, "seconds": {"embed": embedded - began, "search": perf_counter() - embedded}}
 
@@ -194,15 +188,13 @@ class PgVectorEngine(Component):
             raise InputError(
                 f"{_OWNER}.delete: the prefix is empty; expected one, as nothing else tells whose they are"
             )
-        with self._told("delete"), self._transaction() as cursor:
+        with self._told("delete"), self._connection.transaction() as cursor:
             if self._is_there(cursor):
                 cursor.execute(self._sql("DELETE FROM {table} WHERE starts_with(doc_id, %s)"), [scope_prefix])
 
     def close(self) -> None:
         """Close the connection; the documents stay. The engine can be used again."""
-        if self._finalizer is not None:
-            self._finalizer()
-        self._connection = self._finalizer = None
+        self._connection.close()
         self._made = False
 
     @property
@@ -219,8 +211,8 @@ class PgVectorEngine(Component):
         # A scan of the index goes on until there are enough within the scope. Strict order leaves out what comes late.
         settings = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": str(self.ef_search)}
         exactly = {"enable_indexscan": "off"}  # of the vectors; the scope is found by a bitmap scan
-        self._register()
-        with self._told("retrieve"), self._transaction() as cursor:
+        with self._told("retrieve"), self._connection.transaction() as cursor:
+            given["constraints"] = self._json({**given["constraints"]})
             if not self._is_there(cursor):
                 raise InputError(f"{_OWNER}: there is no table {self.table!r}; ingest documents first")
             if self.index == "hnsw":
@@ -245,7 +237,7 @@ class PgVectorEngine(Component):
         comment = {"made_by": MADE_BY, "dimension": self._dimension, "embedder": component_name(self._embedder)}
         check_dimension(f"{_OWNER}.ingest", self._dimension, indexed=self.index == "hnsw")
         try:
-            with self._transaction() as cursor:
+            with self._connection.transaction() as cursor:
                 create_extension(_OWNER, cursor)  # others that make a table at the same time wait from here on
                 if not self._is_there(cursor):
                     cursor.execute(self._sql(_CREATE, dimension=self._dimension))
@@ -257,16 +249,7 @@ class PgVectorEngine(Component):
             raise ConfigError(
                 f"{_OWNER}: PostgreSQL cannot create the table {self.table!r}: {one_line(str(error))}"
             ) from error
-        register_vectors(self._connection)
         self._made = True
-
-    def _register(self) -> None:
-        """Let the connection take vectors also if the extension came after it."""
-        if self._registered:
-            return
-        with self._transaction(), suppress(self._psycopg.ProgrammingError):  # there is none yet, and no table
-            register_vectors(self._connection)
-            self._registered = True
 
     def _is_there(self, cursor: Any) -> bool:
         """Return whether the table is there; raise ConfigError if it is somebody else's, or of another embedder."""
@@ -294,14 +277,14 @@ class PgVectorEngine(Component):
         """Say in words that PostgreSQL cannot take what it is given.
 
         Raises:
-            InputError: It has NUL or a lone surrogate in it.
+            InputError: It has NUL or a lone surrogate in it, or is not JSON.
         """
         try:
             yield
-        except (self._psycopg.DataError, UnicodeError) as error:
+        except (self._psycopg.DataError, UnicodeError, TypeError, RecursionError) as error:
             raise InputError(
                 f"{_OWNER}.{method}: PostgreSQL cannot take the scope or the constraints: {one_line(str(error))}. "
-                "Expected texts without NUL and lone surrogates"
+                "Expected texts without NUL and lone surrogates, and constraints of JSON values"
             ) from error
 
     def _json(self, value: object) -> Any:
@@ -313,31 +296,6 @@ class PgVectorEngine(Component):
         sql = self._psycopg.sql
         names = {"table": sql.Identifier(self.table), "hnsw": sql.Identifier(f"{self.table}_hnsw")}
         return sql.SQL(statement).format(**names, **{key: sql.Literal(value) for key, value in literals.items()})
-
-    @contextmanager
-    def _transaction(self) -> Generator[Any]:
-        """Yield a cursor in a transaction of its own; connect first if that is not so, or no longer."""
-        with self._lock:
-            if self._connection is None or self._connection.closed:
-                self._connection, self._registered = connect(_OWNER, self.dsn), False
-                self._finalizer = weakref.finalize(self, self._connection.close)
-            try:
-                with self._connection.transaction(), self._uninterrupted(), self._connection.cursor() as cursor:
-                    yield cursor
-            except BaseException:
-                if self._connection.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
-                    self._connection.close()
-                raise
-
-    @contextmanager
-    def _uninterrupted(self) -> Generator[None]:
-        """Close the connection at an interrupt, as a statement may be under way that nobody will fetch."""
-        try:
-            yield
-        except BaseException as error:
-            if not isinstance(error, Exception):
-                self._connection.close()
-            raise
 
 
 def _check_keys(value: object) -> None:

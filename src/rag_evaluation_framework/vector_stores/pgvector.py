@@ -1,8 +1,6 @@
 """Vector store in PostgreSQL with pgvector."""
 
 import json
-import threading
-import weakref
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,15 +12,14 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework._support.postgres import (
+    Connection,
     KnownTable,
     check_built,
     check_connection,
     check_dimension,
     check_index,
-    connect,
     create_extension,
     known_table,
-    register_vectors,
 )
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.vector_stores.database import (
@@ -77,38 +74,26 @@ class PgVectorStore(DatabaseVectorStore):
     m: int = 16
     ef_construction: int = 64
     ef_search: int = 40
-    _connection: Any = field(default=None, init=False, repr=False)
+    _looked: bool = field(default=False, init=False, repr=False)
     _known: KnownTable | None = field(default=None, init=False, repr=False)
     _indexed: bool = field(default=False, init=False, repr=False)
-    _finalizer: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_connection(_OWNER, self.dsn, self.table)
         check_index(_OWNER, self.index, self.m, self.ef_construction, self.ef_search)
         self._psycopg = require("psycopg", extra="pgvector", needed_by=_OWNER)
-        self._lock = threading.RLock()  # transactions of several threads on one connection would mix
+        self._connection = Connection(_OWNER, self.dsn)
 
     def close(self) -> None:
         """Close the connection; the table stays. The store can be used again."""
-        if self._finalizer is not None:
-            self._finalizer()
-        self._connection = self._known = self._finalizer = None
-        self._indexed = False
-
-    def _open(self) -> Any:
-        with self._lock:
-            if self._connection is None:
-                self._connection = connect(_OWNER, self.dsn)
-                self._finalizer = weakref.finalize(self, self._connection.close)
-                with self._connection.cursor() as cursor:
-                    self._known = known_table(cursor, self.table)
-            return self._connection
+        self._connection.close()
+        self._looked, self._known, self._indexed = False, None, False
 
     @contextmanager
     def _transaction(self, **settings: str) -> Generator[Any]:
         """Yield a cursor in a transaction of its own, with settings for this transaction alone."""
         try:
-            with self._lock, self._open().transaction(), self._connection.cursor() as cursor:
+            with self._connection.transaction() as cursor:
                 for name, value in settings.items():
                     cursor.execute("SELECT set_config(%s, %s, true)", [name.replace("__", "."), value])
                 yield cursor
@@ -138,7 +123,9 @@ class PgVectorStore(DatabaseVectorStore):
         self._check_same(now and now.oid)
 
     def _dimension(self) -> int | None:
-        self._open()
+        if not self._looked:
+            with self._transaction() as cursor:
+                self._known, self._looked = known_table(cursor, self.table), True
         if self._known is None:
             return None
         self._check_ours(self._known)
@@ -170,7 +157,6 @@ class PgVectorStore(DatabaseVectorStore):
             raise replaced(_OWNER, self.table, "table") from error
         except self._psycopg.Error as error:
             raise ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(str(error))}") from error
-        register_vectors(self._connection)
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
         columns = ", ".join(f'"{name}"' for name in _COLUMNS)
