@@ -205,8 +205,12 @@ def json_text(value: object, indent: int | None = None, *, ascii_only: bool = Fa
     Raises:
         ValueError: A number is not finite.
     """
-    written = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, indent=indent)
-    return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+    return harmless_json(json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, indent=indent))
+
+
+def harmless_json(text: str) -> str:
+    """Return JSON that is equal to it and harmless to a terminal: what acts on one is escaped."""
+    return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def fit_to_keep(text: str) -> str:

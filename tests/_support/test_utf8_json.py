@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework._support import utf8_json
 
-PARTS = st.sampled_from(["\ud83d", "\udbff", "\ude00", "\udfff", "\ufdd0", "\\", "\\u", "d83d", "de00", '"', "x", "\0"])
+PARTS = st.sampled_from(
+    ["\ud83d", "\udbff", "\ude00", "\udfff", "\ufdd0", "\\", "\\u", "d83d", "de00", '"', "x", "\0", "\x9b"]
+)
 
 
 @given(st.lists(PARTS, max_size=12).map("".join))
@@ -26,10 +28,11 @@ def test_any_text_comes_back(text):
         ("\ude00\ud83d", "\\ude00\\ud83d"),
         ("\ud83d\ude00", "\\ud83d\ufdd0\\ude00"),
         ("\ud83d\ufdd0\ude00", "\\ud83d\ufdd0\ufdd0\\ude00"),
+        ("a\x7f\x9b31m\u2028\u202e", "a\\u007f\\u009b31m\\u2028\\u202e"),
     ],
     ids=ascii,
 )
-def test_only_what_would_be_joined_is_kept_apart(text, written):
+def test_only_what_would_be_joined_or_acts_on_a_terminal_is_written_otherwise(text, written):
     assert utf8_json.written(text).decode() == written
 
 

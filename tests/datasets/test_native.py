@@ -93,6 +93,15 @@ def test_json_and_jsonl_hold_the_same(tmp_path, dataset):
     assert texts(one) == texts(other)
 
 
+@pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
+def test_control_codes_are_written_as_escapes(tmp_path, name):
+    asked = Query(QueryId("a"), QueryText("red\x9b31m\x7f\x85?"))
+    made = Dataset([TokenLevelGroundTruth(asked, ())], TOKEN, name="odd")
+    path = save_dataset(made, tmp_path / name)
+    assert r"red\u009b31m\u007f\u0085?" in path.read_text(encoding="utf-8")
+    assert load_dataset(path) == made
+
+
 def test_jsonl_has_a_header_line_and_one_line_a_question(tmp_path, dataset):
     lines = save_dataset(dataset, tmp_path / "d.jsonl").read_text(encoding="utf-8").splitlines()
     header, *rows = map(json.loads, lines)

@@ -1,8 +1,10 @@
 """What was saved can always be loaded, and is what it was."""
 
 import enum
+import gzip
 import json
 import math
+import re
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path, PurePosixPath
@@ -123,6 +125,9 @@ NUMBER = count()
 def saved_and_loaded(result, tmp_path):
     folder = result.save(tmp_path / str(next(NUMBER)))
     json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    for file in folder.glob("*.json*"):
+        content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", content.decode()), file.name
     again = load_result(folder)
     assert again == result
     assert again.queries == result.queries

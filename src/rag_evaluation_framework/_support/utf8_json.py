@@ -1,11 +1,13 @@
-"""JSON as UTF-8, whatever is in its texts: what is written is read as it was.
+"""JSON as UTF-8, whatever is in its texts: what is written is read as it was, and acts on no terminal.
 
-UTF-8 has no lone surrogates; they are written as escapes. Of two side by side, a reader of JSON would make one
-character: U+FDD0, a code point that is no character, keeps them apart in the file. Where a text has that itself between
-two surrogates, one more is written.
+Control codes are written as escapes, and so are lone surrogates, which UTF-8 has not. Of two of these side by side, a
+reader of JSON would make one character: U+FDD0, a code point that is no character, keeps them apart in the file. Where
+a text has that itself between two surrogates, one more is written.
 """
 
 import re
+
+from rag_evaluation_framework._outside import harmless_json
 
 _APART = "\ufdd0"
 _PAIR = re.compile(rf"[\ud800-\udbff]{_APART}*(?=[\udc00-\udfff])")
@@ -17,9 +19,10 @@ _ESCAPED_PAIR = re.compile(
 def written(text: str) -> bytes:
     """Return JSON as UTF-8."""
     try:
-        return text.encode()
+        text.encode()
     except UnicodeEncodeError:
-        return _PAIR.sub(rf"\g<0>{_APART}", text).encode("utf-8", "backslashreplace")
+        text = _PAIR.sub(rf"\g<0>{_APART}", text)
+    return harmless_json(text).encode()
 
 
 def read(content: bytes) -> str:

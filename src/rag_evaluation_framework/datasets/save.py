@@ -1,12 +1,11 @@
 """Saving datasets in the native format."""
 
-import json
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._outside import json_text, shown
 from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.records import Problems, storable
 from rag_evaluation_framework.data.dataset import Dataset
@@ -111,6 +110,6 @@ def _unstorable(query: Query) -> list[str]:
 
 def _json(value: object, path: Path, indent: int | None = None) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+        return json_text(value, indent)
     except (TypeError, ValueError, RecursionError) as error:
         raise DatasetError(f"{path}: the metadata cannot be written as JSON: {error}") from error
