@@ -183,7 +183,10 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
 
 
 def table_rows(text: str, delimiter: str = ",", *, skip_initial_space: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a CSV text, the header among them, each with the number of the line on which it starts.
+    """Yield the rows of a CSV text, the header first, each with the number of the line on which it starts.
+
+    As Excel writes tables, a line `sep=;` may precede the header, and empty columns may follow on the right: neither is
+    part of the table.
 
     Args:
         text: The text, with newlines unchanged.
@@ -196,10 +199,12 @@ def table_rows(text: str, delimiter: str = ",", *, skip_initial_space: bool = Fa
     reader = csv.reader(
         io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=skip_initial_space
     )
-    first = 1
+    first, width = 1, 0
     try:
         for cells in reader:
-            yield first, cells
+            if first > 1 or cells != ["sep=", ""]:
+                width = width or max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)
+                yield first, cells if any(cells[width:]) else cells[:width]
             first = reader.line_num + 1
     except csv.Error as error:
         if "field limit" in str(error) and text.count('"') % 2 == 0:  # as many marks are opened as closed
