@@ -1,6 +1,7 @@
 """A saved run, and one of its questions, explained on the command line."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -106,16 +107,18 @@ def test_beside_a_baseline_what_changed_rank_is_told(rag_eval, saved, run):
     assert {result["was"] == result["rank"] for result in record["results"][:1]} == {True}
 
 
-def test_own_code_is_imported_with_deep_only(rag_eval, run):
+def test_own_code_is_imported_with_deep_only_and_named_before(rag_eval, run, monkeypatch):
     run("own", "--retriever", "own_explained:search")
+    monkeypatch.delitem(sys.modules, "own_explained")
     outcome = rag_eval("explain", "last")
-    assert outcome.code == 0
+    assert (outcome.code, outcome.err) == (0, "")
     assert "was not asked again" in outcome.out
     assert "not among the results asked for" in outcome.out
     assert "it has your own code, 'own_explained:search'; --deep (deep=True) imports" in " ".join(outcome.out.split())
     assert "--no-import" not in outcome.out
     outcome = rag_eval("explain", "last", "--deep")
-    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.code == 0
+    assert re.fullmatch(r"importing own_explained:search from .*own_explained\.py\n", outcome.err)
     assert "not among the first 100" in outcome.out
 
 

@@ -15,7 +15,8 @@ from support.scripted_llm import ScriptedModel
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 CHAT = "POST /v1/chat/completions"
 FILE = ".rag-eval/datasets/mine.json"
-GENERATE = ("generate", "--corpus", "docs", "--name", "mine", "--queries-per-doc", "2", "--embedder", "none")
+UNNAMED = ("generate", "--corpus", "docs", "--queries-per-doc", "2", "--embedder", "none")
+GENERATE = (*UNNAMED[:-2], "--name", "mine", *UNNAMED[-2:])
 
 
 def paraphrasing(sentence, request):
@@ -250,12 +251,12 @@ def test_where_nothing_can_be_saved_nothing_is_asked(rag_eval, served, folder):
     (folder / "afile").write_text("")
     (folder / FILE).mkdir(parents=True)
     for options, told in (
-        (("--root", "afile"), "results are to be saved in afile, but"),
+        (("--name", "mine", "--root", "afile"), "results are to be saved in afile, but"),
         (("--name", "n" * 300), "expected at most 200 bytes"),
         (("--name", "a\ud800"), "expected characters that can be printed"),
-        ((), f"{FILE} is a folder, so no dataset of this name can be saved; choose another --name"),
+        (("--name", "mine"), f"{FILE} is a folder, so no dataset of this name can be saved; choose another --name"),
     ):
-        refused = rag_eval(*GENERATE, *options)
+        refused = rag_eval(*UNNAMED, *options)
         assert (refused.code, refused.out) == (2, "")
         assert told in " ".join(refused.err.split())
     (folder / "other").mkdir()
@@ -322,7 +323,7 @@ def test_advice_names_options(rag_eval, served):
     outcome = rag_eval(*GENERATE[:-2])
     assert "such as --relevance-threshold 0.2" in outcome.err
     assert "such as --dedup-threshold 0.95" in outcome.err
-    wrong = rag_eval(*GENERATE, "--name", "a/b")
+    wrong = rag_eval(*UNNAMED, "--name", "a/b")
     assert (wrong.code, wrong.err.startswith("error: --name 'a/b'; expected a name")) == (2, True)
 
 

@@ -77,7 +77,7 @@ def test_a_run_works_right_after_it_with_the_engine_and_without(rag_eval, tmp_pa
     rag_eval("init", "--ci")
     outcome = rag_eval("run")
     assert outcome.code == 0, outcome.err
-    assert "config.yaml is used" not in outcome.err  # it is what was asked for
+    assert "of .rag-eval/config.yaml is used: dataset, engine, cleanup, gates; --no-config leaves" in outcome.err
     assert "2 gates: 2 passed" in outcome.out
     outcome = rag_eval("run", "--k", "10")
     assert "of .rag-eval/config.yaml is used: dataset, engine, cleanup, gates; --no-config leaves" in outcome.err

@@ -458,7 +458,7 @@ def test_the_own_retriever_adds_passages_and_its_failure_is_told(piped, docs, mo
         "def broken(query, k):\n    raise RuntimeError('no \\x1b[31mindex')\n"
     )
     found = piped("Invoices?", "0", options=("--retriever", "own:search"))
-    assert (found.code, found.err) == (0, "noise\n")
+    assert (found.code, found.err) == (0, f"importing own:search from {docs.parent / 'own.py'}\nnoise\n")
     assert "rag-eval label docs --retriever own:search" in found.out
     pool = read(docs).metadata["pools"][0]
     assert [retriever["type"] for retriever in pool["retrievers"]][:2] == ["bm25", "vector-rag"]

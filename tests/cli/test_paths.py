@@ -88,3 +88,36 @@ def test_a_folder_that_is_called_like_home_is_written_so_that_it_is_found(rag_ev
     (folder / "docs").rename(folder / "~")
     assert rag_eval("init", "--corpus=./~", "--questions=questions.csv", "--root=.", "--name=x").code == 0
     assert rag_eval("run", "x.yaml", "--allow-skipped=2").code == 0
+
+
+FOLDER = ("--corpus", "docs", "--glob", "*.md", "--glob", "*.rst")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "--dataset", "questions.csv", "--no-config"),
+        ("init", "--questions", "questions.csv", "--root", "other"),
+        ("dataset", "info", "questions.csv"),
+        ("dataset", "lint", "questions.csv"),
+        ("dataset", "quality", "questions.csv"),
+    ],
+    ids=" ".join,
+)
+def test_all_globs_together_say_what_is_read(rag_eval, tmp_path, command):
+    (tmp_path / "docs").mkdir()
+    for name, text in (("a.md", "Refunds take five days."), ("b.rst", "Parcels carry a number."), ("c.txt", "Hidden.")):
+        (tmp_path / "docs" / name).write_text(text)
+    (tmp_path / "questions.csv").write_text(
+        "question,quote\nHow long?,Refunds take five days.\nWhat is on it?,Parcels carry a number.\n"
+    )
+    outcome = rag_eval(*command, *FOLDER)
+    assert outcome.code == 0, outcome.err
+
+
+def test_globs_that_cannot_be_one_pattern_are_refused(rag_eval, tmp_path):
+    (tmp_path / "docs").mkdir()
+    for pattern in ("a,b.md", "{a.md"):
+        outcome = rag_eval("dataset", "quality", "d.jsonl", "--corpus", "docs", "--glob", pattern, "--glob", "*.md")
+        assert outcome.code == 2
+        assert "has a comma outside braces, or a brace without the other; write ? in its place" in outcome.err

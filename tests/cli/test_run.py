@@ -1,5 +1,6 @@
 import json
 import re
+import sys
 
 import pytest
 
@@ -415,9 +416,10 @@ def test_levels_that_do_not_go_together_end_in_one_message_and_nothing_written(r
     (labelled / "own.py").write_text("def search(query, k):\n    return ['Install the agent first.']\n")
     outcome = rag_eval("run", "--corpus", "docs", *arguments)
     assert outcome.code == 2
-    assert outcome.err.startswith("error: ")
-    assert said in outcome.err
-    assert len(outcome.err.splitlines()) == 1
+    told = re.sub("importing own:search .*\\n", "", outcome.err)
+    assert told.startswith("error: ")
+    assert said in told
+    assert len(told.splitlines()) == 1
     assert outcome.out == ""
     assert not (labelled / ".rag-eval").exists()
 
@@ -498,3 +500,31 @@ def test_on_error_raise_ends_the_run_at_the_first_question_that_fails(rag_eval, 
     assert (folder / "asked.txt").read_text() == "x"
     assert not (folder / ".rag-eval/runs").exists()
     assert rag_eval("run", *FLAGS, "--on-error", "stop").code == 2
+
+
+OWN = "import sys\nprint('RUNS', file=sys.stderr)\ndef search(query, k):\n    return ['Install the agent first.']\n"
+
+
+def test_a_configuration_that_was_found_is_named_and_so_is_code_before_it_is_imported(rag_eval, folder):
+    (folder / "own.py").write_text(OWN)
+    (folder / ".rag-eval").mkdir()
+    (folder / ".rag-eval/config.yaml").write_text("corpus: ../docs\ndataset: ../questions.csv\nretriever: own:search\n")
+    outcome = rag_eval("run")
+    assert outcome.err.index("of .rag-eval/config.yaml is used: corpus, dataset, retriever; --no-config") < (
+        outcome.err.index(f"importing own:search from {folder / 'own.py'}\n")
+    )
+    assert outcome.err.index("importing own:search") < outcome.err.index("RUNS")
+    assert "importing" not in rag_eval("run", "--no-import").err
+
+
+@pytest.mark.parametrize("inside", ["__init__", "deep"])
+def test_of_a_package_the_folder_is_named_before_anything_in_it_is_run(rag_eval, folder, monkeypatch, inside):
+    (folder / "own_package").mkdir()
+    for name in ("__init__", "deep"):
+        (folder / f"own_package/{name}.py").write_text(OWN)
+    for name in ("own_package", "own_package.deep"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    named = "own_package" if inside == "__init__" else "own_package.deep"
+    outcome = rag_eval("run", *FLAGS, "--retriever", f"{named}:search")
+    told = f"importing {named}:search from {folder / 'own_package'}\n"
+    assert 0 <= outcome.err.find(told) < outcome.err.index("RUNS")

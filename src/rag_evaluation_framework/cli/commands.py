@@ -1,5 +1,6 @@
 """The command `rag-eval` and its subcommands."""
 
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
@@ -7,7 +8,7 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from rag_evaluation_framework._outside import fit_to_show
 from rag_evaluation_framework._support.optional import DISTRIBUTION
@@ -46,6 +47,19 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
+class Command(TyperCommand):
+    """A command, which refuses an option that is given twice: it would take the last value and say nothing."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments of a command."""
+        _, _, given = self.make_parser(ctx).parse_args([*args])
+        counts: Counter[Any] = Counter(given)
+        for option, count in counts.items():
+            if count > 1 and not (option.multiple or option.is_flag):
+                ctx.fail(f"{option.opts[0]} is given {count} times; expected once")
+        return super().parse_args(ctx, args)
+
+
 @contextmanager
 def _fit_refusals() -> Generator[None]:
     """Make the message of a refusal fit to be shown; what a command raises is in `Ended`, and has no message."""
@@ -75,19 +89,14 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
 
 
 for command in (demo, init, label, generate, run, baseline, compare, explain, score, publish, components, cache):
-    app.command()(_reporting(command))
+    app.command(cls=Command)(_reporting(command))
 
 datasets = typer.Typer(
     no_args_is_help=True,
     help="Describe a dataset, check, judge and review it, keep its labels as documents change, share it in LangSmith.",
 )
-datasets.command()(_reporting(info))
-datasets.command()(_reporting(lint))
-datasets.command()(_reporting(quality))
-datasets.command()(_reporting(review))
-datasets.command()(_reporting(update))
-datasets.command()(_reporting(push))
-datasets.command()(_reporting(pull))
+for subcommand in (info, lint, quality, review, update, push, pull):
+    datasets.command(cls=Command)(_reporting(subcommand))
 app.add_typer(datasets, name="dataset")
 
 

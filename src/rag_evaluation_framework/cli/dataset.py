@@ -33,7 +33,7 @@ from rag_evaluation_framework.errors import ConfigError, DatasetError
 def update(
     dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset: a native .json or .jsonl file.")],
     corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents, as they are now.")],
-    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    glob: paths.Glob = None,
     questions: Annotated[
         Path | None,
         typer.Option(parser=paths.path, help="Questions to add: CSV or JSONL of question, quote[, document]."),
@@ -64,7 +64,8 @@ def update(
     loaded = rag.load_dataset(dataset)
     if output is None and loaded.recorded is None:
         raise ConfigError(f"{dataset}: no native file of a dataset, so it is not replaced; give --output NEW.json")
-    documents = rag.Corpus.from_folder(corpus, glob)
+    pattern = paths.pattern(glob)
+    documents = rag.Corpus.from_folder(corpus, pattern)
     update = _updated(loaded, documents, questions, accept, repeated)
     _check_read(dataset, documents, update)
     _check_labels_left(dataset, documents, update)
@@ -73,8 +74,8 @@ def update(
         _write_changes(changes, update.record(dataset), written[0])
         written.append(f"Wrote {changes}")
     again = f"dataset update {shlex.quote(str(output or dataset))}"
-    suggested = "" if update.additions is None else save_suggestions(update.additions.check, again, corpus, glob)
-    following = suggested or _next(update.dataset, again, corpus, glob)
+    suggested = "" if update.additions is None else save_suggestions(update.additions.check, again, corpus, pattern)
+    following = suggested or _next(update.dataset, again, corpus, pattern)
     with arriving("; ".join(written)):
         update.show(documents)
         print_text("\n".join([*update.counted(), *written, *([following] if following else [])]))

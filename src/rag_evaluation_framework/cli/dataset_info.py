@@ -19,14 +19,14 @@ from rag_evaluation_framework.cli.output import print_json
 def info(
     dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
     corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
-    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    glob: paths.Glob = None,
     chunks: Annotated[
         Path | None, typer.Option(parser=paths.path, help="The chunks that were labelled, of ChunkRegistry.save.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers."""
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, glob)
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
     registry = chunks_of(chunks)
     described = inspection.describe_dataset(read_dataset(dataset, documents, registry), documents, registry)
     if as_json:

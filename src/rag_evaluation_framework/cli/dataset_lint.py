@@ -22,7 +22,7 @@ from rag_evaluation_framework.errors import ConfigError
 def lint(
     dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
     corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
-    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    glob: paths.Glob = None,
     chunks: Annotated[
         Path | None, typer.Option(parser=paths.path, help="The chunks that were labelled, of ChunkRegistry.save.")
     ] = None,
@@ -38,7 +38,7 @@ def lint(
     With --fix labels that moved are found again, copies removed, and labels trimmed.
     Exit codes: 0 nothing is wrong, 1 errors or warnings were found, 2 the dataset cannot be read.
     """
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, glob)
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
     registry = chunks_of(chunks)
     loaded = read_dataset(dataset, documents, registry)
     fixed, written = _fixed(loaded, documents, dataset) if fix else (None, "")

@@ -37,7 +37,7 @@ def push(
         bool, typer.Option("--delete-missing", help="Delete examples in LangSmith that are not in the file.")
     ] = False,
     corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
-    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    glob: paths.Glob = None,
     chunks: Annotated[
         Path | None, typer.Option(parser=paths.path, help="The chunks that were labelled, of ChunkRegistry.save.")
     ] = None,
@@ -48,7 +48,7 @@ def push(
     Needs LANGSMITH_API_KEY. What is in LangSmith and not in the file stays, unless --delete-missing is given.
     Exit codes: 0 done, 2 not everything arrived: the next push sends the rest.
     """
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, glob)
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
     loaded = read_dataset(dataset, documents, chunks_of(chunks))
     if documents is not None:
         loaded = loaded.with_corpus(documents)
@@ -71,7 +71,7 @@ def pull(
     corpus: Annotated[
         Path | None, typer.Option(parser=paths.path, help="The folder of documents, in which quotes are located.")
     ] = None,
-    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    glob: paths.Glob = None,
     chunks: Annotated[
         Path | None, typer.Option(parser=paths.path, help="Where chunks are that labels name, of ChunkRegistry.save.")
     ] = None,
@@ -87,7 +87,7 @@ def pull(
     Exit codes: 0 done, 2 nothing was written.
     """
     _check_output(output)
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, glob)
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
     options: dict[str, Any] = {
         "corpus": documents,
         "registry": chunks_of(chunks),

@@ -19,14 +19,14 @@ from rag_evaluation_framework.cli.output import print_json
 def quality(
     dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
     corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")],
-    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    glob: paths.Glob = None,
     chunks: Annotated[
         Path | None, typer.Option(parser=paths.path, help="The chunks that were labelled, of ChunkRegistry.save.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions."""
-    documents = rag.Corpus.from_folder(corpus, glob)
+    documents = rag.Corpus.from_folder(corpus, paths.pattern(glob))
     registry = chunks_of(chunks)
     measured = inspection.dataset_quality(read_dataset(dataset, documents, registry), documents, registry)
     public = inspection.public_questions()

@@ -16,7 +16,7 @@ from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.dataset_file import chunks_of, read_dataset
 from rag_evaluation_framework.cli.output import arriving, print_text
-from rag_evaluation_framework.cli.quote_suggestions import DEFAULT_GLOB, options_of
+from rag_evaluation_framework.cli.quote_suggestions import options_of
 from rag_evaluation_framework.cli.review_dialog import ReviewDialog
 from rag_evaluation_framework.cli.typed import NoMoreInput, Stop, accept_any_bytes, is_terminal
 from rag_evaluation_framework.errors import ConfigError, Interrupted
@@ -27,7 +27,7 @@ def review(
     corpus: Annotated[
         Path | None, typer.Option(parser=paths.path, help="The folder of documents, in which answers are shown.")
     ] = None,
-    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = DEFAULT_GLOB,
+    glob: paths.Glob = None,
     chunks: Annotated[
         Path | None, typer.Option(parser=paths.path, help="The chunks that were labelled, of ChunkRegistry.save.")
     ] = None,
@@ -48,7 +48,7 @@ def review(
         raise ConfigError("dataset review asks about questions, so it needs a terminal; --output NEW.json asks nothing")
     if output is not None and checked_path(output, ConfigError).exists():
         raise ConfigError(f"--output {output} already exists and is not overwritten; choose another name, or move it")
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, glob)
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
     registry = chunks_of(chunks)
     file = annotation.SavedFile(dataset)
     loaded = read_dataset(dataset, documents, registry)
@@ -61,7 +61,7 @@ def review(
     if output is not None:
         _carry_out(session, dataset, output)
         return
-    options = "" if corpus is None else f" {options_of(corpus, glob)}"
+    options = "" if corpus is None else f" {options_of(corpus, paths.pattern(glob))}"
     options += "" if chunks is None else f" --chunks {shlex.quote(str(chunks))}"
     _tell_begin(session, dataset, loaded, documents)
     try:

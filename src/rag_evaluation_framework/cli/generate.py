@@ -12,7 +12,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import providers, registry, reports, synthesis
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework.cli import generate_options as options
-from rag_evaluation_framework.cli import generators, run_options
+from rag_evaluation_framework.cli import generators, paths, run_options
 from rag_evaluation_framework.cli.advice import advising_on_options, as_options
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.endings import Found
@@ -24,7 +24,7 @@ from rag_evaluation_framework.results import store
 
 def generate(
     corpus: options.Corpus,
-    glob: options.Glob = "**/*.md",
+    glob: paths.Glob = None,
     model: options.Model = None,
     provider: options.Provider = "openai",
     base_url: options.BaseUrl = None,
@@ -58,7 +58,7 @@ def generate(
     Needs OPENAI_API_KEY or ANTHROPIC_API_KEY. Answers are kept: an interrupted command goes on when it is run again.
     Exit codes: 0 done, 1 no question was kept, or the dataset is incomplete, as requests failed; 2 it was not made.
     """
-    documents = rag.Corpus.from_folder(corpus, glob)
+    documents = rag.Corpus.from_folder(corpus, paths.pattern(glob))
     settings: dict[str, Any] = {
         "max_retries": max_retries,
         "max_tokens": max_tokens,
@@ -94,7 +94,7 @@ def generate(
         if as_json:
             print_json(_record(generator, done))
         else:
-            _show(generator, done, options_of(corpus, glob), chunker)
+            _show(generator, done, options_of(corpus, paths.pattern(glob)), chunker)
     if generator.path is None or generator.failed:
         raise Found
 

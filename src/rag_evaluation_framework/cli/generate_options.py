@@ -19,7 +19,6 @@ class Strategy(StrEnum):
 
 
 Corpus = Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")]
-Glob = Annotated[str, typer.Option(help="Which files of the folder to read.")]
 Model = Annotated[str | None, typer.Option(help="The name of the model; by default gpt-5-mini.")]
 Provider = Annotated[
     Literal["openai", "anthropic"], typer.Option(help="Whose protocol: openai is that of most local servers, too.")

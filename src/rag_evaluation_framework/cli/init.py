@@ -21,7 +21,6 @@ from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.init_ci import init_ci
 from rag_evaluation_framework.cli.output import arriving, print_text
 from rag_evaluation_framework.cli.quote_suggestions import (
-    DEFAULT_GLOB,
     Accept,
     Repeated,
     accepted,
@@ -66,7 +65,7 @@ def init(
             "--ci", help="Instead, what CI needs: a configuration, a sample dataset, an engine file and a workflow."
         ),
     ] = False,
-    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = DEFAULT_GLOB,
+    glob: paths.Glob = None,
     name: Annotated[
         str | None, typer.Option(help="Name of the dataset; by default that of the questions file.")
     ] = None,
@@ -92,24 +91,25 @@ def init(
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
     _check_free(config, target, root)
     check_accept(accept)
-    documents = rag.Corpus.from_folder(corpus, glob)
+    pattern = paths.pattern(glob)
+    documents = rag.Corpus.from_folder(corpus, pattern)
     check = accepted(rag.check_quotes(questions, documents, repeated=repeated), accept)
     kept = "" if root == _ROOT else f" --root {shlex.quote(str(root))}"
-    others, dataset = left_out(documents, corpus, glob), _dataset(check, called)
+    others, dataset = left_out(documents, corpus, pattern), _dataset(check, called)
     if dataset is None:
         _show(check)
         again = f"init{kept} --name {shlex.quote(called)}"
-        print_text(f"{others}{save_suggestions(check, again, corpus, glob) or 'There is nothing to suggest.'}")
+        print_text(f"{others}{save_suggestions(check, again, corpus, pattern) or 'There is nothing to suggest.'}")
         raise ConfigError(_nothing_located(check, corpus))
     try:
         _save(dataset, target)
-        write_new(config, _settings(config, corpus, glob, target))
+        write_new(config, _settings(config, corpus, pattern, target))
     except InputError:
         _show(check)
         raise
     skipped = data.count_skipped(dataset.skipped)
     allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
-    told = save_suggestions(check, f"dataset update {shlex.quote(str(target))}", corpus, glob)
+    told = save_suggestions(check, f"dataset update {shlex.quote(str(target))}", corpus, pattern)
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         _show(check)
         print_text(

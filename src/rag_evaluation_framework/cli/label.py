@@ -16,7 +16,7 @@ from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.label_dialog import Dialog
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_text
-from rag_evaluation_framework.cli.quote_suggestions import DEFAULT_GLOB, left_out, options_of
+from rag_evaluation_framework.cli.quote_suggestions import left_out, options_of
 from rag_evaluation_framework.cli.typed import NoMoreInput, Stop, accept_any_bytes
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 
@@ -35,7 +35,7 @@ def label(
         Path | None,
         typer.Option(parser=paths.path, help="The dataset, .json or .jsonl: a new one, or one to go on with."),
     ] = None,
-    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = DEFAULT_GLOB,
+    glob: paths.Glob = None,
     retriever: Annotated[
         str | None, typer.Option(help="Show also what your own retriever finds: my_module:search.")
     ] = None,
@@ -47,19 +47,20 @@ def label(
     path = checked_path(_default(corpus) if output is None else output, ConfigError)
     own = None if retriever is None else registry.build("retriever", retriever)
     asked = [] if questions is None else annotation.read_questions(questions)
-    documents = rag.Corpus.from_folder(corpus, glob)
+    pattern = paths.pattern(glob)
+    documents = rag.Corpus.from_folder(corpus, pattern)
     session = annotation.Session(path, documents, path.stem)
     added = session.add(asked)
     try:
         with components_print_to_stderr():
             pool = annotation.Pool(documents, own)
         accept_any_bytes()
-        _tell_begin(session, pool, added, len(asked), left_out(documents, corpus, glob))
+        _tell_begin(session, pool, added, len(asked), left_out(documents, corpus, pattern))
         _hold(session, pool)
     except KeyboardInterrupt as interrupt:
         raise Interrupted(f"{_counted(session)}; the same command goes on") from interrupt
     with arriving(_counted(session)):
-        print_text(f"\n{_counted(session)}.{_next(session, corpus, glob, output, retriever)}")
+        print_text(f"\n{_counted(session)}.{_next(session, corpus, pattern, output, retriever)}")
 
 
 def _default(corpus: Path) -> Path:
@@ -102,7 +103,9 @@ def _next(session: annotation.Session, corpus: Path, glob: str, output: Path | N
     dataset = shlex.quote(str(session.path))
     again = [f"rag-eval label {shlex.quote(str(corpus))}"]
     again += [f"--output {shlex.quote(str(output))}"] if output is not None else []
-    again += [options.removeprefix(f"--corpus {shlex.quote(str(corpus))}").strip()] if glob != DEFAULT_GLOB else []
+    again += (
+        [options.removeprefix(f"--corpus {shlex.quote(str(corpus))}").strip()] if glob != paths.DEFAULT_GLOB else []
+    )
     again += [f"--retriever {shlex.quote(retriever)}"] if retriever is not None else []
     commands = [" ".join(again)]
     if session.labelled:

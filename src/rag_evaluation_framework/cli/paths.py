@@ -1,10 +1,26 @@
 """Paths that are given as options and arguments."""
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from rag_evaluation_framework import data
 from rag_evaluation_framework._support.files import from_home
+
+DEFAULT_GLOB = "**/*.md"
+Glob = Annotated[
+    list[str] | None, typer.Option(help=f"Which files of the folder to read; by default {DEFAULT_GLOB}; repeatable.")
+]
+
+
+def pattern(given: list[str] | None) -> str:
+    """Return the pattern of all files that any `--glob` matches, or the default.
+
+    Raises:
+        CorpusError: They cannot be one pattern.
+    """
+    return data.one_pattern(given) if given else DEFAULT_GLOB
 
 
 def path(given: str) -> Path:

@@ -1,11 +1,13 @@
 """Running the command that the arguments name, and telling how it ended."""
 
+import logging
 import warnings
 
 from rag_evaluation_framework._support import interrupts
 from rag_evaluation_framework._support.exits import end_in_time
 from rag_evaluation_framework._support.time_limit import was_given_up
 from rag_evaluation_framework.cli import commands, endings, output
+from rag_evaluation_framework.registry.loading import PACKAGE
 
 
 def exit_code() -> int:
@@ -36,5 +38,8 @@ def _run() -> None:
     with output.watched(), warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = endings.show_warning
+        log = logging.getLogger(PACKAGE)
+        log.setLevel(logging.INFO)
+        log.handlers = [endings.Log()]
         interrupts.clean_up()
         commands.app()

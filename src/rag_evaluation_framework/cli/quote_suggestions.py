@@ -11,10 +11,10 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, labelling
+from rag_evaluation_framework.cli.paths import DEFAULT_GLOB
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _THRESHOLD = 0.95
-DEFAULT_GLOB = "**/*.md"
 
 Accept = Annotated[
     float | None,

@@ -13,6 +13,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, reports, results, retrievers
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.compare import record_of
 from rag_evaluation_framework.cli.console import stdout
@@ -39,7 +40,7 @@ def run(
     config: options.Config = None,
     no_config: options.NoConfig = False,
     corpus: options.Corpus = None,
-    glob: options.Glob = None,
+    glob: paths.Glob = None,
     dataset: options.Dataset = None,
     evaluation_type: options.EvaluationType = None,
     chunker: options.Chunker = None,
@@ -259,7 +260,7 @@ def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:
-    """Return the configuration of a root, if there is one; beside options, standard error says what is taken from it.
+    """Return the configuration of a root, if there is one; standard error says what is taken from it.
 
     Raises:
         ConfigError: There are several.
@@ -267,7 +268,7 @@ def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:
     found = [path for ending in ("yaml", "yml", "json") if (path := root / f"config.{ending}").is_file()]
     if len(found) > 1:
         raise ConfigError(f"{' and '.join(map(str, found))} are there; expected one configuration, or name one")
-    for path in found if flags else ():
+    for path in found:
         taken = ", ".join(_taken(path, flags)) or "nothing"
         note(f"of {one_line(str(path))} is used: {taken}; --no-config leaves it alone")
     return found[0] if found else None

@@ -15,7 +15,6 @@ NoConfig = Annotated[
     bool, typer.Option("--no-config", help="Leave the configuration of the root alone: the options say everything.")
 ]
 Corpus = Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")]
-Glob = Annotated[str | None, typer.Option(help="Which files of the folder to read; by default **/*.md.")]
 Dataset = Annotated[
     Path | None, typer.Option(parser=paths.path, help="A dataset (.json, .jsonl), or questions with quotes (.csv).")
 ]
@@ -156,6 +155,8 @@ def name_of(key: str) -> str:
 def _written(name: str, value: Any) -> Any:
     if isinstance(value, Path):
         return str(value.absolute())
+    if name == "glob":
+        return paths.pattern(value)
     return _tokenizer(value) if name == "tokenizer" else value
 
 

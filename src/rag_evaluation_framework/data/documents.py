@@ -4,7 +4,7 @@ import hashlib
 import os
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -210,6 +210,21 @@ def pattern_of(suffixes: Iterable[str]) -> str:
     """Return the pattern of all files with these suffixes: `**/*.md`, `**/*.{md,rst}`."""
     kinds = sorted({suffix.removeprefix(".") for suffix in suffixes})
     return f"**/*.{kinds[0]}" if len(kinds) == 1 else f"**/*.{{{','.join(kinds)}}}"
+
+
+def one_pattern(patterns: Sequence[str]) -> str:
+    """Return the pattern of all files that any of some patterns matches: `{docs/*.md,faq/*.txt}`.
+
+    Raises:
+        CorpusError: Braces cannot hold one of them, as it has a comma, or a brace without the other.
+    """
+    joined = patterns[0] if len(patterns) == 1 else f"{{{','.join(patterns)}}}"
+    if {*_alternatives(joined)} != {one for pattern in patterns for one in _alternatives(pattern)}:
+        raise CorpusError(
+            f"glob patterns {shown([*patterns])}: one has a comma outside braces, or a brace without the other; write "
+            "? in its place"
+        )
+    return joined
 
 
 def texts_left_out(corpus: Corpus, folder: Path) -> dict[str, int]:

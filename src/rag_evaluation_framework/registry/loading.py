@@ -1,7 +1,11 @@
 """What `module:attribute` names, imported."""
 
+import logging
 import sys
+from contextlib import suppress
 from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +15,14 @@ from rag_evaluation_framework.errors import ConfigError
 
 PACKAGE = "rag_evaluation_framework"
 
+_log = logging.getLogger(PACKAGE)
+
 
 def load_attribute(reference: str) -> Any:
     """Return what `module:attribute` names; modules of the working directory are found behind what is installed.
 
-    The module is imported, which runs it; the attribute is looked up and not called.
+    The module is imported, which runs it; the attribute is looked up and not called. Before that, the log of this
+    package says which file is run, as the command line shows on standard error.
 
     Raises:
         ConfigError: There is no such module or attribute, or the module cannot be imported.
@@ -23,7 +30,19 @@ def load_attribute(reference: str) -> Any:
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.append(here)
+    module_name = reference.partition(":")[0]
+    if module_name not in sys.modules:
+        with suppress(Exception):  # what is wrong is told when it is imported
+            found = find_spec(module_name.partition(".")[0])  # of a dotted name it would import the packages around
+            if found is not None:
+                _log.info("importing %s from %s", reference, _place(found))
     return load_installed(reference)
+
+
+def _place(found: ModuleSpec) -> str:
+    """Return the file of a module, or the folder of a package."""
+    folders = found.submodule_search_locations
+    return str(found.origin) if folders is None else ", ".join(folders)
 
 
 def load_installed(reference: str) -> Any:
