@@ -190,6 +190,25 @@ def test_offsets_alone_are_matched_by_the_text_they_enclose():
     assert scores(dataset(short(0, 8)), lambda query, k: found) == (1.0, 0.5)
 
 
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        {"doc_id": "faq.md", "start": 500, "end": 600},
+        {"doc_id": "gone.md", "start": 0, "end": 50},
+        {"doc_id": "gone.md"},
+        {"doc_id": "faq.md", "start": 5, "end": 5},
+        {"text": ""},
+    ],
+    ids=["beyond the document", "of an unknown document", "an unknown document", "of no length", "an empty text"],
+)
+def test_results_without_a_text_are_no_chunk_and_keep_their_ranks(nothing):
+    found = Pieces([nothing] * 9 + PIECES[:1])
+    result = evaluate(found, dataset(PIECES[0].id), k=10, budgets=[], metrics=["mrr", "chunk_precision"])
+    assert result.metrics["mrr@10"] == result.metrics["chunk_precision@10"] == 0.1
+    assert result.counts["unlocated_hits"] == 9
+    assert result.queries[0].first_relevant == 10
+
+
 def test_one_text_at_two_places_is_one_chunk():
     twice = Corpus([Document(DocumentId("a"), "Same. Other. Same.")])
     same, other, again = (PositionAwareChunk.of(twice["a"], *place) for place in ((0, 5), (6, 12), (13, 18)))

@@ -57,7 +57,7 @@ class Hit:
         """
         if self.placed:
             return self.doc_id, self.start, self.end
-        if self.text is not None and not is_from_content(self.chunk_id):
+        if self.text and not is_from_content(self.chunk_id):
             return self.doc_id, generate_chunk_id(self.text)
         return self.doc_id, None if self.chunk_id is None else canonical_chunk_id(self.chunk_id)
 

@@ -27,6 +27,8 @@ class ChunkIds:
     rewrite what it returns, or the chunk's own, so that a chunker may change it. A user's function replaces both; equal
     texts without a place in one document are then the first of them.
 
+    A result without an id that has no text, or an empty one, is no chunk.
+
     Where the dataset names one chunk by several ids, one of them stands for all, in results and in the ground truth.
     Without a list of chunks these are only hashes of which one is the beginning of the other.
 
@@ -116,14 +118,14 @@ class ChunkIds:
             yield 1, own
         if not self.by_hash:
             return
-        original = self.read(hit) if hit.placed or hit.text is not None else None
+        original = self.read(hit)
         if given is not None:
             yield 1, given
             if is_from_content(given):
                 for unit in self._hashes(given.removeprefix(_PREFIX), original or hit.text or given):
                     yield 2, unit
         for fit, text in enumerate(dict.fromkeys((original, hit.text)), start=2):
-            if text is not None:
+            if text:  # nothing was read at a place that there is not
                 for unit in self._hashes(content_digest(text), text):
                     yield fit, unit
 
