@@ -96,6 +96,29 @@ def waited_for(future: "Future[T]", seconds: float | None = None) -> T:
         return future.result(seconds)
 
 
+@contextmanager
+def without_a_loop() -> Generator[None]:
+    """Hide the event loop that runs in this thread, as in a notebook, so that ordinary code may run one of its own.
+
+    A thread of its own would do for `asyncio.run`, but not for connections that belong to the thread that opened them.
+    """
+    loop = asyncio._get_running_loop()  # noqa: SLF001  for those who write loops, as the others below
+    if loop is None:
+        yield
+        return
+    task = asyncio.current_task(loop)
+    if task is not None:
+        asyncio._leave_task(loop, task)  # noqa: SLF001
+    asyncio._set_running_loop(None)  # noqa: SLF001
+    try:
+        yield
+    finally:
+        asyncio.set_event_loop(loop)  # `asyncio.run` leaves none
+        asyncio._set_running_loop(loop)  # noqa: SLF001
+        if task is not None:
+            asyncio._enter_task(loop, task)  # noqa: SLF001
+
+
 def any_was_cancelled() -> bool:
     """Return whether any coroutine of this process was cancelled: threads and tasks that it began may go on."""
     return _cancelled.is_set()

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 
 from rag_evaluation_framework._outside import raised, shown
+from rag_evaluation_framework._support.coroutines import without_a_loop
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import pass_on_interrupt
 from rag_evaluation_framework._support.notes import collected, note
@@ -142,7 +143,7 @@ def ranked(
     """
     asked: tuple[T, KeyboardInterrupt | None] | None = None
     try:
-        with _indexed(pipeline, corpus) as index:
+        with without_a_loop(), _indexed(pipeline, corpus) as index:
             asked = ask(index)
     except (KeyboardInterrupt, ComponentExited) as ended:
         if asked is None:
