@@ -97,7 +97,9 @@ class TestAsHits:
             ({"docId": "a.md", "start": 0, "end": 0, "text": ""}, Hit(DOCUMENT.id, 0, 0, text="")),
             ({"document_id": 7, "start": 1, "end": 2, "chunkId": 9}, Hit(DocumentId("7"), 1, 2, "9")),
             ({"id": "c1", "text": "Hello"}, Hit(chunk_id="c1", text="Hello")),
-            ({"text": "Hello", "doc_id": "a.md", "start": 3}, Hit(DOCUMENT.id, text="Hello")),
+            ({"text": "Hello", "doc_id": "a.md", "start": 3}, Hit(DOCUMENT.id, 3, text="Hello")),
+            ({"text": "Hello", "doc_id": "a.md", "end": np.int64(8)}, Hit(DOCUMENT.id, end=8, text="Hello")),
+            ({"text": "Hello", "start": 12.5, "end": 15.0}, Hit(text="Hello")),
             ({"text": "Hello", "score": None, "extra": object()}, Hit(text="Hello")),
             ({"text": None, "content": "Hello"}, Hit(text="Hello")),
             ({"doc_id": "a.md"}, Hit(DOCUMENT.id)),
@@ -262,16 +264,107 @@ class TestAsHits:
         "result",
         [
             {},
-            {"doc_id": "a.md", "start": 0},
+            {"source": "a.md", "start": 0},
             {"body": "Hello"},
             {"id": 7, "body": "Hello"},
             {"source": "a.md"},
-            {"chunk_id": "c", "end": 5},
+            {"metadata": {"source": "a.md", "start_index": 0}},
         ],
     )
     def test_a_mapping_that_does_not_tell_what_was_found_is_refused_with_its_keys(self, result):
         with pytest.raises(InputError, match=r"with the keys \[.*\]; expected 'text', or 'doc_id', 'start' and 'end'"):
             as_hits([result], "search")
+
+    @pytest.mark.parametrize(
+        ("result", "missing", "given"),
+        [
+            ({"doc_id": "a.md", "start": 0}, "end", "start"),
+            ({"chunk_id": "c", "end": 5}, "start", "end"),
+            (Hit(DOCUMENT.id, 5), "end", "start"),
+        ],
+    )
+    def test_one_offset_without_a_text_is_refused_with_the_one_that_is_missing(self, result, missing, given):
+        with pytest.raises(InputError, match=f"search returned a result without {missing}.*expected .* beside {given}"):
+            as_hits([result], "search")
+
+    @pytest.mark.parametrize(
+        ("dumped", "hit"),
+        [
+            (
+                {"id": None, "metadata": {"source": "a.md", "start_index": 7, "page": 1}, "page_content": "World!"},
+                Hit(DOCUMENT.id, 7, text="World!"),
+            ),
+            (
+                {"id": "9f", "content": "World!", "meta": {"file_path": "a.md", "split_idx_start": 7}, "score": 0.5},
+                Hit(DOCUMENT.id, 7, None, "9f", "World!", 0.5),
+            ),
+            (
+                {"id": "9f", "content": "World!", "file_path": "a.md", "split_idx_start": 7, "source_id": "77"},
+                Hit(DOCUMENT.id, 7, None, "9f", "World!"),
+            ),
+            (
+                {
+                    "node": {
+                        "id_": "9f",
+                        "text": "World!",
+                        "metadata": {"file_path": "a.md"},
+                        "start_char_idx": 7,
+                        "end_char_idx": 13,
+                    },
+                    "score": 0.5,
+                },
+                Hit(DOCUMENT.id, 7, None, "9f", "World!", 0.5),
+            ),
+            (
+                {"text": "World!", "metadata": {"doc_id": "a.md", "start": 7, "end": 13}},
+                Hit(DOCUMENT.id, 7, text="World!"),
+            ),
+            (
+                {"page_content": "World!", "metadata": {"source": "a.md", "doc_id": "0b3e", "start_index": -1}},
+                Hit(DOCUMENT.id, text="World!"),
+            ),
+            ({"text": "World!", "doc_id": "a.md", "metadata": {"source": "b.md"}}, Hit(DOCUMENT.id, text="World!")),
+            ({"text": "World!", "doc_id": "a.md", "start": 3, "start_index": 7}, Hit(DOCUMENT.id, 3, text="World!")),
+            ({"chunk_id": "c", "metadata": {"start_index": 7}}, Hit(chunk_id="c")),
+            ({"text": "World!", "metadata": None, "meta": "a.md"}, Hit(text="World!")),
+        ],
+        ids=[
+            "LangChain",
+            "Haystack",
+            "Haystack, flat",
+            "LlamaIndex",
+            "names of ours",
+            "an id of a store's own",
+            "named twice",
+            "two starts",
+            "no text",
+            "no metadata",
+        ],
+    )
+    def test_dumped_documents_of_other_libraries_name_their_document_in_their_metadata(self, dumped, hit):
+        assert as_hits([dumped], "search") == (hit,)
+
+    def test_the_rows_of_a_data_frame_are_results(self):
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(
+            {
+                "doc_id": ["a.md", None],
+                "start": [0, None],
+                "end": [5, None],
+                "text": ["Hello", "World!"],
+                "rank": [0, 1],
+            },
+            dtype=object,
+        )
+        found = (Hit(DOCUMENT.id, 0, 5, text="Hello"), Hit(text="World!"))
+        assert as_hits(frame, "search") == as_hits({"hits": frame}, "search") == found
+        with collected():  # that there are more
+            assert as_hits(frame, "search", 1) == found[:1]
+        assert as_hits(frame[:0], "search") == ()
+        scored = pandas.DataFrame({"chunk_id": [7, 8], "score": [0.5, float("nan")]})
+        assert as_hits(scored, "search") == (Hit(chunk_id="7", score=0.5), Hit(chunk_id="8"))
+        with pytest.raises(InputError, match=r"the keys \['body'\]"):
+            as_hits(pandas.DataFrame({"body": ["Hello"]}), "search")
 
     @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4), ("0", "5"), (0.0, 5.0), (0, "5")])
     def test_impossible_offsets_are_refused(self, start, end):

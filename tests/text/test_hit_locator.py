@@ -8,6 +8,7 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     HybridRetriever,
+    PositionAwareChunk,
     Query,
     RerankedRetriever,
     TokenLevelGroundTruth,
@@ -60,6 +61,67 @@ class TestRepeatedTexts:
         placed = HitLocator(many).place((Hit(text=FOOTER),) * 1_000)
         assert len(set(starts(placed))) == 1_000
         assert len(searches) < 10
+
+
+class TestOneEnd:
+    TEXT = "Ask us. Pay. Ask us. Bye. Ask us."
+
+    @pytest.mark.parametrize(
+        ("start", "end", "there"),
+        [
+            (13, None, 13),
+            (None, 20, 13),
+            (13, 1000, 13),
+            (26, None, 26),
+            (None, 7, 0),
+            (14, None, 0),
+            (900, None, 0),
+            (None, 3, 0),
+            (900, 1000, 0),
+        ],
+    )
+    def test_a_text_that_is_at_the_end_that_is_named_is_there(self, start, end, there):
+        locator = HitLocator(corpus(a=self.TEXT))
+        (placed,) = locator.place((Hit(DocumentId("a"), start, end, text="Ask us."),))
+        assert placed.span == CharacterSpan(DocumentId("a"), there, there + 7)
+        is_there = self.TEXT[start:].startswith("Ask us.") if start else self.TEXT[:end].endswith("Ask us.")
+        assert bool(locator.misplaced) is not is_there
+        assert bool(locator.ambiguous) is bool(locator.misplaced)
+
+    def test_so_it_is_under_another_name_of_the_document(self):
+        locator = HitLocator(corpus(**{"guides__a.md": self.TEXT}))
+        (placed,) = locator.place((Hit(DocumentId("/home/me/guides/a.md"), 13, text="Ask us."),))
+        assert placed.span == CharacterSpan(DocumentId("guides/a.md"), 13, 20)
+
+    def test_an_empty_text_is_nowhere(self):
+        (placed,) = HitLocator(corpus(a=self.TEXT)).place((Hit(DocumentId("a"), 3, 1000, text=""),))
+        assert placed == Hit(DocumentId("a"), text="")
+
+
+class TestEqualIds:
+    @pytest.mark.parametrize("text", [FOOTER, None])
+    def test_an_id_that_comes_again_is_the_same_chunk(self, text):
+        many = corpus(a=FOOTER * 3)
+        chunks = [PositionAwareChunk.of(many["a"], start, start + len(FOOTER)) for start in (0, len(FOOTER))]
+        hits = [Hit(chunk_id=chunks[0].id, text=text, score=score) for score in (0.5, 0.25)]
+        placed = HitLocator(many, chunks).place((*hits, hits[0]))
+        assert starts(placed) == [0, 0, 0]
+        assert [hit.score for hit in placed] == [0.5, 0.25, 0.5]
+
+    def test_texts_with_ids_of_their_own_are_different_chunks(self):
+        placed = HitLocator(corpus(a=FOOTER * 3)).place(tuple(Hit(chunk_id=name, text=FOOTER) for name in "xyx"))
+        assert starts(placed) == [0, len(FOOTER), 0]
+
+    def test_so_are_different_texts_under_one_id(self):
+        placed = HitLocator(corpus(a="Ask us. Pay.")).place(
+            (Hit(chunk_id="x", text="Ask us."), Hit(None, None, None, "x", "Pay."))
+        )
+        assert starts(placed) == [0, 8]
+
+    def test_places_that_are_named_are_different_chunks_though_their_ids_are_equal(self):
+        many = corpus(a=FOOTER * 3)
+        named = tuple(Hit(DocumentId("a"), start, None, "x", FOOTER) for start in (len(FOOTER), 0, 2 * len(FOOTER)))
+        assert starts(HitLocator(many).place(named)) == [len(FOOTER), 0, 2 * len(FOOTER)]
 
 
 class TestUnknownDocuments:

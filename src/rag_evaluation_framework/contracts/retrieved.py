@@ -37,14 +37,21 @@ Result = Hit | AnyChunk | CharacterSpan | str | Mapping[str, Any]
 """One result of a pipeline, with whatever is known of it."""
 
 _KEYS = (
-    ("doc_id", "document", "document_id", "docId", "source"),
+    ("doc_id", "document", "document_id", "docId", "source", "file_path"),
     ("start",),
     ("end",),
-    ("chunk_id", "chunkId", "id"),
+    ("chunk_id", "chunkId", "id", "id_"),
     ("text", "content", "page_content"),
     ("score",),
 )
 """The keys under which dicts have what a hit has, in the order of a `Hit`."""
+
+_METADATA_DOCUMENTS = ("source", "file_path", "doc_id", "document_id", "docId")
+"""The keys under which metadata name the document, best first: LangChain may have an id of its own in `doc_id`."""
+
+_SPLITTER_STARTS = ("start_index", "split_idx_start", "start_char_idx", "start")
+"""The keys under which splitters write where a text begins. Not all count in the whole document, so no end is read: the
+place counts only if the text is there."""
 
 _ENOUGH = ("doc_id", "document_id", "docId", "chunk_id", "chunkId")
 """Keys that tell what was found without a text or a place; the others are read beside one."""
@@ -100,8 +107,8 @@ def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ..
     """Read what a retriever returned as hits, in plain values.
 
     Args:
-        results: A `Retrieval`, an iterable of texts, chunks, hits or mappings, or one mapping with `hits`,
-            `retrieved_chunk_ids` or `retrieved_spans`.
+        results: A `Retrieval`, an iterable of texts, chunks, hits or mappings, a pandas DataFrame with one result per
+            row, or one mapping with `hits`, `retrieved_chunk_ids` or `retrieved_spans`.
         source: The retriever's name, for messages.
         most: How many are read, of an iterable without end too; by default all.
 
@@ -112,6 +119,8 @@ def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ..
         results = results.hits
     if isinstance(results, Mapping):
         results = _from_run_output(cast("Mapping[str, Any]", results), source)
+    if hasattr(results, "iterrows"):  # a DataFrame of pandas, whose items are its column names
+        results = results.astype(object).where(results.notna(), None).to_dict("records")
     if _is_ranked(results):
         if most is not None and isinstance(results, Sized) and len(results) > most:
             note(f"{source} returned more results than it was asked for; the first ones were read")
@@ -223,23 +232,36 @@ def _as_hit(result: Result, source: str) -> Hit:
 
 
 def _from_mapping(result: Mapping[str, Any], source: str) -> Hit:
-    doc_id, start, end, chunk_id, text, score = [_known(result, keys) for keys in _KEYS]
+    node = _mapping(result.get("node"))  # of LlamaIndex
+    fields = {**node, **result} if node else result
+    doc_id, start, end, chunk_id, text, score = [_known(fields, keys) for keys in _KEYS]
+    metadata = _mapping(_known(fields, ("metadata", "meta")))
+    if doc_id is None:
+        doc_id = _known(metadata, _METADATA_DOCUMENTS)
+    if text is not None and doc_id is None:
+        start = end = None  # in what is not known: of a transcript they are seconds
+    elif text is not None and start is None and end is None:
+        begins = (_known(named, _SPLITTER_STARTS) for named in (fields, metadata))
+        start = next((begin for begin in begins if type(begin) is int and begin >= 0), None)
     placed = doc_id is not None and start is not None and end is not None
-    whole = start is None and end is None and _known(result, _ENOUGH) is not None
-    if not placed and not whole and text is None:
+    if not placed and text is None and _known(fields, _ENOUGH) is None:
         keys = sorted(f"{key}{' (None)' if value is None else ''}" for key, value in result.items())
         raise InputError(
             f"{source} returned a dict with the keys {keys}; expected 'text', or 'doc_id', 'start' and 'end', or "
             "'doc_id' or 'chunk_id' alone"
         )
     return Hit(
-        doc_id=None if doc_id is None else DocumentId(_id(doc_id)),
-        start=start if placed else None,
-        end=end if placed else None,
-        chunk_id=None if chunk_id is None else _id(chunk_id),
-        text=text,
-        score=score,
+        None if doc_id is None else DocumentId(_id(doc_id)),
+        start,
+        end,
+        None if chunk_id is None else _id(chunk_id),
+        text,
+        score,
     )
+
+
+def _mapping(given: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {}
 
 
 def _id(given: Any) -> Any:
@@ -274,8 +296,14 @@ def _sound(hit: Hit, source: str) -> Hit:
     doc_id = _field(source, "doc_id", hit.doc_id, plain_text, "a text")
     start = _field(source, "start", start, plain_offset, "a whole number")
     end = _field(source, "end", end, plain_offset, "a whole number")
-    if start is not None and end is not None and not 0 <= start <= end:
+    if (start or 0) < 0 or (end is not None and end < (start or 0)):
         raise InputError(f"{source} returned start={start}, end={end}; expected 0 <= start <= end")
+    if (start is None) != (end is None) and hit.text is None:
+        missing, other = ("end", "start") if end is None else ("start", "end")
+        raise InputError(
+            f"{source} returned a result without {missing}, and without a text; expected {missing} beside {other}, or "
+            "the text that is there"
+        )
     score = _field(source, "score", score, _score, "a number")
     if score is not None and not isfinite(score):
         note(f"{source} returned scores that are no finite numbers; they were left out, and the order was kept")

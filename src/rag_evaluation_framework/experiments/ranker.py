@@ -328,12 +328,12 @@ class Ranker:
                 f"{shown(elsewhere[0].doc_id)}; they are not located. Let the retriever name documents as the corpus "
                 "does, or leave doc_id out to have their texts looked for everywhere"
             )
-        if self._locator.outside:
-            first = min(self._locator.outside, key=lambda span: (span.doc_id, span.start, span.end))
+        if self._locator.misplaced:
+            first = min(self._locator.misplaced, key=lambda span: (span.doc_id, span.start, span.end))
             yield (
-                f"places that their documents do not have: {len(self._locator.outside)}, such as "
-                f"[{first.start}:{first.end}] of {shown(first.doc_id)}; these results have no place. Are the documents "
-                "those that were indexed? Offsets count code points"
+                f"places that do not hold the result that names them: {len(self._locator.misplaced)}, such as "
+                f"[{first.start}:{first.end}] of {shown(first.doc_id)}; it was located by its text, or not at all. Are "
+                "the documents those that were indexed? Offsets count code points"
             )
         if repeated := _repeated(found):
             yield f"results that are another one of their ranking once more: {repeated}; a reader reads them twice"

@@ -19,12 +19,14 @@ _FIRST_PLACES = 20
 class HitLocator:
     """Locates hits in the corpus.
 
-    A hit with a valid position keeps it. Any other hit with text is located by its text, in the document that it names
-    if it names one. If the text occurs more than once, each hit of a ranking takes the next free occurrence. A hit
-    that has nothing but the id of a chunk is looked up among the given chunks, and one that has nothing but a document
-    is the whole document. A hit that cannot be located keeps its rank; one whose document the corpus does not have is
-    not looked for in others, and keeps the name it gave. If it named a place that there is not and brings no text, it
-    is one of no length.
+    A hit with a valid position keeps it. One whose document has its text at its start is there, though the end is
+    missing or outside of the document; so is one that has an end alone, if its text is before that. Any other hit with
+    text is located by its text, in the document that it names if it names one. If the text occurs more than once, each
+    hit of a ranking takes the next free occurrence; but a hit that is equal to an earlier one, and has the id of a
+    chunk, is that chunk again. A hit that has nothing but the id of a chunk is looked up among the given chunks, and
+    one that has nothing but a document is the whole document. A hit that cannot be located keeps its rank; one whose
+    document the corpus does not have is not looked for in others, and keeps the name it gave. If it named a place that
+    there is not and brings no text, it is one of no length.
 
     Args:
         corpus: The documents.
@@ -33,7 +35,7 @@ class HitLocator:
     Attributes:
         ambiguous: The texts that occurred more than once.
         unknown: The names of documents that the corpus does not have.
-        outside: The places that their documents do not have.
+        misplaced: The places at which their documents do not have the text, or have none.
     """
 
     def __init__(self, corpus: Corpus, chunks: Sequence[AnyChunk] = ()) -> None:
@@ -42,14 +44,14 @@ class HitLocator:
         self.resolver = DocumentResolver(corpus)
         self.ambiguous: set[str] = set()
         self.unknown: set[str] = set()
-        self.outside: set[CharacterSpan] = set()
+        self.misplaced: set[CharacterSpan] = set()
 
     def place(self, ranking: Ranking) -> Ranking:
         """Return the ranking in unchanged order, with every hit located if possible."""
         if all(map(self._exists, ranking)):
             return ranking
         taken: set[CharacterSpan] = set()
-        searches: dict[object, _Search] = {}
+        searches: dict[Hit, _Search] = {}
         placed: list[Hit] = []
         for hit in ranking:
             found = self._placed(hit, taken, searches)
@@ -58,7 +60,7 @@ class HitLocator:
             placed.append(found)
         return tuple(placed)
 
-    def _placed(self, hit: Hit, taken: set[CharacterSpan], searches: dict[object, "_Search"]) -> Hit:
+    def _placed(self, hit: Hit, taken: set[CharacterSpan], searches: dict[Hit, "_Search"]) -> Hit:
         if self._exists(hit):
             return hit
         documents: list[DocumentId] | None = None
@@ -68,21 +70,26 @@ class HitLocator:
                 if len(self.corpus):  # without documents, none is known
                     self.unknown.add(hit.doc_id)
                 return _unplaced(hit)
-            if hit.doc_id in self.corpus and hit.start is not None and hit.end is not None:
-                self.outside.add(CharacterSpan(hit.doc_id, hit.start, hit.end))
+            if hit.doc_id in self.corpus and (hit.start is not None or hit.end is not None):
+                length = len(hit.text or "")
+                start = hit.start if hit.start is not None else (hit.end or 0) - length
+                if hit.text and self.corpus[hit.doc_id].content.startswith(hit.text, start):
+                    return replace(hit, start=start, end=start + length)
+                end = start + length if hit.end is None else hit.end
+                self.misplaced.add(CharacterSpan(hit.doc_id, max(start, 0), end))
             if len(documents) == 1 and documents[0] != hit.doc_id:
                 return self._placed(replace(hit, doc_id=documents[0]), taken, searches)
-        known = hit.text if hit.text is not None else (hit.chunk_id, hit.start, hit.end)
-        key = (known, None if documents is None else tuple(documents))
-        if key not in searches:
-            searches[key] = _Search(partial(self._places, hit, documents))
-        search = searches[key]
-        place = search.next_free(taken)
+        alike = replace(hit, score=None)
+        if alike not in searches:
+            searches[alike] = _Search(partial(self._places, hit, documents))
+        search = searches[alike]
+        if search.place is None or hit.chunk_id is None:  # one id is one chunk
+            search.take(taken)
         if hit.text is not None and len(search.places) > 1:
             self.ambiguous.add(hit.text)
-        if place is None:
+        if search.place is None:
             return _unplaced(hit)
-        return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end)
+        return replace(hit, doc_id=search.place.doc_id, start=search.place.start, end=search.place.end)
 
     def _places(self, hit: Hit, documents: Sequence[DocumentId] | None, limit: int) -> list[CharacterSpan]:
         """Return the first places of a hit: `limit` of them or more, or all there are."""
@@ -119,25 +126,27 @@ def _unplaced(hit: Hit) -> Hit:
 
 
 class _Search:
-    """The places of equal hits of one ranking, looked for further as they are taken, and none of them twice."""
+    """The places of equal hits of one ranking, looked for further as they are taken, and none of them twice.
+
+    Attributes:
+        places: Those that were looked for.
+        place: The one that was taken last; None if there is none.
+    """
 
     def __init__(self, find: Callable[[int], list[CharacterSpan]]) -> None:
         self.find, self.limit = find, _FIRST_PLACES
         self.places = find(self.limit)
         self.number = 0
+        self.place: CharacterSpan | None = None
 
-    def next_free(self, taken: set[CharacterSpan]) -> CharacterSpan | None:
-        """Return the first place that is not taken or, if all are, the first; None if there is none.
-
-        What was taken stays taken.
-        """
+    def take(self, taken: set[CharacterSpan]) -> None:
+        """Take the first place that is free or, if none is, the first. What was taken stays taken."""
         while True:
             while self.number < len(self.places) and self.places[self.number] in taken:
                 self.number += 1
-            if self.number < len(self.places):
-                return self.places[self.number]
-            if len(self.places) < self.limit:
-                return self.places[0] if self.places else None
+            if self.number < len(self.places) or len(self.places) < self.limit:
+                self.place = next(iter(self.places[self.number :] or self.places), None)
+                return
             self.limit *= 2
             self.places = self.find(self.limit)
             self.number = 0  # of several documents, places of the first may have come between
