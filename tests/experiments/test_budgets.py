@@ -16,6 +16,7 @@ from rag_evaluation_framework import (
     DocumentId,
     DocumentLevelGroundTruth,
     Query,
+    Recall,
     SpanRecall,
     TokenLevelGroundTruth,
     evaluate,
@@ -58,6 +59,21 @@ def run(*results, budgets, k=1, dataset=TRUTH, **options):
 def test_a_text_in_front_of_a_placed_chunk_is_paid_for_before_the_chunk(text, budget, recall):
     result = run(place(90, 140, text=text), budgets=[budget], metrics=[SpanRecall()])
     assert result.metrics[f"span_recall@{budget}"] == pytest.approx(recall, abs=1e-15)
+
+
+@pytest.mark.parametrize(("budget", "read"), [("500ch", 0.0), ("501ch", 1.0)])
+@pytest.mark.parametrize(
+    ("level", "truth"),
+    [
+        (DOCUMENT, DocumentLevelGroundTruth(QUESTION, (DocumentId("a"),))),
+        (CHUNK, ChunkLevelGroundTruth(QUESTION, (ChunkId("c"),))),
+    ],
+    ids=str,
+)
+def test_a_result_is_read_when_its_place_is_at_any_level(level, truth, budget, read):
+    found = place(90, 140, text="#" * 500 + TEXT[90:140], chunk_id="c")
+    dataset = Dataset([truth], level, corpus=CORPUS)
+    assert run(found, budgets=[budget], dataset=dataset, metrics=[Recall()]).metrics[f"recall@{budget}"] == read
 
 
 def test_a_budget_over_nothing_but_ids_is_not_available_and_said():

@@ -111,6 +111,10 @@ class TestFusion:
         assert texts(hits) == "bac"
         assert hits[1].score == pytest.approx(1 / 61)
 
+    def test_a_result_that_comes_twice_leaves_no_gap_in_the_ranks(self):
+        assert fused("aaab") == fused("ab")
+        assert [hit.score for hit in fused("aaab")] == [1 / 61, 1 / 62]
+
     def test_overlapping_places_are_different_results(self):
         wide = Hit(DocumentId("letters.md"), 0, 2, text="ab")
         retriever = HybridRetriever([FixedRetriever([wide]), of("a")])
@@ -142,7 +146,7 @@ class TestFusion:
         for weight, ranking in zip(weights or [1] * len(rankings), rankings, strict=True):
             for name in dict.fromkeys(ranking):
                 if weight:
-                    share = Fraction(weight, rrf_k + ranking.index(name) + 1)
+                    share = Fraction(weight, rrf_k + [*dict.fromkeys(ranking)].index(name) + 1)
                     worth[name] = worth.get(name, Fraction(0)) + share
         hits = fused(*rankings, k=k, rrf_k=rrf_k, weights=weights)
         assert len(hits) == min(k, len(worth))
@@ -226,9 +230,35 @@ class TestForeignResults:
         retriever.index(CORPUS)
         hits = retriever.retrieve("?", 10).hits
         assert [(hit.doc_id, hit.text) for hit in hits] == [
-            (None, "no such text"), (None, "another"), (None, "no such text"), ("gone.md", "another"),
+            (None, "no such text"), (None, "another"), ("gone.md", "another"),
         ]  # fmt: skip
-        assert hits[0].score == pytest.approx(1 / 61 + 1 / 62)
+        assert [hit.score for hit in hits] == pytest.approx([1 / 61 + 1 / 62, 1 / 62 + 1 / 61, 1 / 63])
+
+    def test_a_chunk_without_a_place_that_comes_twice_is_one_result(self):
+        def store(query, k):
+            return [{"chunk_id": "c1", "text": "no such text"}] * 2 + [letter("a")]
+
+        retriever = HybridRetriever([store, of("a")])
+        retriever.index(CORPUS)
+        hits = retriever.retrieve("?", 5).hits
+        assert [(hit.text, hit.score) for hit in hits] == [("a", 1 / 61 + 1 / 62), ("no such text", 1 / 61)]
+
+    def test_a_chunk_id_that_comes_twice_is_not_another_copy_of_its_text(self):
+        corpus = Corpus([Document(DocumentId("a.md"), "same"), Document(DocumentId("b.md"), "same")])
+        retriever = HybridRetriever([lambda query, k: [{"chunk_id": "c1", "text": "same"}] * 2])
+        retriever.index(corpus)
+        with pytest.warns(UserWarning, match="occur more than once"):
+            hits = retriever.retrieve("?", 5).hits
+        assert [hit.doc_id for hit in hits] == ["a.md"]
+
+    def test_chunks_of_equal_texts_without_a_place_are_listed_once_per_document(self):
+        class Tidied(FixedRetriever):
+            def chunks(self):
+                return [rag.Chunk(rag.generate_chunk_id("x"), "x", DocumentId(name)) for name in ("a", "b", "b")]
+
+        retriever = HybridRetriever([Tidied(), Tidied()])
+        retriever.index(CORPUS)
+        assert [chunk.doc_id for chunk in retriever.chunks()] == ["a", "b"]
 
     def test_a_text_that_occurs_more_than_once_is_noted(self, corpus):
         retriever = HybridRetriever([lambda query, k: ["Support answers within one day."] * 2])

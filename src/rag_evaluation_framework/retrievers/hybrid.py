@@ -1,6 +1,5 @@
 """Hybrid retrieval: several retrievers merged by reciprocal rank fusion."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -43,8 +42,9 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
     of ranks, too.
 
     Results are the same if document, start and end are; results that are texts are located in the corpus first. What
-    has no place is the same as the result of the same document and chunk, by the id of its text. Results of equal worth
-    keep the order in which they are met, reading the first retriever's ranking first.
+    has no place is the same as the result of the same document and chunk, by the id of its text. A result that a
+    ranking has again is left out of it before ranks are counted. Results of equal worth keep the order in which they
+    are met, reading the first retriever's ranking first.
 
     Each retriever is asked for `depth` results, whatever `k` is, so the ranking at `k` is the beginning of the ranking
     at any larger k, and ends, with a note, with what they brought. In `stages`, the last step of each retriever
@@ -142,8 +142,8 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
             chunks = as_chunks(retriever.chunks(), retriever.name, self._indexed.corpus)
             if chunks is None:
                 return None
-            for key, (number, _) in _first_ranks(tuple(map(Hit.of, chunks))).items():
-                listed.setdefault(key, chunks[number - 1])
+            for chunk in chunks:
+                listed.setdefault(Hit.of(chunk).identity, chunk)
         return list(listed.values())
 
     def close(self) -> None:
@@ -156,7 +156,10 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
     def _fused(self, rankings: Sequence[Ranking], k: int) -> Ranking:
         merged: dict[_Key, tuple[Hit, list[float]]] = {}
         for weight, ranking in zip(self.weights or (1,) * len(rankings), rankings, strict=True):
-            for key, (rank, hit) in (_first_ranks(ranking) if weight else {}).items():
+            distinct: dict[_Key, Hit] = {}
+            for hit in ranking if weight else ():
+                distinct.setdefault(hit.identity, hit)
+            for rank, (key, hit) in enumerate(distinct.items(), start=1):
                 merged.setdefault(key, (hit, []))[1].append(weight / (self.rrf_k + rank))
         scored = [replace(hit, score=fsum(shares)) for hit, shares in merged.values()]
         worths = np.array([hit.score for hit in scored], dtype=np.float64)
@@ -169,23 +172,6 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
         for retriever, retrieval in zip(self.retrievers, found, strict=True):
             labels.append(unique_name(retriever.name.partition("(")[0], labels))
             yield from (replace(stage, name=f"{labels[-1]}/{stage.name}") for stage in retrieval.stages)
-
-
-def _first_ranks(ranking: Ranking) -> dict[_Key, tuple[int, Hit]]:
-    """Return the hits of a ranking with their ranks, by what makes them the same result in another ranking.
-
-    That is the place, which counts once, at its first rank. Without a place it is document and chunk, and which of
-    several equal ones it is.
-    """
-    ranks: dict[_Key, tuple[int, Hit]] = {}
-    alike: Counter[_Key] = Counter()
-    for rank, hit in enumerate(ranking, start=1):
-        key: _Key = hit.identity
-        if not hit.placed:
-            alike[key] += 1
-            key = (*key, "without a place", alike[key])
-        ranks.setdefault(key, (rank, hit))
-    return ranks
 
 
 def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
