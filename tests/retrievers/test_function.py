@@ -325,7 +325,7 @@ class TestAsHits:
             ),
             ({"text": "World!", "doc_id": "a.md", "metadata": {"source": "b.md"}}, Hit(DOCUMENT.id, text="World!")),
             ({"text": "World!", "doc_id": "a.md", "start": 3, "start_index": 7}, Hit(DOCUMENT.id, 3, text="World!")),
-            ({"chunk_id": "c", "metadata": {"start_index": 7}}, Hit(chunk_id="c")),
+            ({"chunk_id": "c", "metadata": {"source": "web", "start_index": 7}}, Hit(chunk_id="c")),
             ({"text": "World!", "metadata": None, "meta": "a.md"}, Hit(text="World!")),
         ],
         ids=[

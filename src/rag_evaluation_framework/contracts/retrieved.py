@@ -236,28 +236,20 @@ def _from_mapping(result: Mapping[str, Any], source: str) -> Hit:
     fields = {**node, **result} if node else result
     doc_id, start, end, chunk_id, text, score = [_known(fields, keys) for keys in _KEYS]
     metadata = _mapping(_known(fields, ("metadata", "meta")))
-    if doc_id is None:
-        doc_id = _known(metadata, _METADATA_DOCUMENTS)
-    if text is not None and doc_id is None:
-        start = end = None  # in what is not known: of a transcript they are seconds
-    elif text is not None and start is None and end is None:
-        begins = (_known(named, _SPLITTER_STARTS) for named in (fields, metadata))
-        start = next((begin for begin in begins if type(begin) is int and begin >= 0), None)
-    placed = doc_id is not None and start is not None and end is not None
-    if not placed and text is None and _known(fields, _ENOUGH) is None:
+    if text is not None:
+        doc_id = _known(metadata, _METADATA_DOCUMENTS) if doc_id is None else doc_id
+        if doc_id is None:
+            start = end = None  # in what is not known: of a transcript they are seconds
+        elif start is None and end is None:
+            begins = (_known(named, _SPLITTER_STARTS) for named in (fields, metadata))
+            start = next((begin for begin in begins if type(begin) is int and begin >= 0), None)
+    elif _known(fields, _ENOUGH) is None and (doc_id is None or start is None or end is None):
         keys = sorted(f"{key}{' (None)' if value is None else ''}" for key, value in result.items())
         raise InputError(
             f"{source} returned a dict with the keys {keys}; expected 'text', or 'doc_id', 'start' and 'end', or "
             "'doc_id' or 'chunk_id' alone"
         )
-    return Hit(
-        None if doc_id is None else DocumentId(_id(doc_id)),
-        start,
-        end,
-        None if chunk_id is None else _id(chunk_id),
-        text,
-        score,
-    )
+    return Hit(_id(doc_id), start, end, _id(chunk_id), text, score)
 
 
 def _mapping(given: Any) -> Mapping[str, Any]:
@@ -265,8 +257,8 @@ def _mapping(given: Any) -> Mapping[str, Any]:
 
 
 def _id(given: Any) -> Any:
-    """Return an id as a text: it may be a number, or a path. Bytes are refused as such later."""
-    return given if isinstance(given, str | bytes | bytearray) else str(given)
+    """Return an id as a text, if there is one: it may be a number, or a path. Bytes are refused as such later."""
+    return given if given is None or isinstance(given, str | bytes | bytearray) else str(given)
 
 
 def _known(result: Mapping[str, Any], keys: Sequence[str]) -> Any:
