@@ -180,7 +180,6 @@ VALID = {
     "an endless generator in a retrieval": lambda: Retrieval(repeat(GOOD[0])),
     "an offset beyond 64 bits": lambda: [*GOOD, Hit(DocumentId("d"), 0, 2**63)],
     "a start beyond 64 bits without an end": lambda: [*GOOD, Hit(DocumentId("d"), 2**63, text="x")],
-    "a negative start without an end": lambda: [*GOOD, Hit(DocumentId("d"), -7, text="x")],
     "a score in a text": lambda: [Hit(DocumentId("d"), 0, 16, score=LyingText("0.5"))],
     "a good beginning": lambda: [*GOOD, *GOOD, 5],
 }
@@ -194,6 +193,7 @@ def test_what_can_be_made_a_plain_value_is_one(returned, tmp_path):
 
 
 INVALID = {
+    "a negative start without an end": (lambda: [*GOOD, Hit(DocumentId("d"), -7, text="x")], "start=-7"),
     "text as seconds": (stage("search", "fast"), "seconds"),
     "NaN seconds": (stage("search", math.nan), "seconds"),
     "infinite seconds": (stage("search", math.inf), "seconds"),
