@@ -247,6 +247,13 @@ class TestChangedText:
             assert adapter.locate_chunks(Document(DocumentId("a.md"), "one two")) == [one, lost, two, lost]
         assert adapter.skipped_chunks == 2
 
+    @pytest.mark.parametrize("chunk", ["5%", "5 %", " 5\t%", "10000€"])
+    def test_white_space_may_be_gone_or_there_alone(self, chunk):
+        text = "for 10\u00a0000\u00a0€ a year, less 5\u00a0% or 6%."
+        ((start, end),) = places(Fixed(chunk), text)
+        assert "".join(text[start:end].split()) == "".join(chunk.split())
+        assert places(Fixed("6 %"), text) == [(len(text) - 3, len(text) - 1)]
+
     def test_stripped_chunks_get_their_true_places(self):
         assert places(Fixed("one", "two"), "\n\n  one \r\n two \n") == [(4, 7), (11, 14)]
 
@@ -285,19 +292,18 @@ class TestChangedText:
 
 
 class TestLongDocuments:
-    """A text that is nowhere is looked for by an index, and one that differs in white space in the collapsed text."""
+    """A text that is nowhere is looked for by an index, and one that differs in white space in the text without any."""
 
     WORDS = "".join(f"word{number} \n" for number in range(80_000))
 
-    def read(self, chunks):
-        searched = position_adapter._Searched(self.WORDS)
-        finders = [position_adapter._Finder(searched, chunk) for chunk in chunks]
-        assert [finder.first(0) is None for finder in finders] == [True] * len(chunks)
-        return searched.exact.characters_read + searched.spaced.characters_read
-
     def test_changed_chunks_are_not_looked_for_in_the_whole_document_each(self):
         chunks = [self.WORDS[start : start + 200].upper() for start in range(0, len(self.WORDS), 200)]
-        assert self.read(chunks) < 100 * len(self.WORDS)
+        read = 0
+        for spaced in (True, False):
+            view = position_adapter._View(self.WORDS, spaced=spaced)
+            assert not any(position_adapter._Copies(chunk, view).starts for chunk in chunks)
+            read += view.searched.characters_read
+        assert read < 100 * len(self.WORDS)
 
     def test_chunks_with_other_white_space_are_found_near_each_other(self):
         chunks = [" ".join(self.WORDS[start : start + 200].split()) for start in range(0, 40_000, 200)]
@@ -309,4 +315,78 @@ class TestLongDocuments:
         content = "#### a\n" * 300
         chunks = [" ".join(content[start : start + 70].split()) for start in range(0, 2_100, 70)]
         places = position_adapter._locate(content, chunks)
-        assert places == [(start, start + 69) for start in range(0, 30 * 63, 63)]
+        assert places == [(start, start + 69) for start in range(0, 2_100, 70)]
+
+    @pytest.mark.parametrize("text", ["x", "| - | - |\n", "word " * 9 + "\n"])
+    def test_a_text_with_very_many_copies_is_compared_at_a_few_places(self, monkeypatch, text):
+        compared = 0
+        then = position_adapter._Reading.then
+
+        def counted(self, state, place):
+            nonlocal compared
+            compared += 1
+            return then(self, state, place)
+
+        monkeypatch.setattr(position_adapter._Reading, "then", counted)
+        content = text * (20_000 // len(text))
+        chunks = [content[start : start + 150] for start in range(0, len(content), 100)]
+        position_adapter._locate(content, chunks)
+        assert compared < 100 * len(chunks)
+
+
+EDITION = "Parcels arrive in three days. Returns are free for a month. Damage is reported to the desk."
+ENDS = (0, 29, 59, 91)  # of its sentences, with the blank before each
+
+
+SENTENCES = tuple((start + (start > 0), end) for start, end in itertools.pairwise(ENDS))
+WHOLE = (0, 91)
+CASES = {
+    "growing": [(0, 29), (0, 59), (0, 91)],
+    "growing, then the rest": [(0, 29), (0, 59), (60, 91)],
+    "shrinking": [(0, 91), (0, 59), (0, 29)],
+    "parent, then children": [WHOLE, *SENTENCES],
+    "children, then parent": [*SENTENCES, WHOLE],
+    "parent in the middle": [*SENTENCES[:1], WHOLE, *SENTENCES[1:]],
+    "a chunk twice": [SENTENCES[0], *SENTENCES],
+    "all twice": [piece for piece in SENTENCES for _ in "ab"],
+    "overlapping": [(0, 59), (30, 91)],
+}
+
+
+class TestPiecesInAnyOrder:
+    """Pieces of one section that begin together, or lie within each other; equal sections follow."""
+
+    def located(self, text, pieces):
+        return places(Fixed(*(text[start:end] for start, end in pieces)), text)
+
+    @pytest.mark.parametrize("name", CASES)
+    @pytest.mark.parametrize("title", ["# Terms of {}\n\n", "\n\n"])
+    def test_pieces_of_equal_sections_stay_in_their_section(self, name, title):
+        text, pieces = "", []
+        for year in (2023, 2024, 2025):
+            text += title.format(year)
+            pieces += [(len(text) + start, len(text) + end) for start, end in CASES[name]]
+            text += f"{EDITION}\n\n"
+        assert self.located(text, pieces) == pieces
+
+    @pytest.mark.parametrize("parents_first", [True, False])
+    def test_all_parents_and_all_children_are_two_readings_of_the_document(self, parents_first):
+        text, parents, children = "", [], []
+        for year in range(2020, 2027):
+            text += f"# {year}\n\n"
+            parents.append((len(text), len(text) + 91))
+            children += [(len(text) + start, len(text) + end) for start, end in SENTENCES[:2]]
+            text += f"{EDITION}\n\n"
+        pieces = parents + children if parents_first else children + parents
+        assert self.located(text, pieces) == pieces
+
+    def test_a_document_that_is_read_twice_begins_again(self):
+        text = f"# 2023\n\n{EDITION}\n\n# 2024\n\n{EDITION}"
+        once = [(8 + start, 8 + end) for start, end in SENTENCES]
+        once += [(len(text) - 91 + start, len(text) - 91 + end) for start, end in SENTENCES]
+        assert self.located(text, once * 2) == once * 2
+
+    def test_copies_that_no_chunk_was_cut_from_are_passed_over(self):
+        text = f"{EDITION} Returns are free for a month. The end."
+        pieces = [*SENTENCES, (92 + 30, len(text))]
+        assert self.located(text, pieces) == pieces

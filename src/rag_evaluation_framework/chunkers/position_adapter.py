@@ -1,8 +1,12 @@
 """Position adapter: finds in the document the chunks of a chunker that returns only texts."""
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from itertools import islice
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.chunked import as_texts
@@ -12,11 +16,14 @@ from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.data.ids import generate_chunk_id, generate_pa_chunk_id
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.text.searched_texts import SearchedTexts
-from rag_evaluation_framework.text.white_space import CollapsedText
+from rag_evaluation_framework.text.white_space import offsets_without_white_space
 
-_BEAM = 32
-_OVERLAPPING_CANDIDATES = 8
+_BEAM = 8
+_WEIGHT = 100  # of a character; that of white space is 1
+_MOST_COPIES = 32  # of one text that are all known; of more, those are looked for that are near what was read last
+_FEW = 4  # places, all of which are compared
 _NEAR = 2_000
+_PAGE = 4_096
 
 Place = tuple[int, int]
 
@@ -30,12 +37,12 @@ def position_aware(chunker: Chunker | PositionAwareChunker | Callable[[str], Any
 class ChunkerPositionAdapter(PositionAwareChunker):
     """Makes any chunker position-aware by finding its chunks in the document.
 
-    Chunks are taken to come in reading order, overlapping or not. Where a text occurs more than once, the places are
-    chosen that together cover the most of the document; where a text repeats itself within an overlap, several readings
-    cover the same, and the earliest is taken. A chunk that does not fit the order is looked for from the beginning. A
-    chunk that differs from the document in nothing but white space is found as well. A chunk that was changed in any
-    other way cannot be found: it is counted, and has no place. All chunks keep the chunker's own text, and the id made
-    from it.
+    Where a text occurs more than once, the places are chosen that together read the document best in the order of the
+    chunks: that pass over the least of it, and go back the least. A chunk may lie within the one before it or around
+    it, so that parents and children come in any order. Of readings that are equally good, the earliest is taken. A
+    chunk that differs from the document in nothing but white space is found as well, also where it has none. A chunk
+    that was changed in any other way cannot be found: it is counted, and has no place. All chunks keep the chunker's
+    own text, and the id made from it.
 
     Attributes:
         chunker: The wrapped chunker.
@@ -78,147 +85,115 @@ class ChunkerPositionAdapter(PositionAwareChunker):
         ]
 
 
-class _Searched:
-    """A document in which texts are looked for: as it is, and with every run of white space as one blank."""
+class _View:
+    """A document in which texts are looked for: as it is, or without white space."""
 
-    def __init__(self, content: str) -> None:
-        self.content = content
-        self.exact = SearchedTexts([content])
-
-    @cached_property
-    def collapsed(self) -> CollapsedText:
-        return CollapsedText(self.content)
-
-    @cached_property
-    def spaced(self) -> SearchedTexts:
-        return SearchedTexts([self.collapsed.text])
+    def __init__(self, content: str, *, spaced: bool) -> None:
+        self.content = content if spaced else "".join(content.split())
+        self.offsets = np.arange(len(content)) if spaced else offsets_without_white_space(content)
+        self.searched = SearchedTexts([self.content], _PAGE)
 
 
-class _Finder:
-    """Finds one text in a document: verbatim, or where it is nowhere verbatim, up to white space.
+class _Copies:
+    """The places of one text in a document: all or, if there are very many, those near other places."""
 
-    Looking near first, and asking an index whether a text is there at all, keeps the search of a long document from
-    being quadratic.
-    """
+    def __init__(self, text: str, view: _View) -> None:
+        self.text, self.view = text, view
+        found = islice(view.searched.occurrences(text) if text else (), _MOST_COPIES + 1)
+        self.starts = [start for _, start in found]
+        self.chunks = self.placed = 0  # with this text, and how many of these were placed
 
-    def __init__(self, searched: _Searched, text: str) -> None:
-        self.searched, self.content, self.text = searched, searched.content, text
+    def next(self) -> list[int]:
+        """Return where the next chunk with this text may start: if copies are enough, chunks take them in order."""
+        spare = len(self.starts) - self.chunks
+        self.placed += 1
+        is_any = spare < 0 or len(self.starts) > _MOST_COPIES
+        return self.starts if is_any else self.starts[self.placed - 1 : self.placed + spare]
 
-    @cached_property
-    def verbatim(self) -> bool:
-        """Whether the text occurs as it is."""
-        return any(self.searched.exact.occurrences(self.text))
-
-    @cached_property
-    def spaced(self) -> str | None:
-        """The text with single blanks, if it occurs up to white space only, else None."""
-        spaced = " ".join(self.text.split())
-        there = spaced and not self.verbatim and any(self.searched.spaced.occurrences(spaced))
-        return spaced if there else None
-
-    def first(self, position: int, before: int | None = None) -> Place | None:
-        """Return the first place that starts at `position` or later, and before `before`."""
-        near = position + _NEAR if before is None else before
-        place = self._place(self.content.find(self.text, position, near - 1 + len(self.text)))
-        if place is None and before is None and self.verbatim:
-            place = self._place(self.content.find(self.text, position))
-        if place is not None or before is not None or self.spaced is None:
-            return place
-        collapsed = self.searched.collapsed
-        return self._spaced_place(collapsed.text.find(self.spaced, collapsed.place(position)))
-
-    def last(self, after: int, before: int) -> Place | None:
-        """Return the last place that starts behind `after` and before `before`."""
-        end, near = max(0, before - 1) + len(self.text), max(after + 1, before - _NEAR)
-        found = self._place(self.content.rfind(self.text, near, end))
-        if found is None and near > after + 1 and self.verbatim:
-            found = self._place(self.content.rfind(self.text, after + 1, end))
-        if found is not None or self.spaced is None:
-            return found
-        collapsed = self.searched.collapsed
-        behind = collapsed.place(max(before, 0)) - 1 + len(self.spaced)
-        return self._spaced_place(collapsed.text.rfind(self.spaced, collapsed.place(after + 1), max(behind, 0)))
-
-    def following(self, start: int, end: int) -> list[Place]:
-        """Return places behind `start`: the first, the last few that overlap what ends at `end`, and the next."""
-        nearest = self.first(start + 1)
-        if nearest is None or nearest[0] >= end:
-            return [] if nearest is None else [nearest]
-        behind = self.first(end, end + len(self.text) + _NEAR)
-        found = {nearest} if behind is None else {nearest, behind}
-        before = end
-        for _ in range(_OVERLAPPING_CANDIDATES):
-            place = self.last(start, before) if before > nearest[0] + 1 else None
-            if place is None:
-                break
-            found.add(place)
-            before = place[0]
-        return sorted(found)
-
-    def _place(self, start: int) -> Place | None:
-        return (start, start + len(self.text)) if start >= 0 else None
-
-    def _spaced_place(self, start: int) -> Place | None:
-        if start < 0 or self.spaced is None:
-            return None
-        offset = self.searched.collapsed.offset
-        return offset(start), offset(start + len(self.spaced) - 1) + 1
+    def near(self, starts: list[int], offsets: Iterable[int]) -> list[Place]:
+        """Return the first of some places, and those next to each of some offsets of the document."""
+        found = {*starts[: 1 if len(starts) > _FEW else _FEW]}
+        for at in np.searchsorted(self.view.offsets, [*offsets]).tolist() if len(starts) > _FEW else ():
+            if len(self.starts) <= _MOST_COPIES:
+                number = bisect_left(starts, at)
+                found.update(starts[max(0, number - 1) : number + 1])
+            else:
+                found.add(self.view.content.rfind(self.text, max(0, at - _NEAR), max(0, at - 1 + len(self.text))))
+                found.add(self.view.content.find(self.text, at, at + _NEAR + len(self.text)))
+        offset = self.view.offsets
+        return [(int(offset[at]), int(offset[at + len(self.text) - 1]) + 1) for at in sorted(found - {-1})]
 
 
 class _State(NamedTuple):
-    covered: int
+    cost: int
+    starts: int  # the sum of all starts: of equal costs, the earliest places are taken
     place: Place
     reached: int
     before: "_State | None"
 
 
+class _Reading:
+    """What it costs to read the chunks of a document at some places, in their order.
+
+    Every character that is passed over costs its weight. A chunk within the one before it, or around it, costs nothing,
+    at the same place half a character. One that lies before it costs the way back or, if that is less, what is left out
+    by beginning the document again.
+    """
+
+    def __init__(self, content: str) -> None:
+        weights = np.ones(len(content) + 1, dtype=np.int64)
+        weights[offsets_without_white_space(content) + 1] = _WEIGHT
+        self.weights = np.cumsum(weights) - 1  # of all that is before an offset
+        self.total = int(self.weights[-1])
+
+    def then(self, state: _State, place: Place) -> _State:
+        """Return the reading of one chunk more."""
+        weights, reached = self.weights, max(state.reached, place[1])
+        back = _WEIGHT * min(state.place[0] - place[0], state.place[1] - place[1])
+        cost = int(weights[max(place[0], state.reached)] - weights[state.reached])
+        if back > 0:
+            again = int(weights[place[0]]) + self.total - int(weights[state.reached]) + _WEIGHT
+            cost, reached = (again, place[1]) if again < back else (back, reached)
+        elif place == state.place:
+            cost = _WEIGHT // 2
+        return _State(state.cost + cost, state.starts + place[0], place, reached, state)
+
+    def least(self, state: _State, rest: int) -> int:
+        """Return what a reading costs at least, of which chunks of some weight are left."""
+        return state.cost + max(0, self.total - rest - int(self.weights[state.reached]))
+
+
 def _locate(content: str, texts: Sequence[str]) -> list[Place | None]:
-    """Find all texts: a beam search, in reading order, for the places that together cover the most characters."""
+    """Find all texts: a beam search for the reading that costs least."""
+    view = cache(partial(_View, content))
+    copies: dict[str, _Copies] = {}
+    for text in texts:
+        if text not in copies:
+            copies[text] = _Copies(text, view(spaced=True))
+            if not copies[text].starts:
+                copies[text] = _Copies("".join(text.split()), view(spaced=False))
+        copies[text].chunks += 1
+    there = [number for number, text in enumerate(texts) if copies[text].starts]
+    sizes = {text: len(text) + (_WEIGHT - 1) * len("".join(text.split())) for text in copies}
+    rest = sum(sizes[texts[number]] for number in there)
+    reading = _Reading(content)
+    beam = [_State(0, 0, (0, 0), 0, None)]
+    for number in there:
+        found, size = copies[texts[number]], sizes[texts[number]]
+        due = int(np.searchsorted(reading.weights, reading.total - rest))  # from there on, the rest may cover all
+        rest -= size
+        starts = found.next()
+        best: dict[Place, _State] = {}
+        for state in beam:
+            start, reached = state.place[0], state.reached
+            for place in found.near(starts, (start, start + 1, reached - len(found.text), reached, due)):
+                following = reading.then(state, place)
+                if place not in best or following[:2] < best[place][:2]:
+                    best[place] = following
+        beam = sorted(best.values(), key=lambda state: (reading.least(state, rest), state.starts))[:_BEAM]
     places: list[Place | None] = [None] * len(texts)
-    searched = _Searched(content)
-    finders = {text: _Finder(searched, text) for text in texts}
-    latest = _latest_starts(content, [finders[text] for text in texts])
-    beam: list[_State] = []
-    run: list[int] = []  # the chunks that the beam has placed
-    for number, text in enumerate(texts):
-        following = _extended(beam, finders[text], latest[number]) or _extended(beam, finders[text], len(content))
-        if not following:
-            anywhere = finders[text].first(0)
-            if anywhere is None:
-                continue
-            _settle(places, run, beam)
-            run = []
-            following = [_State(anywhere[1] - anywhere[0], anywhere, anywhere[1], None)]
-        beam = following
-        run.append(number)
-    _settle(places, run, beam)
+    state = beam[0]
+    for number in reversed(there):
+        places[number] = state.place
+        state = state.before or state
     return places
-
-
-def _latest_starts(content: str, finders: Sequence[_Finder]) -> list[int]:
-    """Return, for each text, the last start that still leaves room for all that follow it in order."""
-    latest: list[int] = []
-    bound = len(content) + 1
-    for finder in reversed(finders):
-        place = finder.last(-1, bound) or finder.last(-1, len(content) + 1)
-        bound = bound if place is None else place[0]
-        latest.append(bound)
-    return latest[::-1]
-
-
-def _extended(beam: list[_State], finder: _Finder, latest: int) -> list[_State]:
-    best: dict[Place, _State] = {}
-    for state in beam:
-        for place in finder.following(state.place[0], state.reached):
-            covered = state.covered + max(0, place[1] - max(state.reached, place[0]))
-            if place[0] <= latest and (place not in best or covered > best[place].covered):
-                best[place] = _State(covered, place, max(state.reached, place[1]), state)
-    return sorted(best.values(), key=lambda state: (-state.covered, state.place))[:_BEAM]
-
-
-def _settle(places: list[Place | None], run: list[int], beam: list[_State]) -> None:
-    state = beam[0] if beam else None
-    for number in reversed(run):
-        if state is not None:
-            places[number] = state.place
-            state = state.before

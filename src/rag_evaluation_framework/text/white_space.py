@@ -10,7 +10,6 @@ _BLANKS = np.array([chr(code).isspace() for code in range(0x3001)] + [False])  #
 _BLOCK = 64  # characters from one mark to the next
 _AT_ONCE = 1_048_576  # characters, for the sake of memory
 _UNEVEN = re.compile(r"[^\S ]|  ")
-_UNIT = re.compile(r"\s+|\S")
 _NO_MARKS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 
@@ -38,14 +37,6 @@ class CollapsedText:
         units = _units(behind).match(self.original, int(self._marks[block]))
         return units.end() if units else len(self.original)
 
-    def place(self, offset: int) -> int:
-        """Return how many characters of the collapsed text begin before one of the original."""
-        if not len(self._marks):
-            return offset
-        block = max(int(np.searchsorted(self._marks, offset)) - 1, 0)
-        between = self.original[int(self._marks[block]) : offset]
-        return block * _BLOCK + sum(1 for _ in _UNIT.finditer(between))
-
 
 @cache
 def _units(count: int) -> re.Pattern[str]:
@@ -69,3 +60,9 @@ def _collapse(text: str) -> tuple[str, NDArray[np.int64]]:
         marks.append(np.flatnonzero(keep)[-length % _BLOCK :: _BLOCK] + start)
         length, blank_before = length + len(kept), bool(blank[-1])
     return "".join(parts), np.concatenate(marks)
+
+
+def offsets_without_white_space(text: str) -> NDArray[np.int32]:
+    """Return where each character of a text stands that is no white space; shape (such characters,)."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    return np.flatnonzero(~_BLANKS[np.minimum(codes, len(_BLANKS) - 1)]).astype(np.int32)
