@@ -67,7 +67,7 @@ from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.cli import run as cli_run
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.text.hit_locator import HitLocator
+from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.text.text_locator import TextLocator
 from rag_evaluation_framework.types import QueryId, QueryText
 

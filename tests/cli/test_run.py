@@ -528,3 +528,31 @@ def test_of_a_package_the_folder_is_named_before_anything_in_it_is_run(rag_eval,
     outcome = rag_eval("run", *FLAGS, "--retriever", f"{named}:search")
     told = f"importing {named}:search from {folder / 'own_package'}\n"
     assert 0 <= outcome.err.find(told) < outcome.err.index("RUNS")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "code"), [((), 2), (("--allow-unlocated", "0.6"), 2), (("--allow-unlocated", "1"), 0)]
+)
+def test_a_run_whose_results_have_no_place_is_kept_and_shown_and_ends_with_2(rag_eval, folder, allowed, code):
+    (folder / "own.py").write_text("def search(query, k):\n    return ['Invoices are mostly sent on the first day']\n")
+    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search", *allowed)
+    assert outcome.code == code
+    assert len(list((folder / ".rag-eval/runs").iterdir())) == 1
+    assert "span_recall" in outcome.out
+    if code:
+        told = " ".join(outcome.err.split())
+        assert "results have no place in the corpus, such as 'Invoices are mostly sent on the first day'" in told
+        assert "the nearest passage is billing.md:" in told
+        assert "Invoices are sent on the first day" in told
+        assert f"(--allow-unlocated allows {(allowed[1:] and 60) or 50}%)" in told
+
+
+def test_a_retriever_that_says_that_it_rewrites_texts_needs_no_place(rag_eval, folder):
+    (folder / "own.py").write_text(
+        "from rag_evaluation_framework import Retriever\n"
+        "class Summaries(Retriever):\n"
+        "    rewrites_texts = True\n"
+        "    def index(self, corpus): pass\n"
+        "    def retrieve(self, query, k): return ['In short: money.']\n"
+    )
+    assert rag_eval("run", *FLAGS, "--retriever", "own:Summaries").code == 0

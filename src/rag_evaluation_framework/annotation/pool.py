@@ -17,12 +17,12 @@ from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import InputError, MissingDependency
+from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers.asking import ask
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
-from rag_evaluation_framework.text.hit_locator import HitLocator
 
 DEPTH = 50
 """How many results every retriever is asked for."""

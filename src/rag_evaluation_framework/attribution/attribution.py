@@ -19,6 +19,7 @@ from rag_evaluation_framework.attribution.told_recall import (
     recall_name,
     scored_rows,
     told_losses,
+    unlocated,
 )
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
@@ -49,6 +50,7 @@ class Attribution:
         headline: On how many of the answerable questions the run stands: those that failed or were skipped have lost
             everything or nothing, and are in none of the means.
         deep_asks: Whether the pipeline was not asked, and `deep=True` asks it.
+        mostly_unlocated: Whether more than half of the results have no place, so that nothing can be advised.
     """
 
     run: str
@@ -61,6 +63,7 @@ class Attribution:
     notes: tuple[str, ...]
     headline: str
     deep_asks: bool = False
+    mostly_unlocated: bool = False
 
     @classmethod
     def of(
@@ -111,6 +114,7 @@ class Attribution:
             notes=(*noted_own_cutoffs(result, cutoff), *gathered.notes, *noted(result, gathered), *notes),
             headline=result.headline,
             deep_asks=gathered.deep_asks,
+            mostly_unlocated=2 * unlocated(result, gathered) > len(gathered.evidence.final.flat),
         )
 
     @property
@@ -126,6 +130,8 @@ class Attribution:
     @cached_property
     def advice(self) -> Advice | None:
         """What would help most, with its evidence; None if nothing is missing, or no change promises more."""
+        if self.mostly_unlocated:
+            return None
         return advice(self.losses, self.score, self.depth, deep_asks=self.deep_asks)
 
     def causes(self, row: int) -> dict[Cause, float]:

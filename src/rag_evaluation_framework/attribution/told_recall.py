@@ -172,4 +172,17 @@ def noted(result: EvaluationResult[Any], gathered: Gathered) -> list[str]:
     if result.scores.count_as_zero:
         zeros = ", ".join(sorted(result.scores.count_as_zero))
         notes.append(f"the run counts as 0: {zeros}; here only questions that were scored count")
+    if unplaced := unlocated(result, gathered):
+        notes.append(
+            f"{unplaced} of {len(gathered.evidence.final.flat)} results have no place in the documents. Relevant text "
+            "may be among them: what is called not retrieved may have been returned, and was not found there"
+        )
     return notes
+
+
+def unlocated(result: EvaluationResult[Any], gathered: Gathered) -> int:
+    """Return how many results have no place, or no id of a chunk; at document level none needs one."""
+    if result.evaluation_type == "document-level":
+        return 0
+    hits = gathered.evidence.final.flat
+    return len(hits) - int(LEVELS[result.evaluation_type].known(hits).sum())

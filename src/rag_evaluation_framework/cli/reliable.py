@@ -11,10 +11,15 @@ from rag_evaluation_framework import data
 from rag_evaluation_framework.cli.left_out import told_left_out
 from rag_evaluation_framework.data.failures import NOT_ASKED
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.experiments.unlocated import HOW_TO_LOCATE, SHARE, told_unlocated
 
 
 def unreliable(
-    result: rag.EvaluationResult[Any], corpus: rag.Corpus, allow_failures: int = 0, allow_skipped: int = 0
+    result: rag.EvaluationResult[Any],
+    corpus: rag.Corpus,
+    allow_failures: int = 0,
+    allow_skipped: int = 0,
+    allow_unlocated: float = SHARE,
 ) -> tuple[str, ...]:
     """Return why a result cannot be relied on: everything that is more than was allowed; nothing if it can be."""
     failed, skipped = result.counts["failed"] + result.counts["metric_failed"], result.counts["skipped"]
@@ -31,6 +36,8 @@ def unreliable(
     if skipped > allow_skipped:
         many = f"{skipped} of {result.counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
         problems.append(f"{many} skipped (--allow-skipped allows {allow_skipped}){_why_skipped(result, corpus)}")
+    if unlocated := told_unlocated(result, corpus, allow_unlocated):
+        problems.append(f"{unlocated} (--allow-unlocated allows {allow_unlocated:.0%}). {HOW_TO_LOCATE}")
     return tuple(problems)
 
 

@@ -77,6 +77,7 @@ def run(
     worst: options.Worst = 5,
     allow_failures: options.AllowFailures = 0,
     allow_skipped: options.AllowSkipped = 0,
+    allow_unlocated: options.AllowUnlocated = 0.5,
     on_error: options.OnError = None,
     no_import: options.NoImport = False,
     as_json: options.AsJson = False,
@@ -111,7 +112,9 @@ def run(
         experiment = run_file.experiment(folder, imports=not no_import)
     with _cleaned_up(experiment.retriever, run_file.cleanup) as if_left:
         result, problem = _made(experiment, gating)
-        problems = unreliable(result, experiment.corpus, allow_failures, allow_skipped)
+        if experiment.retriever.rewrites_texts:
+            allow_unlocated = 1
+        problems = unreliable(result, experiment.corpus, allow_failures, allow_skipped, allow_unlocated)
         not_written: tuple[str, ...] = ()
         if not isinstance(problem, Interrupted):
             known = (*_told(problem), *_told(gating.compared(result)), *problems)

@@ -111,6 +111,12 @@ AllowSkipped = Annotated[
         min=0, help="The number of questions whose labels could not be placed to tolerate before exiting with 2."
     ),
 ]
+AllowUnlocated = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE", min=0, max=1, help="The share of results without a place to tolerate before exiting with 2."
+    ),
+]
 OnError = Annotated[
     str | None, typer.Option(help="collect keeps failed questions in the result, raise ends at the first.")
 ]
@@ -123,7 +129,17 @@ _KEYS = {"metric": "metrics", "budget": "budgets", "root": "save_results_path", 
 """Options that are not called like the key that they set."""
 _NO_KEYS = frozenset(
     {
-        *("config", "no_config", "worst", "allow_failures", "allow_skipped", "no_import", "as_json", "yes"),
+        *(
+            "config",
+            "no_config",
+            "worst",
+            "allow_failures",
+            "allow_skipped",
+            "allow_unlocated",
+            "no_import",
+            "as_json",
+            "yes",
+        ),
         *("baseline", "gate", "threshold", "junit", "step_summary"),
     }
 )

@@ -47,6 +47,11 @@ class Retriever(Component, ABC):
         """Whether `index` has to be given documents; not so if what is asked has an index of its own."""
         return True
 
+    @property
+    def rewrites_texts(self) -> bool:
+        """Whether results are other texts than those of the documents, such as summaries, which have no place there."""
+        return False
+
     def honours(self, scope: Scope) -> bool:
         """Return whether `retrieve_for` finds nothing but what is in such a scope; by default none is honoured."""
         return not scope

@@ -23,7 +23,7 @@ from rag_evaluation_framework.data.hits import Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings, StageRow, stage_columns, stage_rows
 from rag_evaluation_framework.experiments.asker import Asker, Returned
-from rag_evaluation_framework.text.hit_locator import HitLocator
+from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.text.reading import RankingCutter
 
 _FIRST_DEPTH = 10
@@ -314,7 +314,8 @@ class Ranker:
         hits = found.flat
         told = hits.take(np.flatnonzero(hits.text.known & hits.placed))
         rows, numbers = told.distinct()
-        differ = [*map(self.cutter.reader.contradicts, told.take(rows))]
+        by_words, contradicts = self._locator.by_words, self.cutter.reader.contradicts
+        differ = [hit.text not in by_words and contradicts(hit) for hit in told.take(rows)]
         contradicting = int(np.array(differ, dtype=np.int64)[numbers].sum())
         if contradicting:
             yield (

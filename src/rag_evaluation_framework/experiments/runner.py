@@ -21,6 +21,7 @@ from rag_evaluation_framework.experiments.config import AnyExperimentConfig, Exp
 from rag_evaluation_framework.experiments.copied_text import note_copies_retrieved
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
+from rag_evaluation_framework.experiments.unlocated import HOW_TO_LOCATE, told_unlocated
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.results.query_result import QueryResults
@@ -91,7 +92,9 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
             answered, late = f"{answered}, but not scored", again
             result = _scored(config, cutter, truth, rankings, head, record, interrupted=True)
     told = [f"interrupted: {answered}"] if NOT_ANSWERED in rankings.failures.values() else []
-    said = dict.fromkeys([*told, *config.notes, *notes])
+    said: dict[str, None] = dict.fromkeys([*told, *config.notes, *notes])
+    if not config.retriever.rewrites_texts and (unlocated := told_unlocated(result, config.corpus)):
+        said[f"{unlocated}. {HOW_TO_LOCATE}"] = None
     result = replace(result, notes=tuple(said), usage=tuple(usage.models))
     if complete is not None and late is None and not isinstance(ended, KeyboardInterrupt):
         result, late = finished(lambda: complete(result))

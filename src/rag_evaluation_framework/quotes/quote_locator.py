@@ -18,7 +18,7 @@ from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
 from rag_evaluation_framework.quotes.omissions import parts_of
 from rag_evaluation_framework.quotes.part_chains import MOST_PLACES, chains
 from rag_evaluation_framework.quotes.places import Places
-from rag_evaluation_framework.quotes.quote_matcher import Effort, Match, in_document_order, matches
+from rag_evaluation_framework.quotes.quote_matcher import Effort, Match, in_document_order, matches, stretches
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
 from rag_evaluation_framework.quotes.rarity import WordRarity
 from rag_evaluation_framework.text.line_places import LinePlaces
@@ -66,6 +66,7 @@ class QuoteLocator:
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
         self.verbatim = TextLocator.of(corpus)
+        self._results: dict[tuple[str, str | None, int], list[CharacterSpan]] = {}
 
     @classmethod
     def of(cls, corpus: Corpus) -> "QuoteLocator":
@@ -158,6 +159,34 @@ class QuoteLocator:
         found = [(self._span(match), match.ignoring) for match in islice(same, limit)]
         return [] if effort.is_spent and len(found) == 1 else found
 
+    def places_of_result(self, text: str, doc_id: str | None = None, limit: int = 20) -> list[CharacterSpan]:
+        """Return where a text stands that a retriever returned: verbatim or, if it is nowhere so, by its words.
+
+        It is then located where all that differs is what is ignored for quotes, or white space, which may be gone.
+        Other than a quote, it may begin and end within a word.
+
+        Args:
+            text: The text; one without letters and numbers is found verbatim only.
+            doc_id: Search only this document.
+            limit: Stop after this many places.
+        """
+        known = self._results.get((text, doc_id, limit))
+        if known is None:
+            known = self.verbatim.places(text, doc_id, limit) or self._by_words(text, doc_id, limit)
+            self._results[text, doc_id, limit] = known
+        return known
+
+    def _by_words(self, text: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
+        number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
+        if doc_id is not None and number is None:
+            return []
+        forms, effort = _forms(text), Effort()
+        for texts in dict.fromkeys((self.rendered, self._plain, self._with_hidden_elements)):
+            for form in forms:
+                if found := list(islice(stretches(form, texts, effort, number), limit)):
+                    return [self._span(match) for match in found]
+        return []
+
     def _is_shown_whole(self, match: Match, text: str) -> bool:
         shown = self.markups[match.number].shown(match.start, match.end)
         return "".join(map(key, shown)) == "".join(map(key, text))
@@ -226,17 +255,13 @@ class QuoteLocator:
         self, quote: str, number: int | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
     ) -> Iterator[Match]:
         """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
-        whole = QuotedText.of(quote)
-        if not whole.key:
-            return
-        others = (whole.without_numbers(), *whole.without_note_marks(), whole.with_other_signs())
-        forms = [whole, *(form for form in others if form and form.key)]
+        forms = _forms(quote)
         seen: list[dict[int, Places]] = []
         for texts in views or dict.fromkeys((self._plain, self.rendered)):
             for form in forms[:1] if texts is self._plain is not self.rendered else forms:
                 found: dict[int, Places] = {}
                 for match in matches(form, texts, effort, number):
-                    if texts is self._plain is not self.rendered and self._is_other_as_shown(match, whole):
+                    if texts is self._plain is not self.rendered and self._is_other_as_shown(match, forms[0]):
                         continue
                     if any(
                         earlier[match.number].have(match.start, match.end)
@@ -319,6 +344,13 @@ class QuoteLocator:
 
 
 _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
+
+
+def _forms(quote: str) -> list[QuotedText]:
+    """Return a quote and what else it may be: without list numbers and marks of footnotes, with other signs."""
+    whole = QuotedText.of(quote)
+    others = (whole.without_numbers(), *whole.without_note_marks(), whole.with_other_signs())
+    return [form for form in (whole, *others) if form and form.key]
 
 
 def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:

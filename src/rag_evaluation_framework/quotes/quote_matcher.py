@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rag_evaluation_framework.markups.characters import flat
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.markups.text_effects import effects_begun
 from rag_evaluation_framework.quotes.differences import differences, in_order
@@ -17,6 +18,7 @@ from rag_evaluation_framework.quotes.quoted_text import QuotedText
 MOST_COMPARED = 500_000  # gaps of one quote; of 20 words at 25,000 places
 _CHARACTERS_PER_GAP = 100  # are passed over in the time that it takes to compare a gap
 _MOST_SUSPECTS = 4
+_BESIDE = 64  # characters of white space beside a text
 _DIVISION = re.compile(r"(?<=[^\W\d_])[-‐‑\u00ad]\s+(?=[^\W\d_])")
 
 
@@ -85,6 +87,54 @@ def matches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int | 
         if ignored is not None:
             ignoring = _ignoring(quote, markup, (start, end), (first, last), ignored)
             yield Match(found, start.offset, end.offset, ignoring, bool(start.ignoring or end.ignoring))
+
+
+def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int | None = None) -> Iterator[Match]:
+    """Yield the places of a text of which white space may be gone, and which may begin and end within a word, in order.
+
+    Args:
+        quote: The text; at least one letter or number.
+        texts: The documents.
+        effort: How much may be compared; places beyond are not yielded.
+        number: Search only the document of this number.
+    """
+    core: str | None = None
+    for found, place in texts.occurrences(quote.key, number):
+        effort.left -= 1 + len(quote.key) // _CHARACTERS_PER_GAP
+        if effort.is_spent:
+            return
+        keyed, markup = texts.offsets(found), texts.markups[found]
+        offsets = keyed[place : place + len(quote.key)]
+        start, end = int(offsets[0]), markup.end_of(int(offsets[-1]))
+        if core is None:
+            core = _solid(quote.between(quote.places[0], quote.places[-1] + 1))
+        if _solid(markup.shown(start, end)) != core and not _has_gaps(quote, markup, offsets):
+            continue
+        behind, at = _solid(quote.behind), 0
+        for sign, _, after in markup.characters(end, end + len(quote.behind) + _BESIDE):
+            if at == len(behind) or not behind.startswith(_solid(sign), at):
+                break
+            at, end = at + len(_solid(sign)), after if _solid(sign) else end
+        before, at = _solid(quote.before), len(_solid(quote.before))
+        for sign, ahead, _ in markup.characters_before(start, len(quote.before) + _BESIDE):
+            if not at or not before.endswith(_solid(sign), 0, at):
+                break
+            at, start = at - len(_solid(sign)), ahead if _solid(sign) else start
+        yield Match(found, start, end, (), False)
+
+
+def _solid(text: str) -> str:
+    """Return a text as it is compared, without white space."""
+    return flat(text).replace(" ", "")
+
+
+def _has_gaps(quote: QuotedText, markup: Markup, offsets: Offsets) -> bool:
+    """Return whether the document has the gaps of a text, but for white space."""
+    return all(
+        _solid(quote.gap(gap)) == _solid(markup.shown(markup.end_of(int(offsets[gap])), int(offsets[gap + 1])))
+        or _gap_difference(quote, markup, offsets, gap) is not None
+        for gap in np.flatnonzero((np.diff(offsets) != 1) | quote.has_gap).tolist()
+    )
 
 
 def _has_note(note: str, markup: Markup, last: int, end: End) -> bool:

@@ -9,7 +9,7 @@ from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.text.hit_locator import HitLocator
+from rag_evaluation_framework.quotes.hit_locator import HitLocator
 
 
 def ask(retriever: Retriever, question: str | Query, k: int, locator: HitLocator) -> Retrieval:

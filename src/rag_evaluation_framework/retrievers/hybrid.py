@@ -21,13 +21,13 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.engine import engine_in
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 from rag_evaluation_framework.statistics.selection import top_k
-from rag_evaluation_framework.text.hit_locator import HitLocator
 
 _Key: TypeAlias = tuple[object, ...]
 

@@ -29,10 +29,10 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import CANDIDATES, RERANK
 from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
-from rag_evaluation_framework.text.hit_locator import HitLocator
 
 
 class _Index(NamedTuple):
@@ -150,6 +150,11 @@ class RerankedRetriever(IndexedRetriever[_Index]):
             self._indexed.paid.update(done)
             raise
         return [orders[number] for number in range(len(queries))]
+
+    @property
+    def rewrites_texts(self) -> bool:
+        """As the retriever says."""
+        return self.retriever.rewrites_texts
 
     @property
     def needs_documents(self) -> bool:

@@ -15,11 +15,11 @@ from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.retrievers.asking import ask
 from rag_evaluation_framework.retrievers.engine import engine_in
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
-from rag_evaluation_framework.text.hit_locator import HitLocator
 
 _MOST_NAMED = 5
 _DEEPEST = 100_000  # that one is asked for which repeats itself, or has hardly any in the scope
@@ -58,6 +58,11 @@ class ScopedRetriever(IndexedRetriever[_Index]):
     def name(self) -> str:
         """The name of the retriever: the scope is that of the question."""
         return self.retriever.name
+
+    @property
+    def rewrites_texts(self) -> bool:
+        """As the retriever says."""
+        return self.retriever.rewrites_texts
 
     @property
     def needs_documents(self) -> bool:

@@ -1,4 +1,3 @@
-from .hit_locator import HitLocator as HitLocator
 from .line_places import LinePlaces as LinePlaces
 from .reading import ContextBudget as ContextBudget
 from .reading import HitReader as HitReader

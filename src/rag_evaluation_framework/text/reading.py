@@ -81,7 +81,7 @@ class HitReader:
         if hit.text is None or not hit.placed:
             return False
         there = self._there(hit)
-        return hit.text != there and hit.text.split() != there.split()
+        return hit.text != there and "".join(hit.text.split()) != "".join(there.split())
 
     def _there(self, hit: Hit) -> str:
         if hit.doc_id is None or hit.start is None or hit.end is None:

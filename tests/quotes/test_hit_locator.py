@@ -15,8 +15,8 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth, Hit
+from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
-from rag_evaluation_framework.text.hit_locator import HitLocator
 from rag_evaluation_framework.text.searched_texts import SearchedTexts
 
 FOOTER = "All rights reserved."
@@ -210,3 +210,58 @@ def test_the_next_free_place_in_documents_of_one_name_is_any_of_them():
     corpus = Corpus([Document(DocumentId("x/guide.md"), "ab. " * 25), Document(DocumentId("y/guide.md"), "ab. ")])
     ranking = HitLocator(corpus).place((Hit(DocumentId("guide.md"), text="ab."),) * 26)
     assert len({hit.span for hit in ranking}) == 26
+
+
+class TestTextsThatAreNowhereVerbatim:
+    """A loader drops markup, decodes entities and joins what stands in cells; a splitter deletes white space."""
+
+    PAGE = (
+        "<html><body><h1>Plan&nbsp;A</h1><p>The <b>plan</b> costs 10&nbsp;000&nbsp;&euro; a year, "
+        "&ldquo;all included&rdquo;.</p><ul><li>First</li><li>Second&nbsp;item</li></ul>"
+        "<table><tr><td>Cell</td><td>Value</td></tr></table><p>A value of -5 is an error.</p></body></html>"
+    )
+
+    def placed(self, text, name="a.html", page=PAGE):
+        (found,) = HitLocator(Corpus([Document(DocumentId(name), page)])).place((Hit(text=text),))
+        return None if found.span is None else page[found.start : found.end]
+
+    @pytest.mark.parametrize(
+        ("text", "there"),
+        [
+            ("The plan costs 10\u00a0000\u00a0€ a year", "The <b>plan</b> costs 10&nbsp;000&nbsp;&euro; a year"),
+            ("Theplancosts10000€ayear", "The <b>plan</b> costs 10&nbsp;000&nbsp;&euro; a year"),
+            ('"all included".', "&ldquo;all included&rdquo;."),
+            ("FirstSecond itemCellValue", PAGE[PAGE.index("First") : PAGE.index("</td></tr>")]),
+            ("an costs 10 0", "an</b> costs 10&nbsp;0"),
+            ("(Second item)", "Second&nbsp;item"),
+        ],
+    )
+    def test_are_located_by_their_words(self, text, there):
+        assert self.placed(text) == there
+
+    @pytest.mark.parametrize("text", ["The plan costs 20 000 €", "value of 5 is", "a year, all included", "€", "?!"])
+    def test_are_not_located_if_a_word_a_number_or_a_symbol_differs(self, text):
+        assert self.placed(text) is None
+
+    def test_markdown_is_found_as_it_is_shown_and_as_it_is_written(self):
+        page = "# Plans\n\nThe *cheap* [plan](https://example.org/plans) costs 5\u00a0% less.\n"
+        for text in ("The cheap plan costs 5% less.", "The *cheap* [plan](https://example.org/plans) costs 5% less."):
+            assert self.placed(text, "a.md", page) == page[9:-1]
+
+    def test_equal_ones_take_one_place_after_the_other(self):
+        page = "<p>All <b>rights</b> reserved.</p>" * 3
+        placed = HitLocator(Corpus([Document(DocumentId("a.html"), page)])).place(
+            (Hit(text="All rights reserved."),) * 3
+        )
+        assert starts(placed) == [3, 37, 71]
+
+    def test_they_do_not_contradict_their_place(self):
+        whole = Corpus([Document(DocumentId("a.html"), self.PAGE)])
+        start = self.PAGE.index("The <b>")
+        end = self.PAGE.index(" a year")
+        span = CharacterSpan(DocumentId("a.html"), start, end, self.PAGE[start:end])
+        entry = TokenLevelGroundTruth(Query.from_text("What does it cost?"), (span,))
+        text = "The plan costs 10\u00a0000\u00a0€"
+        result = evaluate(lambda query, k: [text], Dataset([entry], TOKEN, corpus=whole), k=1)
+        assert result.metrics["span_recall@1"] == 1
+        assert result.notes == ()

@@ -11,7 +11,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 
 _FIRST_PLACES = 20
 
@@ -21,12 +21,13 @@ class HitLocator:
 
     A hit with a valid position keeps it. One whose document has its text at its start is there, though the end is
     missing or outside of the document; so is one that has an end alone, if its text is before that. Any other hit with
-    text is located by its text, in the document that it names if it names one. If the text occurs more than once, each
-    hit of a ranking takes the next free occurrence; but a hit that is equal to an earlier one, and has the id of a
-    chunk, is that chunk again. A hit that has nothing but the id of a chunk is looked up among the given chunks, and
-    one that has nothing but a document is the whole document. A hit that cannot be located keeps its rank; one whose
-    document the corpus does not have is not looked for in others, and keeps the name it gave. If it named a place that
-    there is not and brings no text, it is one of no length.
+    text is located by its text, in the document that it names if it names one: verbatim, else by its words
+    (`QuoteLocator.places_of_result`). If the text occurs more than once, each hit of a ranking takes the next free
+    occurrence; but a hit that is equal to an earlier one, and has the id of a chunk, is that chunk again. A hit that
+    has nothing but the id of a chunk is looked up among the given chunks, and one that has nothing but a document is
+    the whole document. A hit that cannot be located keeps its rank; one whose document the corpus does not have is not
+    looked for in others, and keeps the name it gave. If it named a place that there is not and brings no text, it is
+    one of no length.
 
     Args:
         corpus: The documents.
@@ -36,6 +37,7 @@ class HitLocator:
         ambiguous: The texts that occurred more than once.
         unknown: The names of documents that the corpus does not have.
         misplaced: The places at which their documents do not have the text, or have none.
+        by_words: The texts that are nowhere verbatim, but for white space, and were located.
     """
 
     def __init__(self, corpus: Corpus, chunks: Sequence[AnyChunk] = ()) -> None:
@@ -45,6 +47,7 @@ class HitLocator:
         self.ambiguous: set[str] = set()
         self.unknown: set[str] = set()
         self.misplaced: set[CharacterSpan] = set()
+        self.by_words: set[str] = set()
 
     def place(self, ranking: Ranking) -> Ranking:
         """Return the ranking in unchanged order, with every hit located if possible."""
@@ -100,11 +103,14 @@ class HitLocator:
             named = () if hit.chunk_id is None else self._by_id.get(canonical_chunk_id(hit.chunk_id), ())
             return [span for span in named if documents is None or span.doc_id in documents]
         searched = (None,) if documents is None else documents
-        return [span for doc_id in searched for span in self._locator.places(hit.text, doc_id, limit)]
+        places = [span for doc_id in searched for span in self._locator.places_of_result(hit.text, doc_id, limit)]
+        if places and places[0].text.split() != hit.text.split():
+            self.by_words.add(hit.text)
+        return places
 
     @cached_property
-    def _locator(self) -> TextLocator:
-        return TextLocator.of(self.corpus)
+    def _locator(self) -> QuoteLocator:
+        return QuoteLocator.of(self.corpus)
 
     @cached_property
     def _by_id(self) -> dict[ChunkId, list[CharacterSpan]]:

@@ -1,0 +1,81 @@
+import pytest
+
+from rag_evaluation_framework import (
+    BM25Retriever,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    RerankedRetriever,
+    Retriever,
+    TokenLevelGroundTruth,
+    evaluate,
+)
+from rag_evaluation_framework.attribution import Attribution
+from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth
+from rag_evaluation_framework.experiments.unlocated import told_unlocated
+from rag_evaluation_framework.testing import ReversingReranker
+
+TEXT = "Refunds take thirty days.\nParcels take three days.\n"
+CORPUS = Corpus([Document(DocumentId("a.md"), TEXT)])
+ENTRY = TokenLevelGroundTruth(
+    Query.from_text("How long do parcels take?"), (CharacterSpan(DocumentId("a.md"), 26, 50, TEXT[26:50]),)
+)
+DATASET = Dataset([ENTRY], TOKEN, corpus=CORPUS)
+LOST = ("Parcels take about three days, he said.", "Nothing of this is there: xyzzy")
+
+
+class Rewriting(Retriever):
+    rewrites_texts = True
+
+    def index(self, corpus):
+        pass
+
+    def retrieve(self, query, k):
+        return list(LOST)
+
+
+def unlocated_notes(result):
+    return [note for note in result.notes if "have no place" in note]
+
+
+def test_a_run_says_that_most_of_its_results_have_no_place_with_one_and_the_nearest_passage():
+    result = evaluate(lambda query, k: list(LOST), DATASET, k=2)
+    (note,) = unlocated_notes(result)
+    assert note.startswith(
+        "2 of 2 results have no place in the corpus, such as 'Parcels take about three days, he said.'"
+    )
+    assert "; the nearest passage is a.md:2: 'Parcels take three days" in note
+    assert "doc_id, start and end" in note
+
+
+@pytest.mark.parametrize("others", [1, 2])
+def test_half_of_the_results_may_have_no_place(others):
+    results = [LOST[0], *(["Refunds take thirty days.", "Parcels take three days."][:others])]
+    assert not unlocated_notes(evaluate(lambda query, k: results, DATASET, k=3))
+
+
+@pytest.mark.parametrize(
+    "around", [lambda retriever: retriever, lambda one: RerankedRetriever(one, ReversingReranker())]
+)
+def test_a_retriever_that_rewrites_texts_says_so(around):
+    assert not unlocated_notes(evaluate(around(Rewriting()), DATASET, k=2))
+    assert not BM25Retriever().rewrites_texts
+
+
+def test_documents_need_no_place():
+    entry = DocumentLevelGroundTruth(ENTRY.query, (DocumentId("a.md"),))
+    result = evaluate(lambda query, k: list(LOST), Dataset([entry], DOCUMENT, corpus=CORPUS), k=2)
+    assert result.counts["unlocated_hits"] == 2
+    assert told_unlocated(result, CORPUS, 0) is None
+
+
+def test_what_was_returned_without_a_place_is_not_said_to_be_lost_by_the_retriever():
+    result = evaluate(lambda query, k: list(LOST), DATASET, k=2)
+    found = Attribution.of(result, corpus=CORPUS)
+    for notes in (found.notes, result.explain(ENTRY.query.id, corpus=CORPUS).notes):
+        assert any("2 of 2 results have no place in the documents" in note for note in notes)
+    assert found.recall == 0
+    assert found.advice is None
