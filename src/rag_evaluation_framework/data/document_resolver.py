@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id
 from rag_evaluation_framework.errors import DatasetError
 
 _MOST_NAMED = 3
@@ -79,7 +79,7 @@ class DocumentResolver:
 
     def named(self, name: str) -> list[DocumentId]:
         """Return the ids of the documents that a name refers to, in the folder that it says, if it says one."""
-        name = name.strip()
+        name = canonical_document_id(name.strip())
         parts = _named_parts(name)
         for doc_id in (name, "/".join(parts)):
             if doc_id in self.corpus:
@@ -174,7 +174,7 @@ def _backwards(parts: Sequence[str]) -> str:
 
 
 def _named_parts(name: str) -> Sequence[str]:
-    return _parts(PurePosixPath(name.strip().replace("\\", "/")))
+    return _parts(PurePosixPath(canonical_document_id(name.strip().replace("\\", "/"))))
 
 
 def _parts(path: PurePosixPath) -> Sequence[str]:

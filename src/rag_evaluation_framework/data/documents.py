@@ -16,7 +16,7 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import checked_path, read_bytes, refuse_wide
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.frozen import FrozenDict
-from rag_evaluation_framework.data.ids import DocumentId, content_digest
+from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id, content_digest
 from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
 from rag_evaluation_framework.errors import CorpusError
@@ -31,7 +31,7 @@ class Document:
     """Document of a corpus.
 
     Attributes:
-        id: Name of the document in datasets and results; unique in its corpus.
+        id: Name of the document in datasets and results, in Unicode's normal form NFC; unique in its corpus.
         content: The whole text; all offsets count its code points.
         metadata: Anything else about the document; a copy that cannot be changed.
 
@@ -45,6 +45,7 @@ class Document:
 
     def __post_init__(self) -> None:
         check_texts(self, CorpusError, "id", "content")
+        object.__setattr__(self, "id", canonical_document_id(self.id))
         freeze_metadata(self, CorpusError)
 
     @property
@@ -123,7 +124,9 @@ class Corpus:
             ) from error
         if not paths:
             raise CorpusError(f"{folder}: no file matches {glob_pattern!r}. {_what_is_there(folder)}")
-        documents = (Document(DocumentId(name), _read_text(paths[name])) for name in sorted(paths))
+        documents = (
+            Document(DocumentId(name), _read_text(paths[name])) for name in sorted(paths, key=canonical_document_id)
+        )
         return cls(documents, {"source": str(folder), "glob_pattern": glob_pattern})
 
     @cached_property

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Literal, NewType, TypeAlias
+from unicodedata import normalize
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.errors import InputError
@@ -84,6 +85,11 @@ class QueryIds:
         free = next((query_id for query_id in possible if query_id not in self._wordings), possible[-1])
         self._wordings.setdefault(free, text)
         return free
+
+
+def canonical_document_id(name: str) -> DocumentId:
+    """Return the id of a document in NFC: macOS may name files with accents apart, and datasets write them whole."""
+    return DocumentId(name if name.isascii() else normalize("NFC", name))
 
 
 def canonical_chunk_id(chunk_id: str) -> ChunkId:

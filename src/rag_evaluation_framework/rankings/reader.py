@@ -22,6 +22,7 @@ from rag_evaluation_framework._support.files import LONGEST_LINE, checked_path, 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework._support.strict_json import parse_json
+from rag_evaluation_framework.data.ids import canonical_document_id
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.rankings.json_parsers import JsonLinesParser, JsonObjectParser
 from rag_evaluation_framework.rankings.order import Ranked, contradicted
@@ -254,6 +255,8 @@ class _Reader:
             self.ranked.append((codes, np.array(rows.ranks), np.array(rows.values)))
 
     def add(self, query: str, units: Sequence[str], values: Sequence[float]) -> None:
+        if not "".join(units).isascii():
+            units = [*map(canonical_document_id, units)]
         fresh = dict(zip(units, values, strict=True))
         known = self.by_query.setdefault(query, fresh)
         if len(fresh) == len(units):
@@ -284,9 +287,9 @@ class _Reader:
         found: dict[tuple[str, str], list[tuple[str, float]]] = defaultdict(list)
         for number, block in blocks():
             for entry in parser.entries(number, block):
-                for unit, value in zip(entry.units, entry.values, strict=True):
-                    if (entry.query, unit) in self.clashes:
-                        found[entry.query, unit].append((entry.where, value))
+                for document, value in zip(map(canonical_document_id, entry.units), entry.values, strict=True):
+                    if (entry.query, document) in self.clashes:
+                        found[entry.query, document].append((entry.where, value))
         for (query, unit), places in found.items():
             (where, grade), other = places[0], next(place for place in places if place[1] != places[0][1])
             yield (

@@ -1,0 +1,79 @@
+"""Names of documents in another normal form: macOS names files with accents apart, people type them whole."""
+
+import json
+from unicodedata import normalize
+
+import pytest
+
+from rag_evaluation_framework import (
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_dataset,
+    save_dataset,
+)
+from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth
+from rag_evaluation_framework.rankings import read_qrels, read_rankings
+
+NAME = "Größe/Übersicht.md"
+TEXT = "Parcels take three days.\n"
+QUOTE = "Parcels take three days."
+FORMS = [("NFD", "NFC"), ("NFC", "NFD"), ("NFD", "NFD")]
+
+
+@pytest.fixture(params=FORMS, ids="-".join)
+def corpus_and_name(request, tmp_path):
+    disk, written = (normalize(form, NAME) for form in request.param)
+    (tmp_path / "docs" / disk).parent.mkdir(parents=True)
+    (tmp_path / "docs" / disk).write_text(TEXT)
+    return Corpus.from_folder(tmp_path / "docs"), written
+
+
+def test_an_id_is_in_nfc(corpus_and_name):
+    corpus, _ = corpus_and_name
+    assert [document.id for document in corpus] == [NAME]
+    assert Document(DocumentId(normalize("NFD", NAME)), "").id == NAME
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl"])
+def test_datasets_and_results_name_the_document_in_either_form(corpus_and_name, tmp_path, ending):
+    corpus, name = corpus_and_name
+    path = tmp_path / f"questions.{ending}"
+    row = {"question": "How long?", "document": name, "quote": QUOTE}
+    if ending == "csv":
+        path.write_text(f"question,document,quote\nHow long?,{name},{QUOTE}\n")
+    elif ending == "jsonl":
+        path.write_text(json.dumps(row, ensure_ascii=False))
+    else:
+        span = CharacterSpan(DocumentId(name), 0, 24, QUOTE)
+        save_dataset(Dataset([TokenLevelGroundTruth(Query.from_text("How long?"), (span,))], TOKEN), path)
+    dataset = load_dataset(path, corpus=corpus)
+    for form in ("NFC", "NFD"):
+        hit = {"doc_id": normalize(form, name), "start": 0, "end": 24}
+        result = evaluate(lambda query, k, hit=hit: [hit], dataset, k=1)
+        assert result.metrics["span_recall@1"] == 1
+        assert result.notes == ()
+        assert result.queries[0].hits[0].doc_id == NAME
+        by_name = evaluate(lambda query, k, hit=hit: [{"doc_id": hit["doc_id"]}], dataset, k=1)
+        assert by_name.metrics["span_recall@1"] == 1
+
+
+def test_so_do_datasets_of_documents(corpus_and_name, tmp_path):
+    corpus, name = corpus_and_name
+    entry = DocumentLevelGroundTruth(Query.from_text("How long?"), (DocumentId(name),))
+    save_dataset(Dataset([entry], DOCUMENT), tmp_path / "documents.json")
+    dataset = load_dataset(tmp_path / "documents.json", DOCUMENT, corpus=corpus)
+    result = evaluate(lambda query, k: [{"doc_id": name}], dataset, k=1)
+    assert result.metrics["recall@1"] == 1
+
+
+def test_qrels_and_rankings_name_the_same_documents(tmp_path):
+    grades, scores = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    grades.write_text(f"q1 0 {normalize('NFC', 'Größe.md')} 1\n")
+    scores.write_text(f"q1 Q0 {normalize('NFD', 'Größe.md')} 1 0.5 tag\n")
+    assert [*read_qrels(grades)["q1"]] == [*read_rankings(scores)["q1"]] == ["Größe.md"]
