@@ -67,8 +67,7 @@ from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.cli import run as cli_run
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.quotes.hit_locator import HitLocator
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.experiments.ranker import HitLocator  # which earlier commits have there, too
 from rag_evaluation_framework.types import QueryId, QueryText
 
 _ROOM = "text" if find_spec("rag_evaluation_framework.text.terms") else "retrievers"  # of the earlier commit
@@ -133,9 +132,9 @@ def placing(change: Callable[[str], str] = str, shortest: int = 100, longest: in
         few = list(asked)[:: n // SAMPLE] if "--old" in sys.argv else list(asked)
 
         def work() -> float:
-            locator = TextLocator(corpus)
+            locator = HitLocator(corpus)
             for text in few:
-                locator.places(text)
+                locator.place((Hit(text=text),))
             return n / len(few)
 
         return work
@@ -335,6 +334,7 @@ CASES: dict[str, tuple[int, Case]] = {
     "place n texts": (625, placing()),
     "place n texts with other white space": (625, placing(respaced)),
     "place n texts that are nowhere": (625, placing(altered)),
+    "place n texts without white space": (625, placing(lambda text: "".join(text.split()))),
     "place n texts of 12 to 60 characters": (625, placing(shortest=12, longest=60)),
     "place n texts, two bytes a character": (625, placing(wide=True)),
     "place one text n times": (2_000, one_text_many_times),

@@ -17,7 +17,7 @@ def test_locators_of_one_corpus_share_one_text_index():
     corpus = a_corpus()
     locators = [HitLocator(corpus) for _ in range(3)]
     assert len({id(locator._locator) for locator in locators}) == 1
-    texts = [locator._locator._exact for locator in locators]
+    texts = [locator._locator.verbatim._exact for locator in locators]
     assert texts[0] is texts[1] is texts[2]
 
 
@@ -57,7 +57,7 @@ def test_equal_corpora_have_locators_of_their_own():
 def test_the_shared_index_goes_with_its_last_user():
     corpus = a_corpus()
     locator = HitLocator(corpus)
-    alive = ref(locator._locator)
+    alive = ref(locator._locator.verbatim)
     gc.collect()
     assert alive() is TextLocator.of(corpus)
     del locator

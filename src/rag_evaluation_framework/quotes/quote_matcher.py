@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -99,6 +100,7 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
         number: Search only the document of this number.
     """
     core: str | None = None
+    suspects: list[int] = []  # a gap that differed elsewhere
     for found, place in texts.occurrences(quote.key, number):
         effort.left -= 1 + len(quote.key) // _CHARACTERS_PER_GAP
         if effort.is_spent:
@@ -108,8 +110,13 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
         start, end = int(offsets[0]), markup.end_of(int(offsets[-1]))
         if core is None:
             core = _solid(quote.between(quote.places[0], quote.places[-1] + 1))
-        if _solid(markup.shown(start, end)) != core and not _has_gaps(quote, markup, offsets):
+        if suspects and not _has_gap(quote, markup, offsets, suspects[0]):
             continue
+        if _solid(markup.shown(start, end)) != core:
+            gaps = np.flatnonzero((np.diff(offsets) != 1) | quote.has_gap).tolist()
+            suspects = list(islice((gap for gap in gaps if not _has_gap(quote, markup, offsets, gap)), 1))
+            if suspects:
+                continue
         behind, at = _solid(quote.behind), 0
         for sign, _, after in markup.characters(end, end + len(quote.behind) + _BESIDE):
             if at == len(behind) or not behind.startswith(_solid(sign), at):
@@ -128,13 +135,10 @@ def _solid(text: str) -> str:
     return flat(text).replace(" ", "")
 
 
-def _has_gaps(quote: QuotedText, markup: Markup, offsets: Offsets) -> bool:
-    """Return whether the document has the gaps of a text, but for white space."""
-    return all(
-        _solid(quote.gap(gap)) == _solid(markup.shown(markup.end_of(int(offsets[gap])), int(offsets[gap + 1])))
-        or _gap_difference(quote, markup, offsets, gap) is not None
-        for gap in np.flatnonzero((np.diff(offsets) != 1) | quote.has_gap).tolist()
-    )
+def _has_gap(quote: QuotedText, markup: Markup, offsets: Offsets, gap: int) -> bool:
+    """Return whether the document has a gap of a text, but for white space."""
+    shown = markup.shown(markup.end_of(int(offsets[gap])), int(offsets[gap + 1]))
+    return _solid(quote.gap(gap)) == _solid(shown) or _gap_difference(quote, markup, offsets, gap) is not None
 
 
 def _has_note(note: str, markup: Markup, last: int, end: End) -> bool:
