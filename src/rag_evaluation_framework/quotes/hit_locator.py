@@ -9,7 +9,7 @@ from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id, is_from_content
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 
@@ -103,7 +103,9 @@ class HitLocator:
             named = () if hit.chunk_id is None else self._by_id.get(canonical_chunk_id(hit.chunk_id), ())
             return [span for span in named if documents is None or span.doc_id in documents]
         searched = (None,) if documents is None else documents
-        places = [span for doc_id in searched for span in self._locator.places_of_result(hit.text, doc_id, limit)]
+        # Where a chunk is that carries the hash of its text, its chunker knows, if anybody does.
+        find = self._locator.verbatim.places if is_from_content(hit.chunk_id) else self._locator.places_of_result
+        places = [span for doc_id in searched for span in find(hit.text, doc_id, limit)]
         if places and places[0].text.split() != hit.text.split():
             self.by_words.add(hit.text)
         return places
