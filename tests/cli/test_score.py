@@ -84,9 +84,24 @@ def test_counts_follow_the_scores_and_each_is_explained(rag_eval, files):
 
 
 def test_ranks_that_contradict_the_scores_are_counted(rag_eval, files):
-    (files / "bm25.run").write_text("refunds Q0 faq.md 2 12.5 t\nrefunds Q0 billing.md 1 11.0 t\n")
-    outcome = rag_eval(*ONE)
-    assert table(outcome.out)["contradicted"] == ["1"]
+    (files / "bm25.run").write_text(
+        "refunds Q0 faq.md 2 12.5 t\nrefunds Q0 billing.md 1 11.0 t\n"
+        "restart Q0 agent.md 2 1 t\nrestart Q0 faq.md 1 1 t\n"
+        "hours Q0 faq.md 1 2 t\nhours Q0 agent.md 2 1 t\n"
+    )
+    assert table(rag_eval(*ONE, "--metric", "hit@1").out)["contradicted"] == ["2"]
+    ranked = table(rag_eval(*ONE, "--order", "given", "--metric", "hit@1").out)
+    assert "contradicted" not in ranked
+
+
+def test_distances_are_refused_until_their_order_is_told(rag_eval, files):
+    (files / "bm25.run").write_text("refunds Q0 faq.md 1 0.1 t\nrefunds Q0 agent.md 2 0.7 t\n")
+    refused = rag_eval(*ONE)
+    assert refused.code == 2
+    assert "--order given" in refused.err
+    means = [table(rag_eval(*ONE, "--order", order, "--metric", "mrr").out)["mrr"] for order in ("given", "score")]
+    assert means == [["0.3333"], ["0.1667"]]
+    assert rag_eval(*ONE, "--order", "rank").code == 2
 
 
 def test_repeated_judgements_are_counted(rag_eval, files):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import score_rankings
-from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.rankings import RankFile, read_qrels, read_rankings
 
 MODULE = importlib.import_module("rag_evaluation_framework.rankings.reader")
@@ -221,11 +221,12 @@ def test_a_document_repeated_in_a_ranking_keeps_its_best_score(written):
 
 def test_a_repeat_in_a_ranking_without_scores_counts_at_its_first_rank(written):
     path = written('{"query_id": "q", "ranking": ["a", "b", "a"]}')
-    assert RankFile.of_rankings(path) == RankFile({"q": {"a": -1.0, "b": -2.0}}, 1, 0)
+    assert RankFile.of_rankings(path) == RankFile({"q": {"a": -1.0, "b": -2.0}}, 1, 0, frozenset({"q"}))
 
 
 def test_ties_keep_the_order_of_the_file(written):
-    run = read_rankings(written("q Q0 z 2 1 t\nq Q0 a 1 1 t\nq Q0 m 3 1 t\n"))
+    with pytest.warns(UserWarning, match="rank column contradicts"):
+        run = read_rankings(written("q Q0 z 2 1 t\nq Q0 a 1 1 t\nq Q0 m 3 1 t\n"))
     assert list(run["q"]) == ["z", "a", "m"]
     assert score_rankings({"q": ["z"]}, run, ["hit@1"]).mean == {"hit@1": 1.0}
 
@@ -240,19 +241,112 @@ def test_ties_keep_the_order_of_the_file(written):
         ([(1, 2), (1, 3), (2, 2)], 0),
         ([(1, 2), (1, 3), (2, 2.5)], 1),
         ([(1, 1), (2, 1), (3, 1)], 0),
+        ([(5, 1), (3, 1), (1, 1)], 1),
+        ([(2, 7), (1, 7), (0, 7), (3, 2)], 1),
+        ([(1, 0), (1, 0), (1, 0)], 0),
         ([("-", 1), ("-", 2)], 0),
         ([(1, 2), ("x", 9), (2, 1)], 0),
     ],
 )
-def test_ranks_that_contradict_the_scores_are_counted_and_the_scores_count(written, ranks_and_scores, contradicted):
+def test_ranks_that_contradict_the_order_are_counted_and_the_scores_count(written, ranks_and_scores, contradicted):
     lines = [f"q Q0 d{number} {rank} {score} t\n" for number, (rank, score) in enumerate(ranks_and_scores)]
-    path = written("a Q0 x 1 1 t\n" + "".join(lines) + "z Q0 x 1 1 t\n")
+    path = written("a Q0 x 1 2 t\na Q0 y 2 1 t\n" + "".join(lines) + "z Q0 x 1 1 t\n")
     file = RankFile.of_rankings(path)
     assert file.contradicted == contradicted
     assert file.by_query["q"] == {f"d{number}": score for number, (_, score) in enumerate(ranks_and_scores)}
     if contradicted:
-        with pytest.warns(UserWarning, match="contradicts their scores; the scores count: 1"):
+        with pytest.warns(
+            UserWarning, match="rank column contradicts the order by score, with ties in the order of the file: 1"
+        ):
             read_rankings(path)
+
+
+DISTANCES = {"a": [("x", 0.1), ("y", 0.4), ("z", 0.4)], "b": [("y", 0.2), ("x", 0.9)], "c": [("z", 0.7)]}
+RISING = {
+    "trec": "".join(
+        f"{query} Q0 {unit} {rank} {score} t\n"
+        for query, ranking in DISTANCES.items()
+        for rank, (unit, score) in enumerate(ranking, 1)
+    ),
+    "trec, sorted by id": "".join(
+        sorted(
+            f"{query} Q0 {unit} {rank} {score} t\n"
+            for query, ranking in DISTANCES.items()
+            for rank, (unit, score) in enumerate(ranking, 1)
+        )
+    ),
+    "one rank for all": "".join(
+        f"{query} Q0 {unit} 1 {score} t\n" for query, ranking in DISTANCES.items() for unit, score in ranking
+    ),
+    "table": "query-id\tcorpus-id\tscore\n"
+    + "".join(f"{query}\t{unit}\t{score}\n" for query, ranking in DISTANCES.items() for unit, score in ranking),
+    "json": json.dumps({query: dict(ranking) for query, ranking in DISTANCES.items()}),
+    "lines": "".join(
+        json.dumps({"query_id": query, "doc_id": unit, "score": score}) + "\n"
+        for query, ranking in DISTANCES.items()
+        for unit, score in ranking
+    ),
+    "hits": "".join(
+        json.dumps({"query_id": query, "hits": [{"doc_id": unit, "score": score} for unit, score in ranking]}) + "\n"
+        for query, ranking in DISTANCES.items()
+    ),
+}
+
+
+@pytest.mark.parametrize("content", RISING.values(), ids=RISING)
+def test_a_file_whose_every_ranking_rises_is_refused_unless_its_order_is_told(written, content):
+    path = written(content)
+    with pytest.raises(DatasetError, match=r"the scores of every ranking rise.*--order given.*--order score"):
+        read_rankings(path)
+    qrels = {"a": ["x"], "b": ["y"], "c": ["z"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of rank columns that contradict the order by score
+        means = [score_rankings(qrels, read_rankings(path, order), ["mrr"]).mean["mrr"] for order in ("given", "score")]
+    assert means == [1.0, pytest.approx((1 / 3 + 1 / 2 + 1) / 3)]
+
+
+def test_one_ranking_that_falls_is_enough_for_a_file_of_scores(written):
+    path = written('{"a": {"x": 0.1, "y": 0.4}, "b": {"y": 0.9, "x": 0.2}}')
+    assert read_rankings(path)["a"] == {"x": 0.1, "y": 0.4}
+
+
+def test_given_is_the_order_of_the_rank_column_and_else_that_of_the_lines(written):
+    ranked = "q Q0 a 5 1 x\nq Q0 c 3 1 x\nr Q0 a 1 9 x\nq Q0 d 4 1 x\nq Q0 b 1 1 x\nq Q0 e - 1 x\nq Q0 c 2 0 x\n"
+    file = RankFile.of_rankings(written(ranked), "given")
+    assert sorted(file.by_query["q"], key=lambda unit: -file.by_query["q"][unit]) == ["b", "c", "d", "a", "e"]
+    assert (file.contradicted, file.repeated) == (0, 1)
+    lines = "query-id\tcorpus-id\tscore\nq\ta\t1\nr\tz\t4\nq\tb\t9\nq\ta\t7\n"
+    assert RankFile.of_rankings(written(lines), "given").by_query == {"q": {"a": -1.0, "b": -2.0}, "r": {"z": -1.0}}
+
+
+def test_an_order_that_there_is_not_is_refused(written):
+    with pytest.raises(ConfigError, match="order='rank'; expected 'given', 'score', or None"):
+        read_rankings(written("q Q0 a 1 1 t\n"), "rank")
+
+
+def test_hits_are_read_by_document_or_else_by_chunk_in_their_order(written):
+    hits = [
+        {"doc_id": "b", "chunk_id": "1", "score": 0.2},
+        {"chunk_id": "c"},
+        {"text": "?"},
+        {"doc_id": "a", "score": 0.9},
+    ]
+    path = written(json.dumps({"query_id": "q", "hits": hits}) + "\n" + json.dumps({"query_id": "r", "hits": []}))
+    run = read_rankings(path, "given")
+    assert run == {"q": {"b": -1.0, "c": -2.0, "\x002": -3.0, "a": -4.0}, "r": {}}
+    assert list(read_rankings(path, "score")["q"])[:2] == ["a", "b"]
+
+
+def test_hits_that_repeat_a_document_are_left_to_a_run(written):
+    line = {"query_id": "q", "hits": [{"doc_id": "a"}, {"doc_id": "b"}, {"doc_id": "a"}]}
+    with pytest.raises(DatasetError, match=r"lists 1 hits of documents.*rag-eval run --rankings"):
+        read_rankings(written(json.dumps(line)))
+
+
+def test_questions_that_failed_in_a_run_are_counted(written):
+    lines = [{"query_id": "q", "doc_id": ["a"]}, {"query_id": "r", "doc_id": [], "failed": True}]
+    with pytest.warns(UserWarning, match="questions whose retrieval failed in that run.*: 1"):
+        assert read_rankings(written("".join(json.dumps(line) + "\n" for line in lines))) == {"q": {"a": -1.0}}
 
 
 def test_a_ranking_without_scores_cannot_be_continued_later(written):
@@ -281,8 +375,19 @@ def brute_force(lines):
             repeated += unit in ranking
             ranking.setdefault(unit, score)
         run[query] = list(ranking.items())
-        contradicted += any(one[2] < two[2] and one[3] < two[3] for one in own for two in own)
+        behind = [(one, two) for one in own for two in own if (-one[3], one[0]) > (-two[3], two[0])]
+        contradicted += any(one[2] < two[2] for one, two in behind)
     return run, repeated, contradicted
+
+
+def rises(lines):
+    """Whether the scores of every ranking rise by rank, or by line where ranks are equal, if they differ at all."""
+    by_query = {line[0]: [] for line in lines}
+    for query, _unit, _rank, score in sorted(lines, key=lambda line: line[2]):
+        by_query[query].append(score)
+    return any(len({*scores}) > 1 for scores in by_query.values()) and all(
+        scores == sorted(scores) for scores in by_query.values()
+    )
 
 
 @given(rows, st.integers(1, 40))
@@ -292,7 +397,12 @@ def test_any_run_is_read_as_by_brute_force(tmp_path_factory, rows, block):
     path.write_bytes(text.encode())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MODULE, "_BLOCK", block)
-        file = RankFile.of_rankings(path)
+        if rises([row[:4] for row in rows]):
+            with pytest.raises(DatasetError, match="scores of every ranking rise"):
+                RankFile.of_rankings(path)
+        file = RankFile.of_rankings(path, "score")
+        if not rises([row[:4] for row in rows]):
+            assert RankFile.of_rankings(path) == file
     ordered = {query: sorted(ranking.items(), key=lambda pair: -pair[1]) for query, ranking in file.by_query.items()}
     assert (ordered, file.repeated, file.contradicted) == brute_force([row[:4] for row in rows])
 

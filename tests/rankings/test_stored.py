@@ -20,9 +20,10 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     evaluate,
     load_result,
+    score_rankings,
 )
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.rankings import StoredRetriever
+from rag_evaluation_framework.rankings import StoredRetriever, read_rankings
 
 CORPUS = Corpus([Document(DocumentId("a"), "Refunds take five days. Parcels carry numbers.")])
 FIRST, SECOND = Query("q1", "How long do refunds take?"), Query("q2", "What do parcels carry?")
@@ -55,7 +56,7 @@ def stored(folder, content, name="run", **options):
         [{"query_id": "q1", "ranking": ["a", "b"]}, {"query_id": "q2", "ranking": ["a"]}],
         [{"query_id": "q1", "hits": [{"doc_id": "a"}, {"doc_id": "b"}]}, {"query_id": "q2", "hits": [{"doc_id": "a"}]}],
         [{"query_id": "q1", "doc_id": ["a", "b"], "score": [2.0, 1.0]}, {"query_id": "q2", "doc_id": ["a"]}],
-        '{"q1": {"b": 1, "a": 2}, "q2": {"a": 3}}',
+        '{"q1": {"b": 1, "a": 2}, "q2": {"a": 3, "b": 2}}',
     ],
     ids=["trec", "compressed", "ids", "hits", "columns", "json"],
 )
@@ -64,6 +65,42 @@ def test_rankings_of_documents_are_scored_without_documents(tmp_path, content):
     assert result.per_query("recall@1") == {"q1": 1.0, "q2": 0.0}
     assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [["a"], ["a"]]
     assert result.config["retriever"]["path"] == str(tmp_path / "run")
+
+
+@pytest.mark.parametrize("order", ["given", "score", None])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "q1 Q0 b 2 1 r\nq1 Q0 a 1 1 r\nq2 Q0 c 1 3 r\nq2 Q0 b 2 2 r\n",
+        '{"q1": {"b": 1, "a": 2}, "q2": {"b": 3, "c": 1}}',
+        [
+            {"query_id": "q1", "hits": [{"doc_id": "b", "score": 1}, {"doc_id": "a", "score": 2}]},
+            {"query_id": "q2", "hits": [{"doc_id": "b", "score": 2}, {"doc_id": "c", "score": 1}]},
+        ],
+        [{"query_id": "q1", "ranking": ["a", "b"]}, {"query_id": "q2", "ranking": ["c", "b"]}],
+    ],
+    ids=["trec", "json", "hits", "lists"],
+)
+@pytest.mark.filterwarnings("ignore:.*rank column")
+def test_a_run_and_score_read_the_same_files_with_the_same_result(tmp_path, content, order):
+    retriever = stored(tmp_path, content, order=order)
+    result = evaluate(retriever, DOCUMENTS, [1, 2], budgets=[], metrics=["mrr", "recall", "ndcg"])
+    qrels = {truth.query.id: list(truth.relevant) for truth in DOCUMENTS}
+    table = score_rankings(qrels, read_rankings(retriever.path, order), result.score_names)
+    assert {name: table.per_query(name) for name in result.score_names} == {
+        name: result.per_query(name) for name in result.score_names
+    }
+
+
+def test_distances_are_refused_until_their_order_is_told_and_are_no_scores_then(tmp_path):
+    content = "q1 Q0 a 1 0.1 r\nq1 Q0 b 2 0.4 r\nq2 Q0 a 1 0.2 r\n"
+    with pytest.raises(DatasetError, match="scores of every ranking rise"):
+        evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])
+    result = evaluate(stored(tmp_path, content, order="given"), DOCUMENTS, 2, budgets=[])
+    assert [[(hit.doc_id, hit.score) for hit in query.hits] for query in result.queries] == [
+        [("a", None), ("b", None)],
+        [("a", None)],
+    ]
 
 
 def test_ids_may_be_those_of_chunks(tmp_path):

@@ -50,6 +50,7 @@ def run(
     reranker: options.Reranker = None,
     engine: options.Engine = None,
     rankings: options.Rankings = None,
+    order: options.Order = None,
     scope_prefix: options.ScopePrefix = None,
     no_ingest: options.NoIngest = False,
     cleanup: options.Cleanup = None,
@@ -252,9 +253,9 @@ def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
         written = {key: value for key, value in written.items() if key not in _PARTS}
     if flags.keys() & set(_WHOLE):
-        written = {key: value for key, value in written.items() if key not in ("retriever", *_PARTS, *_WHOLE)}
+        written = {key: value for key, value in written.items() if key not in ("retriever", *_PARTS, *_WHOLE, "order")}
     elif flags.keys() & {"retriever", *_PARTS}:
-        written = {key: value for key, value in written.items() if key not in _WHOLE}
+        written = {key: value for key, value in written.items() if key not in (*_WHOLE, "order")}
     if "rankings" in flags:
         written = {key: value for key, value in written.items() if key not in (*_ABOUT_ENGINES, "scope_prefix")}
     elif flags.keys() & {"retriever", *_PARTS}:

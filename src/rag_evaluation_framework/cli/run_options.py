@@ -33,6 +33,13 @@ Rankings = Annotated[
     Path | None,
     typer.Option(parser=paths.path, help="Stored rankings to score, TREC or JSONL: nothing is run."),
 ]
+Order = Annotated[
+    str | None,
+    typer.Option(
+        metavar="given|score",
+        help="How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first.",
+    ),
+]
 ScopePrefix = Annotated[
     str | None, typer.Option(help="What the ids of the documents begin with that are searched, and written.")
 ]

@@ -15,7 +15,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import rankings as rank_files
 from rag_evaluation_framework import reports
 from rag_evaluation_framework._outside import name_line, one_line, shown
-from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.cli import paths, run_options
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.errors import DatasetError
@@ -32,7 +32,7 @@ _COUNTS = {
     "queries_not_judged": "questions that are not in the qrels; not scored",
     "ties_or_duplicates": "rankings with tied or unsorted scores; ties keep the order of the file",
     "repeated": "documents listed more than once in a ranking; the best score counts",
-    "contradicted": "questions whose rank column contradicts their scores; scores count",
+    "contradicted": "questions whose rank column contradicts this order; --order given follows it",
 }
 
 Scored: TypeAlias = "tuple[Path, ScoreTable, dict[str, int]]"
@@ -48,6 +48,7 @@ def score(
             parser=paths.path, help="Rankings: a TREC run file, a table with a header, JSON or JSONL; repeatable."
         ),
     ],
+    order: run_options.Order = None,
     metric: Annotated[
         list[str] | None, typer.Option(help="For example ndcg@10, or nDCG@10 as ir_measures spells it; repeatable.")
     ] = None,
@@ -59,7 +60,7 @@ def score(
     By default hit@10, recall@10, mrr@10 and ndcg@10. Files may be compressed with gzip.
     """
     judged = rank_files.RankFile.of_qrels(qrels)
-    scored = [_scored(qrels, judged, path, metric) for path in rankings]
+    scored = [_scored(qrels, judged, path, order, metric) for path in rankings]
     if as_json:
         print_json(_as_json(qrels, judged, scored, per_query))
         return
@@ -73,8 +74,9 @@ def score(
         _show_questions(console, scored)
 
 
-def _scored(qrels: Path, judged: rank_files.RankFile, path: Path, metric: list[str] | None) -> Scored:
-    ranked = rank_files.RankFile.of_rankings(path)
+def _scored(qrels: Path, judged: rank_files.RankFile, path: Path, order: Any, metric: list[str] | None) -> Scored:
+    ranked = rank_files.RankFile.of_rankings(path, order)
+    ranked.check_ids(path)
     truths, found = judged.by_query, ranked.by_query
     scores = rag.score_rankings(truths, found, metric) if metric else rag.score_rankings(truths, found)
     common = [query for query in truths if query in found]

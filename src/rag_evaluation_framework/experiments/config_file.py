@@ -30,6 +30,7 @@ from rag_evaluation_framework.experiments.config import (
 from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, engine_reranker, make_engine
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
 from rag_evaluation_framework.experiments.mode import in_mode
+from rag_evaluation_framework.rankings.order import Order
 from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.functions import load_function
@@ -96,6 +97,7 @@ class ConfigFile(BaseModel):
     save_results_path: GivenPath | None = None
     engine: ComponentConfig | None = None
     rankings: GivenPath | None = None
+    order: Order | None = None
     scope_prefix: str | None = None
     ingest: bool | None = None
     cleanup: Cleanup = "none"
@@ -162,7 +164,7 @@ class ConfigFile(BaseModel):
         if self.rankings is not None:
             path = normpath(folder / from_home(self.rankings))
             ids = "chunk" if evaluation_type == "chunk-level" else "document"
-            retriever = StoredRetriever(path, ids)
+            retriever = StoredRetriever(path, ids, self.order)
         elif engine is not None:
             retriever = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
             if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode):
@@ -251,6 +253,10 @@ class ConfigFile(BaseModel):
         Raises:
             ConfigError: It cannot be made, or what is named beside it, or beside stored rankings, would not be asked.
         """
+        if self.order is not None and self.rankings is None:
+            raise ConfigError(
+                "order is about stored rankings, and none are named; name some (--rankings), or leave it out"
+            )
         for key in ("rankings", "engine"):
             others = ("engine", *_PIPELINE, *_SEARCHED) if key == "rankings" else _PIPELINE
             beside = [other for other in others if getattr(self, other) not in (None, "none")]

@@ -1,16 +1,65 @@
-"""Comparing the rank column of rankings with their scores."""
+"""The order of rankings in files: by score, as given, or by a rank column."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.errors import ConfigError, DatasetError
+
+Order: TypeAlias = Literal["given", "score"]
+"""How the rankings of a file are ordered: as they are listed (by the rank column, if there is one), or by score."""
 
 Ranked = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 """Question numbers, ranks and scores, with one row per result."""
 
 
+def check_order(order: object) -> None:
+    """Check that an order is one, or None.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    if order not in (None, *get_args(Order)):
+        raise ConfigError(f"order={shown(order)}; expected 'given', 'score', or None")
+
+
+def refuse_rising(rankings: Iterable[Sequence[float]], path: Path) -> None:
+    """Refuse scores that rise in every ranking in which they differ: distances, or rankings upside down.
+
+    Raises:
+        DatasetError: They do.
+    """
+    rises = False
+    for scores in rankings:
+        for before, after in pairwise(scores):
+            if after < before:
+                return
+            rises |= after > before
+    if rises:
+        raise DatasetError(
+            f"{path}: the scores of every ranking rise, so that its last result would be the best. Are they distances? "
+            "Expected scores of which the highest is the best. Give order='given' (--order given) to keep the order of "
+            "the file, its rank column if it has one, or order='score' (--order score) if the highest score is the best"
+        )
+
+
+def by_rank(ranked: Sequence[Ranked]) -> list[list[float]]:
+    """Return the scores of each question in the order of the rank column; none if that is their order in the file."""
+    query, rank, score = (np.concatenate(column) for column in zip(*ranked, strict=True))
+    if _is_orderly(query, rank, score):
+        return []
+    order = np.lexsort((rank, query))
+    parts = np.split(score[order], np.flatnonzero(np.diff(query[order])) + 1)
+    return [part.tolist() for part in parts]
+
+
 def contradicted(ranked: Sequence[Ranked]) -> int:
-    """Return the number of questions in which a document with a better rank has a lower score."""
+    """Return the number of questions in which a document with a better rank is behind: by its score, or in a tie."""
     if not ranked:
         return 0
     query, rank, score = (np.concatenate(column) for column in zip(*ranked, strict=True))
@@ -18,10 +67,9 @@ def contradicted(ranked: Sequence[Ranked]) -> int:
         return 0
     known = ~np.isnan(rank)
     query, rank, score = query[known], rank[known], score[known]
-    # Equal ranks contradict nothing: sorting them by falling score leaves rises only between different ranks.
-    order = np.lexsort((-score, rank, query))
-    query, score = query[order], score[order]
-    return len(np.unique(query[1:][(query[1:] == query[:-1]) & (score[1:] > score[:-1])]))
+    order = np.lexsort((-score, query))  # stable: ties keep the order of the file
+    query, rank = query[order], rank[order]
+    return len(np.unique(query[1:][(query[1:] == query[:-1]) & (rank[1:] < rank[:-1])]))
 
 
 def _is_orderly(query: NDArray[np.int64], rank: NDArray[np.float64], score: NDArray[np.float64]) -> bool:

@@ -7,11 +7,12 @@ gzip.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import isnan
+from itertools import count
+from math import inf, isnan
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +23,11 @@ from rag_evaluation_framework._support.files import LONGEST_LINE, checked_path, 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework._support.strict_json import parse_json
+from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import canonical_document_id
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.rankings.json_parsers import JsonLinesParser, JsonObjectParser
-from rag_evaluation_framework.rankings.order import Ranked, contradicted
+from rag_evaluation_framework.rankings.order import Order, Ranked, by_rank, check_order, contradicted, refuse_rising
 from rag_evaluation_framework.rankings.parsers import (
     QRELS,
     QUERY_KEYS,
@@ -36,6 +38,7 @@ from rag_evaluation_framework.rankings.parsers import (
     Rows,
     find_column,
 )
+from rag_evaluation_framework.rankings.stored_hits import Hits, read_hits
 from rag_evaluation_framework.rankings.table_parser import TableParser, header_columns, trec_columns
 
 _BLOCK = 1 << 17  # small enough for the processor's cache: takes half the time of a megabyte
@@ -52,12 +55,17 @@ class RankFile:
             without scores get their negative ranks as scores: -1, -2, …
         repeated: How many times a document is listed again for the same question: in qrels with the same grade, in
             rankings with any score, of which the best counts.
-        contradicted: Number of questions in a TREC run file whose ranks contradict their scores. The scores count.
+        contradicted: Number of questions in a TREC run file whose rank column contradicts the order of their results,
+            which is by score, with ties in the order of the file.
+        unscored: The questions whose numbers are negative ranks.
+        hits: What is known of the results of each question, where lines hold hits; else None.
     """
 
     by_query: dict[str, dict[str, float]]
     repeated: int
     contradicted: int
+    unscored: frozenset[str] = frozenset()
+    hits: Hits | None = None
 
     @classmethod
     def of_qrels(cls, path: str | Path) -> "RankFile":
@@ -66,16 +74,57 @@ class RankFile:
         Raises:
             DatasetError: The file cannot be used, or contains two grades for one document and question.
         """
-        return _Reader(checked_path(path), QRELS).read()
+        path = checked_path(path)
+        return _Reader(path, QRELS).read(_content(path))
 
     @classmethod
-    def of_rankings(cls, path: str | Path) -> "RankFile":
-        """Read rankings.
+    def of_rankings(cls, path: str | Path, order: Order | None = None) -> "RankFile":
+        """Read rankings, as `read_rankings` does.
 
         Raises:
-            DatasetError: The file cannot be used.
+            ConfigError: `order` is not an order.
+            DatasetError: The file cannot be used, or its scores rise in every ranking and `order` is None.
         """
-        return _Reader(checked_path(path), RANKINGS).read()
+        check_order(order)
+        path = checked_path(path)
+        data = _content(path)
+        hits = read_hits(data, path, order)
+        return _Reader(path, RANKINGS, order).read(data) if hits is None else cls._of_hits(hits)
+
+    @classmethod
+    def _of_hits(cls, hits: Hits) -> "RankFile":
+        ids = {query: list(map(_id, found.hits, count())) for query, found in hits.items() if found is not None}
+        by_query = {query: dict(zip(dict.fromkeys(units), count(-1.0, -1))) for query, units in ids.items()}
+        repeated = sum(map(len, ids.values())) - sum(map(len, by_query.values()))
+        return cls(by_query, repeated, 0, frozenset(by_query), hits)
+
+    def check_ids(self, path: str | Path) -> None:
+        """Check that rankings of ids hold all that a run reads: of two hits of one id they hold the first.
+
+        Questions whose retrieval failed are noted: they have no ranking.
+
+        Raises:
+            DatasetError: One has.
+        """
+        if self.hits is not None and self.repeated:
+            raise DatasetError(
+                f"{path}: lists {self.repeated} hits of documents that the same question lists before; expected each "
+                "document once. Score it as a run, where k counts hits: rag-eval run --rankings"
+            )
+        if failed := sum(found is None for found in (self.hits or {}).values()):
+            note(f"{path}: questions whose retrieval failed in that run, which count as not ranked: {failed}")
+
+    def note_oddities(self, path: str | Path) -> None:
+        """Note repeated documents, and rank columns that are not the order."""
+        if self.repeated and self.hits is None:
+            note(
+                f"{path}: documents listed more than once in a ranking, of which the best score counts: {self.repeated}"
+            )
+        if self.contradicted:
+            note(
+                f"{path}: questions whose rank column contradicts the order by score, with ties in the order of the "
+                f"file: {self.contradicted}. The rank column is ignored; order='given' (--order given) follows it"
+            )
 
 
 def read_qrels(path: str | Path) -> dict[str, dict[str, float]]:
@@ -96,29 +145,32 @@ def read_qrels(path: str | Path) -> dict[str, dict[str, float]]:
     return file.by_query
 
 
-def read_rankings(path: str | Path) -> dict[str, dict[str, float]]:
+def read_rankings(path: str | Path, order: Order | None = None) -> dict[str, dict[str, float]]:
     """Read rankings: a TREC run file, a table with a header, JSON or JSONL.
 
     Rankings are ordered by score, highest first, with ties in the order of the file. The rank column of a TREC run file
-    is ignored, with a note if it contradicts the scores. A document listed more than once in a ranking keeps its
-    best score, with a note.
+    is ignored, with a note if it contradicts that order. A document listed more than once in a ranking keeps its best
+    score, with a note. Hits, one question per line, are in the order in which they are listed; the id of a hit is that
+    of its document, else of its chunk.
+
+    Args:
+        path: The file.
+        order: `"score"` if the highest score is the best; `"given"` to ignore scores and keep the order of the file: by
+            the rank column, if it has one. By default each format has its own order, as above, and a file is refused if
+            the scores of every ranking rise in the order of the file.
 
     Returns:
         The documents of each question with their scores, as `score_rankings` expects them. Rankings without scores get
         their negative ranks as scores: -1, -2, …
 
     Raises:
-        DatasetError: The file cannot be used; the message lists the first ten problems with their lines.
+        ConfigError: `order` is something else.
+        DatasetError: The file cannot be used, in which case the message lists the first ten problems with their lines;
+            its scores rise; or it lists hits of one document more than once for a question, which only a run counts.
     """
-    file = RankFile.of_rankings(path)
-    if file.repeated:
-        note(
-            f"{path}: documents listed more than once in a ranking, of which the best score counts: {file.repeated}",
-        )
-    if file.contradicted:
-        note(
-            f"{path}: questions whose rank column contradicts their scores; the scores count: {file.contradicted}",
-        )
+    file = RankFile.of_rankings(path, order)
+    file.check_ids(path)
+    file.note_oddities(path)
     return file.by_query
 
 
@@ -128,18 +180,18 @@ _Blocks = Callable[[], Iterator[tuple[int, bytes]]]
 class _Reader:
     """Reader of one file, which collects problems."""
 
-    def __init__(self, path: Path, kind: FileKind) -> None:
-        self.path, self.kind = path, kind
+    def __init__(self, path: Path, kind: FileKind, order: Order | None = None) -> None:
+        self.path, self.kind, self.order = path, kind, order
         self.problems = Problems()
         self.by_query: dict[str, dict[str, float]] = {}
         self.repeated = 0
         self.clashes: dict[tuple[str, str], None] = {}
         self.lists: set[str] = set()
+        self.listed: Counter[str] = Counter()
         self.codes: dict[str, int] = {}
         self.ranked: list[Ranked] = []
 
-    def read(self) -> RankFile:
-        data = _content(self.path)
+    def read(self, data: bytes) -> RankFile:
         parser, blocks = self.choose_parser(data)
         lines = 0
         with tqdm(
@@ -174,7 +226,12 @@ class _Reader:
             )
         if not self.by_query:
             raise self.nothing()
-        return RankFile(self.by_query, self.repeated, contradicted(self.ranked))
+        contradicting = 0 if self.order == "given" else contradicted(self.ranked)
+        if self.kind.is_rankings and self.order is None:
+            listed = (list(scores.values()) for scores in self.by_query.values())
+            refuse_rising(by_rank(self.ranked) if self.ranked else listed, self.path)
+        unscored = frozenset(self.by_query if self.order == "given" else self.lists)
+        return RankFile(self.by_query, self.repeated, contradicting, unscored)
 
     def nothing(self) -> DatasetError:
         return DatasetError(
@@ -238,7 +295,7 @@ class _Reader:
                 continue
             if entry.is_list:
                 self.lists.add(entry.query)
-            self.add(entry.query, entry.units, entry.values)
+            self.add(entry.query, entry.units, entry.values, None if isnan(entry.rank) else [entry.rank])
             if not isnan(entry.rank):
                 ranked.append((self.code(entry.query), entry.rank, entry.values[0]))
         if ranked:
@@ -248,13 +305,21 @@ class _Reader:
     def add_rows(self, rows: Rows) -> None:
         begin = 0
         for query, length in rows.groups:
-            self.add(query, rows.units[begin : begin + length], rows.values[begin : begin + length])
+            part = slice(begin, begin + length)
+            self.add(query, rows.units[part], rows.values[part], None if rows.ranks is None else rows.ranks[part])
             begin += length
         if rows.ranks is not None:
             codes = np.repeat([self.code(query) for query, _ in rows.groups], [length for _, length in rows.groups])
             self.ranked.append((codes, np.array(rows.ranks), np.array(rows.values)))
 
-    def add(self, query: str, units: Sequence[str], values: Sequence[float]) -> None:
+    def add(
+        self, query: str, units: Sequence[str], values: Sequence[float], ranks: Sequence[float] | None = None
+    ) -> None:
+        if self.order == "given":
+            self.listed[query] += len(units)
+            last = self.listed[query]
+            places = range(last - len(units) + 1, last + 1) if ranks is None else ranks
+            values = [-inf if isnan(place) else -float(place) for place in places]
         if not "".join(units).isascii():
             units = [*map(canonical_document_id, units)]
         fresh = dict(zip(units, values, strict=True))
@@ -296,6 +361,11 @@ class _Reader:
                 f"{where} and {other[0]}: document {unit!r} of question {query!r} has two grades, {grade:g} and "
                 f"{other[1]:g}; keep one"
             )
+
+
+def _id(hit: Hit, rank: int) -> str:
+    """Return the id of a hit, or one that is never relevant, so that the hits behind it keep their ranks."""
+    return hit.doc_id or hit.chunk_id or f"\0{rank}"
 
 
 def _content(path: Path) -> bytes:

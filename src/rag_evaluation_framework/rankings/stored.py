@@ -3,32 +3,22 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support import utf8_json
-from rag_evaluation_framework._support.compressed import unfolded
-from rag_evaluation_framework._support.files import checked_path, is_list, is_object, read_bytes
-from rag_evaluation_framework._support.records import Problems
-from rag_evaluation_framework._support.strict_json import parse_json
+from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework.contracts.component import check_choice
-from rag_evaluation_framework.contracts.retrieved import as_retrieval
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.ids import DocumentId, EvaluationType
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.scopes import Scope
-from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, ResultError
-from rag_evaluation_framework.rankings.hit_lines import HitLine
-from rag_evaluation_framework.rankings.reader import read_rankings
+from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError
+from rag_evaluation_framework.rankings.order import Order, check_order
+from rag_evaluation_framework.rankings.reader import RankFile
 
-_LARGEST = 2_000_000_000  # bytes
-_GZIP = b"\x1f\x8b"
 _UNTIMED = (Stage("stored", None),)  # how long it takes to look it up says nothing about what made it
-_RESULTS = ("hits", "retrieved_chunk_ids", "retrieved_spans")
 _COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
 _NEEDED: dict[EvaluationType, tuple[str, ...]] = {
     "document-level": ("doc_id", "text"),
@@ -50,17 +40,20 @@ class StoredRetriever(Retriever):
     Attributes:
         path: The file; compressed with gzip or not.
         ids: What an id that stands alone names, `"document"` or `"chunk"`.
+        order: How rankings are ordered, as `read_rankings` takes it.
 
     Raises:
-        ConfigError: `ids` is something else.
+        ConfigError: `ids` or `order` is something else.
     """
 
     path: str | Path
     ids: str = "document"
+    order: Order | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", str(checked_path(self.path, ConfigError)))
         check_choice("StoredRetriever", "ids", self.ids, ("document", "chunk"))
+        check_order(self.order)
 
     @property
     def name(self) -> str:
@@ -89,17 +82,14 @@ class StoredRetriever(Retriever):
         Raises:
             DatasetError: The file cannot be used.
         """
-        path = Path(self.path)
-        data = read_bytes(path, DatasetError, most=_LARGEST, remedy="split it by question")
-        if data.startswith(_GZIP):
-            data = unfolded(data, path)
-        begin = data.lstrip()[:1]
-        lines = enumerate(data.split(b"\n"), start=1) if begin == b"{" else iter(())
-        first = next(((number, line) for number, line in lines if line.strip()), None)
-        if first is None or not _holds_hits(first[1]):
-            return {query_id: Retrieval(self._of_ids(found)) for query_id, found in read_rankings(path).items()}
-        del data
-        return _read(chain([first], lines), path)
+        file = RankFile.of_rankings(self.path, self.order)
+        file.note_oddities(self.path)
+        if file.hits is not None:
+            return file.hits
+        return {
+            query_id: Retrieval(self._of_ids(found, scored=query_id not in file.unscored))
+            for query_id, found in file.by_query.items()
+        }
 
     def honours(self, scope: Scope) -> bool:
         """Return True: whoever made the rankings was asked the questions as they are."""
@@ -155,62 +145,11 @@ class StoredRetriever(Retriever):
             raise ResultError(f"failed in the run of which {self.name} has the rankings")
         return Retrieval(found.hits[:k], found.stages or _UNTIMED, complete=k >= len(found.hits))
 
-    def _of_ids(self, found: dict[str, float]) -> tuple[Hit, ...]:
-        ranked = sorted(found.items(), key=lambda item: -item[1])
+    def _of_ids(self, found: dict[str, float], *, scored: bool) -> tuple[Hit, ...]:
+        ranked = [(name, score if scored else None) for name, score in sorted(found.items(), key=lambda item: -item[1])]
         if self.ids == "document":
             return tuple(Hit(doc_id=DocumentId(name), score=score) for name, score in ranked)
         return tuple(Hit(chunk_id=name, score=score) for name, score in ranked)
-
-
-def _holds_hits(line: bytes) -> bool:
-    """Return whether a line is a question with its hits, as opposed to one with ids, or a whole file."""
-    try:
-        content = parse_json(utf8_json.read(line))
-    except ValueError:
-        return False
-    return is_object(content) and (any(key in content for key in _RESULTS) or is_list(content.get("doc_id")))
-
-
-def _read(lines: Iterable[tuple[int, bytes]], path: Path) -> dict[str, Retrieval | None]:
-    problems, rankings = Problems(), dict[str, Retrieval | None]()
-    for number, line in lines:
-        if not line.strip():
-            continue
-        where = f"line {number}"
-        try:
-            content: Any = parse_json(utf8_json.read(line))
-            query_id, found = _question(content, where)
-            if query_id in rankings:
-                raise ValueError(f"question {query_id!r} has a ranking already")
-            rankings[query_id] = found
-        except (ValueError, InputError) as error:
-            problems.append(f"{where}: {error}")
-    if problems:
-        raise DatasetError(problems.message(str(path)))
-    return rankings
-
-
-def _question(content: Any, where: str) -> tuple[str, Retrieval | None]:
-    """Return the id and the ranking of one line, None if the retrieval failed.
-
-    Raises:
-        ValueError: It is nothing of the kind.
-    """
-    if not is_object(content):
-        raise ValueError(f"got {shown(content, 60)}; expected an object with query_id and hits")
-    query_id = content.get("query_id", content.get("id"))
-    if not isinstance(query_id, str | int) or isinstance(query_id, bool) or query_id == "":
-        raise ValueError(f"query_id is {shown(query_id, 60)}; expected the id of a question")
-    if is_list(content.get("doc_id")):
-        line = HitLine.model_validate(content)
-        return str(query_id), None if line.failed else as_retrieval([*_columns(line)], where, _LARGEST)
-    given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
-    return str(query_id), as_retrieval(given, where, _LARGEST)
-
-
-def _columns(line: HitLine) -> Iterator[Hit]:
-    columns: list[Any] = [getattr(line, name) or [None] * len(line.doc_id) for name in _COLUMNS]
-    yield from (Hit(*values) for values in zip(*columns, strict=True))
 
 
 def _known(hit: Hit) -> Iterator[str]:
