@@ -2,7 +2,7 @@
 
 import json
 import re
-from math import sqrt
+from math import fsum, sqrt
 from shutil import copy
 
 import numpy as np
@@ -204,3 +204,9 @@ def test_one_question_has_no_spread_and_its_record_is_strict_json(tmp_path):
     report = json.loads((found.save(tmp_path / "run") / "report.json").read_text(), parse_constant=pytest.fail)
     assert report["statistics"]["span_recall@3"]["deviation"] is None
     assert "a drop of" not in repr(found)
+
+
+def test_the_means_of_one_column_are_equal_to_the_last_digit():
+    columns = np.random.default_rng(0).random((37, 20))
+    found = mean_scores(columns, None, seed=0)
+    assert [mean.mean for mean in found] == [fsum(column) / len(column) for column in columns.T.tolist()]

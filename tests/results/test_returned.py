@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from fractions import Fraction
 from hashlib import sha256
+from math import ceil
 
 import numpy as np
 import pytest
@@ -151,6 +153,8 @@ def test_a_threshold_keeps_no_less_than_it_says():
         found = Returned(np.ones(count + 1, np.int64), np.array([1.0] * count + [np.nan]), np.append(good, 0.0))
         names = tuple(map(str, range(count + 1)))
         told = Unanswerable.of(ScoreTable(names, {}, np.arange(count + 1) < count), found)
+        expected = [good[-ceil(Fraction(percent, 100) * count)] for percent in (95, 50)]
+        assert [one.threshold for one in told.false_returns] == [*dict.fromkeys(expected)]
         assert [one.kept >= kept for one, kept in zip(told.false_returns, (0.95, 0.5), strict=False)] in (
             [True, True],
             [True],

@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -40,6 +40,25 @@ class TestRetrieve:
         found = indexed().retrieve("password", 3)
         assert places(found) == [("1.md", 0), ("2.md", 0), ("0.md", 0)]
         assert [hit.text for hit in found.hits][:2] == ["password server", "refunds server password"]
+
+    @pytest.mark.parametrize("store", [InMemoryVectorStore, rag.ChromaVectorStore, rag.QdrantVectorStore])
+    def test_scores_are_cosines(self, store):
+        retriever = indexed(vector_store=store())
+        cosines = [1 / np.sqrt(2), 1 / np.sqrt(3), 0]
+        alone = retriever.retrieve("password", 3)
+        (together,) = retriever.retrieve_many(["password"], 3)
+        assert [hit.score for hit in alone.hits] == pytest.approx(cosines)
+        assert together.hits == alone.hits
+        assert [hit.score for hit in retriever.retrieve("glacier glacier", 1).hits] == [1.0]
+
+    def test_a_text_that_was_not_embedded_has_no_score(self):
+        class Store(InMemoryVectorStore):
+            def search(self, query_embedding, k):
+                return [replace(chunk, content=chunk.content.upper()) for chunk in super().search(query_embedding, k)]
+
+        with collected():
+            retriever = indexed(vector_store=Store())
+        assert [hit.score for hit in retriever.retrieve("password", 2).hits] == [None, None]
 
     def test_embedding_and_searching_are_timed_apart(self):
         stages = indexed().retrieve("password", 1).stages
@@ -111,7 +130,7 @@ class TestIndex:
 
     def test_a_store_of_the_callers_is_emptied_first(self):
         store = InMemoryVectorStore()
-        indexed(a_corpus("glacier one", "glacier two"), vector_store=store)
+        indexed(a_corpus("glacier one", "server two"), vector_store=store)
         retriever = indexed(a_corpus("server", "glacier"), vector_store=store)
         assert places(retriever.retrieve("glacier", 10)) == [("1.md", 0), ("0.md", 0)]
         assert len(store) == 2
@@ -267,7 +286,7 @@ class TestParameters:
 
 
 class TestAnotherEmbedderCutsTheChunks:
-    TEXTS = a_corpus("Refunds take days. The server restarts. A password is reset. Glaciers melt slowly.")
+    TEXTS = a_corpus("Refunds take days. The server restarts.", "A password is reset.", "Glaciers melt slowly.")
 
     @pytest.mark.parametrize(
         ("cutting", "searching"),

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from math import fsum
 from typing import TypeVar, overload
 
 import numpy as np
@@ -10,6 +11,15 @@ from numpy.typing import NDArray
 T_co = TypeVar("T_co", covariant=True)
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
+
+
+def mean_of(column: Numbers) -> float | None:
+    """Return the mean of what is not NaN, rounded once, so that the order of the queries changes nothing."""
+    known: list[float] = column[~np.isnan(column)].tolist()
+    try:
+        return fsum(known) / len(known) if known else None
+    except OverflowError:  # the sum is beyond floats, and the mean is not
+        return fsum(number / len(known) for number in known)
 
 
 class Numbering(dict[str, int]):

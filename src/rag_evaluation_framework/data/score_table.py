@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import fsum, isnan
+from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.columns import Numbers, mean_of
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.errors import ConfigError
@@ -68,7 +68,7 @@ class ScoreTable:
 
         A scored query that lacks the score is left out of its mean.
         """
-        return Means({name: _mean(self.column(name)) for name in self.columns})
+        return Means({name: mean_of(self.column(name)) for name in self.columns})
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
@@ -220,12 +220,3 @@ def full_name(name: Any, names: Mapping[str, Any]) -> str | None:
             if first is not None:
                 return first
     return None
-
-
-def _mean(column: Numbers) -> float | None:
-    """Return the mean of what is not NaN, rounded once, so that the order of the queries changes nothing."""
-    known: list[float] = column[~np.isnan(column)].tolist()
-    try:
-        return fsum(known) / len(known) if known else None
-    except OverflowError:  # the sum is beyond floats, and the mean is not
-        return fsum(number / len(known) for number in known)

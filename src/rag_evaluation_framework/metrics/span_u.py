@@ -24,7 +24,8 @@ class SpanU(SpanMetric):
 
     It is scored at budgets only, as in `span_u@4000ch`. With `_whole`, the result that does not fit is not read, nor
     are those behind it. In a budget of tokens, those of a result are spread evenly over its characters, so that the
-    mean and the comparison hold nearly, not exactly, and scores are capped at 1.
+    mean and the comparison hold nearly, not exactly. In any budget scores are capped at 1, which a ranking can exceed
+    that reads a shorter wording of an answer than its first place.
 
     Formula: Σ over the relevant characters read of (L - n + 1), / the same of reading T first
     Range: [0, 1].

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.data.columns import mean_of
 from rag_evaluation_framework.data.scopes import SCOPE_PREFIX
 from rag_evaluation_framework.results.means import within
 from rag_evaluation_framework.results.properties import label_values, rows_by_value
@@ -75,8 +76,7 @@ def breakdowns(result: "EvaluationResult[Any]", score: str) -> Iterator[Breakdow
         scored = {value: rows for value, rows in known.items() if len(rows)}
         if len(known) < 2 or not scored:
             continue
-        means = {value: float(column[rows].mean()) for value, rows in scored.items()}
-        lowest = sorted(means, key=lambda value: (means[value], value))[:_MOST_VALUES]
+        lowest = sorted(scored, key=lambda value: (mean_of(column[scored[value]]) or 0.0, value))[:_MOST_VALUES]
         found = {value: result.means_of([score], scored[value], result.clusters)[score] for value in lowest}
         unscored = tuple(value for value in known if value not in scored)
         yield Breakdown(by, score, len(known), found, unscored)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.columns import Numbers, mean_of
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.results.clusters import Clusters
 from rag_evaluation_framework.results.summary import SummaryTable, number
@@ -75,9 +75,7 @@ class Reranking:
             name: The full name of the score, such as `span_recall@5`.
         """
         paired = ~np.isnan(self.change[name])
-        if not paired.any():
-            return None, None
-        before, after = (float(table.column(name)[paired].mean()) for table in (self.before, self.after))
+        before, after = (mean_of(table.column(name)[paired]) for table in (self.before, self.after))
         return before, after
 
     def record(self) -> dict[str, Any]:

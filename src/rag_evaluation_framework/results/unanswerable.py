@@ -11,8 +11,8 @@ from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.results.returned import Returned
 from rag_evaluation_framework.results.summary import SummaryTable, number
 
-_KEPT = (0.95, 0.5)
-"""The shares of good first results that thresholds keep, at least."""
+_KEPT = (95, 50)
+"""The percentages of good first results that thresholds keep, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,7 @@ def _undefined(scored: int, returned: int, good: int) -> str:
 
 def _false_returns(best: Numbers, good: Numbers) -> Iterator[FalseReturns]:
     """Yield what thresholds do; each is a score that was seen, so that no fewer are kept than is said."""
+    falling = np.sort(good)[::-1]
     for kept in _KEPT:
-        threshold = float(np.quantile(good, 1 - kept, method="lower"))
+        threshold = float(falling[(kept * len(good) - 1) // 100])  # of n scores the one at ⌈kept · n⌉, from 1
         yield FalseReturns(threshold, float((good >= threshold).mean()), float((best >= threshold).mean()))

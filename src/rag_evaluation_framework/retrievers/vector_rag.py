@@ -27,7 +27,9 @@ from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus, embed_chunks, fill_store
 from rag_evaluation_framework.retrievers.store_checks import as_found, as_rankings
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
+from rag_evaluation_framework.vector_stores.vector_checks import unit
 
+_DECIMALS = 12
 _SOME = "some questions"  # of those that are asked one by one nobody knows how many there will be
 
 
@@ -39,7 +41,8 @@ class _Index(NamedTuple):
     chunks: list[AnyChunk]
     embedder: Embedder
     store: VectorStore
-    dimension: int
+    vectors: NDArray[np.float32]
+    rows: dict[str, int]  # of vectors, by text
     questions: dict[str, tuple[NDArray[np.float32], float]]  # a run asks again to fill a budget; embedding is paid once
 
 
@@ -95,7 +98,8 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         vectors, truncated = embed_chunks(chunks, embedder, self.batch_size)
         _note_truncation(embedder, truncated)
         fill_store(store, chunks, vectors, self.batch_size)
-        self._keep(_Index(chunks, embedder, store, vectors.shape[1], {}))
+        rows = {chunk.content: row for row, chunk in enumerate(chunks)}
+        self._keep(_Index(chunks, embedder, store, vectors, rows, {}))
 
     @property
     def prefix_stable(self) -> bool:
@@ -111,14 +115,14 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         _ask(self._indexed, queries)
 
     def retrieve(self, query: str, k: int) -> Retrieval:
-        """Return the `k` nearest chunks."""
+        """Return the `k` nearest chunks, each with its cosine as score."""
         index = self._indexed
         _ask(index, [query])
         vector, seconds = index.questions[query]
         start = perf_counter()
-        hits = tuple(map(Hit.of, as_found(index.store.search(vector, k), index.store, k)))
+        found = as_found(index.store.search(vector, k), index.store, k)
         stages = (Stage("embed", seconds), Stage("search", perf_counter() - start))
-        return Retrieval(hits, stages, complete=len(hits) < k)
+        return Retrieval(_scored(index, vector, found), stages, complete=len(found) < k)
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
         """Return the nearest chunks of every question, embedded and searched together."""
@@ -128,7 +132,17 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         _ask(index, queries)
         vectors = [index.questions[query][0] for query in queries]
         rankings = as_rankings(index.store.search_many(np.stack(vectors), k), index.store, len(queries), k)
-        return [Retrieval(tuple(map(Hit.of, chunks)), complete=len(chunks) < k) for chunks in rankings]
+        pairs = zip(vectors, rankings, strict=True)
+        return [Retrieval(_scored(index, vector, chunks), complete=len(chunks) < k) for vector, chunks in pairs]
+
+
+def _scored(index: _Index, question: NDArray[np.float32], found: Sequence[AnyChunk]) -> tuple[Hit, ...]:
+    """Return hits with their cosines, which stores need not tell; a text that was not embedded has no score."""
+    rows = np.array([index.rows.get(chunk.content, -1) for chunk in found], dtype=np.intp)
+    # Rounded, so that equal vectors have equal scores.
+    cosines = np.round(np.einsum("ij,j->i", unit(index.vectors[rows]), unit(question[np.newaxis])[0]), _DECIMALS)
+    scores = [cosine if row >= 0 else None for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)]
+    return tuple(map(Hit.of, found, scores))
 
 
 def _note_truncation(embedder: Embedder, truncated: NDArray[np.bool_]) -> None:

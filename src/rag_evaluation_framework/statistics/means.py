@@ -6,7 +6,7 @@ from math import floor, inf, nan, sqrt
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.columns import Integers, Numbers, mean_of
 from rag_evaluation_framework.statistics.clustered import by_cluster, distinct_columns, standard_error
 from rag_evaluation_framework.statistics.paired import LEVEL
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
@@ -125,6 +125,7 @@ def _means(
     seed: int,
 ) -> Iterator[MeanScore]:
     """Yield the means of scores that at least one question has."""
+    means = [mean_of(column) or 0.0 for column in scores.T]
     scores, scales = _scaled(scores)
     sums, sizes = by_cluster(scores, clusters)
     distinct, column_of = distinct_columns(sizes)
@@ -132,7 +133,7 @@ def _means(
     drawn = _weighed(np.hstack([sums, distinct]), count, seed)
     for number, (column, scale, limits) in enumerate(zip(scores.T, scales.tolist(), ranges, strict=True)):
         own, total, size = column[~np.isnan(column)], sums[:, number], sizes[:, number]
-        mean = float(total.sum()) / len(own)
+        mean = means[number] / scale
         if clusters is None and limits == SHARE and scale == 1 and bool(np.isin(own, (0.0, 1.0)).all()):
             low, high = clopper_pearson(int(own.sum()), len(own), level)
         else:
@@ -143,7 +144,7 @@ def _means(
             ends = (least, greatest) if is_within else (-inf, inf)
             low, high = _bounds(drawn[:, number], weights, one_more, ends, (1 - level) / 2)
         yield MeanScore(
-            mean=mean * scale,
+            mean=means[number],
             low=min(low, mean) * scale,
             high=max(high, mean) * scale,
             questions=len(own),
