@@ -1,5 +1,6 @@
 """`score_rankings`: what it takes, what it counts, and that it gives what walking down each ranking gives."""
 
+import warnings
 from copy import deepcopy
 from math import inf, isnan, nan
 
@@ -29,6 +30,10 @@ from rag_evaluation_framework.metrics import RankMetric
 from rag_evaluation_framework.scoring import parse_score
 from support import brute_force_ranks
 
+pytestmark = [  # of drawn worlds, and of ids of all types together
+    pytest.mark.filterwarnings("ignore:no ranking contains a relevant id"),
+    pytest.mark.filterwarnings("ignore:some ids are numbers"),
+]
 SCORES = [metric + cut for metric in brute_force_ranks.METRICS for cut in ("", "@1", "@2", "@3", "@5", "@100")]
 
 queries = st.sampled_from([f"q{number}" for number in range(8)])
@@ -747,6 +752,40 @@ def test_gains_that_could_not_be_summed_are_refused():
         with pytest.raises(DatasetError, match="infinite or above 1e"):
             score_ranking_arrays([[1]], [[1]], ["ndcg@10"], gains=[[gain]])
     assert score_rankings({"q": {"a": 1e100, "b": 1e100}}, {"q": ["a", "b"]}, ["ndcg@10"]).mean["ndcg@10"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("truth", "rankings"),
+    [
+        ({"1": ["7"], "2": ["8"]}, {"1": [7], "2": [8]}),
+        ({"1": ["7"], "2": ["8"]}, {"1": np.array([7]), "2": np.array([8.0])}),
+        ({"1": {7: 1}, "2": {8: 1}}, {"1": {"7": 0.5}, "2": {"8": 0.5}}),
+        ({"1": ["7"], "2": ["8"]}, {"1": ["7"], "2": [8]}),
+        ({"1": {7}, "2": frozenset({8.0})}, {"1": ["7"], "2": ["8"]}),
+        ({1: ["a"], 2: ["b"]}, {"1": ["a"], "2": ["b"]}),
+    ],
+)
+def test_numbers_and_texts_are_one_id(truth, rankings):
+    with pytest.warns(UserWarning, match="some ids are numbers and others texts"):
+        table = score_rankings(truth, rankings, ["recall@10"])
+    assert table.mean == {"recall@10": 1.0}
+
+
+def test_ids_of_one_kind_stay_as_they_are():
+    table = score_rankings({1: ["a"], 2: ["b"]}, {1: ["a"], 2: ["c", "b"]}, ["mrr"])
+    assert table.per_query("mrr") == {1: 1.0, 2: 0.5}
+
+
+def test_relevant_ids_that_are_in_no_ranking_are_told_with_examples():
+    with pytest.warns(UserWarning, match=r"no ranking contains a relevant id.*in the rankings: '7\.0'.*relevant: '7'"):
+        score_rankings({"1": ["7"], "2": {"8": 1, "9": 0}}, {"1": ["7.0"], "2": ["9"]}, ["recall@10"])
+
+
+def test_rankings_that_find_nothing_of_their_own_question_are_not_told():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = score_rankings({"1": ["7"], "2": ["8"]}, {"1": ["8"], "2": ["7"]}, ["recall@10"])
+    assert table.mean == {"recall@10": 0.0}
 
 
 def test_a_zero_dimensional_ranking_is_refused():

@@ -15,6 +15,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import rankings as rank_files
 from rag_evaluation_framework import reports
 from rag_evaluation_framework._outside import name_line, one_line, shown
+from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.cli import paths, run_options
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import print_json, print_text
@@ -78,25 +79,21 @@ def _scored(qrels: Path, judged: rank_files.RankFile, path: Path, order: Any, me
     ranked = rank_files.RankFile.of_rankings(path, order)
     ranked.check_ids(path)
     truths, found = judged.by_query, ranked.by_query
-    scores = rag.score_rankings(truths, found, metric) if metric else rag.score_rankings(truths, found)
+    with collected() as notes:
+        scores = rag.score_rankings(truths, found, metric) if metric else rag.score_rankings(truths, found)
     common = [query for query in truths if query in found]
     if not common:
         raise DatasetError(
             f"{path}: none of its questions is in {qrels}, so nothing can be scored. Ids in the rankings: "
             f"{_some(found)}; in the qrels: {_some(truths)}. Write them the same way in both files"
         )
-    relevant = [query for query in common if any(grade > 0 for grade in truths[query].values())]
-    if not relevant:
+    if not any(grade > 0 for query in common for grade in truths[query].values()):
         raise DatasetError(
             f"{path}: none of its questions in {qrels} has a relevant document (questions: {len(common)}), so "
             "nothing can be scored; expected grades above 0"
         )
-    if all(truths[query].keys().isdisjoint(found[query].keys()) for query in relevant):
-        query = relevant[0]
-        rag.note(
-            f"{path}: no ranking contains a judged document. Documents of question {query!r} in the rankings: "
-            f"{_some(found[query])}; in the qrels: {_some(truths[query])}. Are they written the same way?"
-        )
+    for said in notes:
+        rag.note(f"{path}: {said}")
     counts = {name: number for name, number in scores.counts.items() if name != "queries"}
     in_file = {"repeated": ranked.repeated, "contradicted": ranked.contradicted}
     return path, scores, {"questions": len(truths), **counts, **in_file}

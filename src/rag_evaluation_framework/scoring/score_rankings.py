@@ -13,6 +13,7 @@ from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.metrics.chunk_metric import ChunkMetric
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.scoring.rank_arrays import read_rank_arrays
+from rag_evaluation_framework.scoring.rank_forms import in_one_form, note_unmatched
 from rag_evaluation_framework.scoring.rank_mappings import (
     IdRankings,
     Truth,
@@ -37,7 +38,8 @@ def score_rankings(
     Args:
         ground_truth: For each query its relevant ids, or its judged ids with their gains (0 or below: not relevant).
         rankings: For each query the ids in order, best first, or ids with their scores, which are sorted, highest
-            first and ties in the order given.
+            first and ties in the order given. Where some ids are numbers and others texts, numbers are read as texts,
+            with a note; if no relevant id is in any ranking, that is noted, too.
         metrics: Names of scores, such as `ndcg@10`, `map`, `nDCG@10`, `R@5`, `chunk_recall@5`; metrics, which score the
             whole ranking; and pairs of a metric and a number of results. A metric of your own is called once for each
             question that has an answer, with the retrieved ids, each once and cut, and the relevant ones.
@@ -55,11 +57,13 @@ def score_rankings(
     """
     chosen = parse_rank_scores(metrics)
     check_rank_mappings(ground_truth, rankings)
-    truth: Any = ground_truth  # read more than once by metrics of one's own, and where chunks are found
+    truth, ranked = in_one_form(ground_truth, rankings)
+    # The truth is read more than once: by metrics of one's own, and where chunks are found.
     if any(hasattr(kind, "__next__") for kind in set(map(type, truth.values()))):
         truth = dict(zip(truth, kept(truth.values(), "ground_truth"), strict=True))
-    judged, counts, of_chunks = read_rank_mappings(truth, rankings)
-    return _scored(tuple(truth), judged, chosen, counts, partial(read_units, truth, rankings, of_chunks=of_chunks))
+    judged, counts, of_chunks = read_rank_mappings(truth, ranked)
+    note_unmatched(truth, ranked, judged)
+    return _scored(tuple(truth), judged, chosen, counts, partial(read_units, truth, ranked, of_chunks=of_chunks))
 
 
 def score_ranking_arrays(
