@@ -187,14 +187,6 @@ class TestNoDirection:
         (said,) = notes
         assert said.startswith("Wrong returns the same vector for all 5 texts")
 
-    def test_one_direction_for_most_texts_is_told(self):
-        def lengths(texts):
-            return np.array([[0, 0, -1] if text == "zzz" else [0, len(text), 0] for text in texts], dtype=np.float32)
-
-        _, notes = indexed(Wrong(lengths))
-        (said,) = notes
-        assert said.startswith("Wrong returns the same vector for 4 of 5 texts: they are found in the order of the")
-
     @pytest.mark.parametrize("texts", [["Refunds take five days.", "Parcels carry numbers."], ["a b", "c d", "e f"]])
     def test_lsa_of_a_corpus_that_has_one_dimension_is_told(self, texts):
         corpus = Corpus([Document(DocumentId("a.md"), "\n".join(texts))])

@@ -1,6 +1,5 @@
 """The three steps of indexing: chunk the corpus, embed the chunks, fill the store. Each can be shared by pipelines."""
 
-from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
@@ -34,7 +33,7 @@ from rag_evaluation_framework.retrievers.chunk_checks import tell_of_chunks
 from rag_evaluation_framework.retrievers.store_checks import check_empty, tell_what_is_lost
 from rag_evaluation_framework.vector_stores.vector_checks import unit
 
-_ROWS_AT_ONCE = 4_096
+_EQUAL = 1e-6  # in any coordinate of two directions
 DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
 """About 200 tokens of English, without overlap."""
 
@@ -157,17 +156,9 @@ def _tell_of_no_direction(embedder: Embedder, texts: Sequence[str], vectors: NDA
             f"{shown(worded[0])}. It has no direction: such chunks are found in the order of the corpus, behind those "
             "that are alike the question"
         )
-    # Of a direction its hash is enough; where texts differ in their case or their marks, a few may be alike.
-    alike = Counter(
-        hash(row.tobytes())
-        for first in range(0, len(texts), _ROWS_AT_ONCE)
-        for row in np.round(unit(vectors[first : first + _ROWS_AT_ONCE]), 6) + 0.0  # -0.0 becomes 0.0
-        if row.any()
-    )
-    number = max(alike.values(), default=0)
-    if number > 1 and alike.total() < 2 * number:
-        those = f"all {number}" if number == len(texts) else f"{number} of {len(texts)}"
+    directions = unit(vectors)
+    if len(texts) > 1 and not zeros and np.abs(directions - directions[0]).max() < _EQUAL:
         note(
-            f"{embedder.name} returns the same vector for {those} texts: they are found in the order of the corpus, "
-            "whatever the question"
+            f"{embedder.name} returns the same vector for all {len(texts)} texts: they are found in the order of the "
+            "corpus, whatever the question"
         )

@@ -139,9 +139,9 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
 def _scored(index: _Index, question: NDArray[np.float32], found: Sequence[AnyChunk]) -> tuple[Hit, ...]:
     """Return hits with their cosines, which stores need not tell; a text that was not embedded has no score."""
     rows = np.array([index.rows.get(chunk.content, -1) for chunk in found], dtype=np.intp)
-    # Rounded, so that equal vectors have equal scores.
-    cosines = np.round(np.einsum("ij,j->i", unit(index.vectors[rows]), unit(question[np.newaxis])[0]), _DECIMALS)
-    scores = [cosine if row >= 0 else None for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)]
+    cosines: NDArray[np.float64] = np.einsum("ij,j->i", unit(index.vectors[rows]), unit(question[np.newaxis])[0])
+    rounded: list[float] = np.round(cosines, _DECIMALS).tolist()  # equal vectors have equal scores
+    scores = [cosine if row >= 0 else None for row, cosine in zip(rows.tolist(), rounded, strict=True)]
     return tuple(map(Hit.of, found, scores))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from itertools import chain, islice, repeat
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -62,13 +62,16 @@ def _is_collection(value: Any) -> bool:
 
 def _texts(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {_text(unit): number for unit, number in value.items()}
+        pairs: Any = value.items()
+        return {_text(unit): number for unit, number in pairs}
     if isinstance(value, set | frozenset):
-        return set(map(_text, value))
+        return set(map(_text, cast("set[Any]", value)))
     return list(map(_text, value)) if _is_collection(value) else value
 
 
 def _text(unit: Any) -> Any:
     """Return an id as a text if it is a number: 7, 7.0 and NumPy's 7 as "7"."""
-    number = float(unit) if isinstance(unit, Real) else None
-    return unit if number is None else str(int(unit)) if number.is_integer() else str(unit)
+    if not isinstance(unit, Real):
+        return unit
+    number: Any = unit
+    return str(int(number)) if float(number).is_integer() else str(number)
