@@ -62,10 +62,9 @@ def _is_collection(value: Any) -> bool:
 
 def _texts(value: Any) -> Any:
     if isinstance(value, Mapping):
-        pairs: Any = value.items()
-        return {_text(unit): number for unit, number in pairs}
+        return {_text(unit): number for unit, number in cast("Any", value).items()}
     if isinstance(value, set | frozenset):
-        return set(map(_text, cast("set[Any]", value)))
+        return set(map(_text, cast("Any", value)))
     return list(map(_text, value)) if _is_collection(value) else value
 
 
