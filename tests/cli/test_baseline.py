@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -34,6 +36,8 @@ def test_a_drop_and_lost_questions_are_gated_against_the_baseline(rag_eval, proj
         "    passed: 1 of 3 questions found before, by recall@2: How long are refunds available? (q_refund)",
         "  lost@2 <= 0 questions where tags=login (--gate)",
         "    passed: 0 of 1 question found before, by recall@2",
+        "  compared >= 90 % (by default)",
+        "    passed: 100 %, 4 of 4 questions",
     ]
 
 
@@ -49,20 +53,28 @@ def test_the_comparison_with_the_baseline_is_saved_with_the_run(rag_eval, projec
     assert {question["id"]: question["deltas"]["recall@2"] for question in diff["questions"]}["q_refund"] == -1.0
     for page in (run / "diff.md", run / "summary.md"):
         assert "| -1.000 | q_refund | How long are refunds available? |" in page.read_text()
-    assert load_result(run).gates == ()
+    assert verdicts(project) == {"compared >= 90 %": "passed"}
     compared = rag_eval("compare", first, run, "--output", "compared")
     assert compared.code == 0
     again = json.loads((project / "compared/diff.json").read_text())
     assert {**again, "candidate": None} == {**diff, "candidate": None}
 
 
+def twice():
+    """The dataset with each question in two wordings."""
+    dataset = harness()
+    again = [query | {"id": f"{query['id']}_2", "query": f"Well, {query['query']}"} for query in dataset["queries"]]
+    return dataset | {"queries": dataset["queries"] + again}
+
+
 def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_policy(rag_eval, project):
+    (project / "help.json").write_text(json.dumps(twice()))
     rag_eval(*FLAGS)
     gates = (*WORSE, "--baseline", "last~{}", "--gate", "population(recall@2) drop <= 0.05")
     outcome = rag_eval(*(part.format(0) for part in gates))
     assert outcome.code == 0
     lines = gate_lines(outcome)
-    assert lines[0] == "1 gate: 1 inconclusive (counts as passed)"
+    assert lines[0] == "2 gates: 1 inconclusive (counts as passed), 1 passed"
     assert lines[2].startswith("    power: ")
     assert lines[3].startswith("    inconclusive (counts as passed): 0.250, interval ")
     assert rag_eval(*(part.format(1) for part in gates), "--on-inconclusive", "fail").code == 1
@@ -79,6 +91,7 @@ def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_pol
 
 def test_junit_has_one_test_case_per_gate(rag_eval, project):
     gates = ("recall@2 >= 0.75", "recall@2 >= 0.76", "p95(rerank) <= 1s", "population(mrr@2) >= 0.7")
+    (project / "help.json").write_text(json.dumps(twice()))  # a population gate needs six questions
     outcome = rag_eval(*FLAGS, *(part for gate in gates for part in ("--gate", gate)), "--junit", "out/gates.xml")
     assert outcome.code == 2
     suite = ET.parse(project / "out/gates.xml").getroot().find("testsuite")
@@ -89,10 +102,11 @@ def test_junit_has_one_test_case_per_gate(rag_eval, project):
         "errors": "1",
         "skipped": "1",
     }
-    inside = [[child.tag for child in case if child.tag != "system-out"] for case in suite]
+    cases = suite.findall("testcase")
+    inside = [[child.tag for child in case if child.tag != "system-out"] for case in cases]
     assert inside == [[], ["failure"], ["error"], ["skipped"]]
-    assert suite[1].get("name") == "recall@2 >= 0.76"
-    assert suite[1][0].get("message") == "failed: 0.750, 4 questions"
+    assert cases[1].get("name") == "recall@2 >= 0.76"
+    assert cases[1][0].get("message") == "failed: 0.750, 8 questions"
 
 
 def test_a_junit_report_that_cannot_be_written_is_told_before_the_run_or_after_it(rag_eval, project):
@@ -127,8 +141,8 @@ def test_only_the_junit_report_of_an_earlier_run_is_replaced(rag_eval, project, 
 
 
 def test_the_junit_report_of_an_earlier_run_is_removed_before_this_one_is_refused(rag_eval, project):
-    assert rag_eval(*FLAGS, "--gate", "mrr@2 >= 0", "--junit", "gates.xml").code == 0
-    assert rag_eval(*FLAGS, "--gate", "mrr@9 >= 0", "--junit", "gates.xml").code == 2
+    assert rag_eval(*FLAGS, "--gate", "mrr@2 >= 0.1", "--junit", "gates.xml").code == 0
+    assert rag_eval(*FLAGS, "--gate", "mrr@9 >= 0.1", "--junit", "gates.xml").code == 2
     assert not (project / "gates.xml").exists()
 
 
@@ -150,8 +164,9 @@ def the_run(project, name="gates.xml"):
     """The error of the test case that is about the run as a whole; "" if there is none."""
     suite = ET.parse(project / name).getroot().find("testsuite")
     assert suite is not None
-    errors = [case for case in suite if case.find("error") is not None]
-    assert (suite.get("errors"), suite.get("tests")) == (str(len(errors)), str(len(suite)))
+    cases = suite.findall("testcase")
+    errors = [case for case in cases if case.find("error") is not None]
+    assert (suite.get("errors"), suite.get("tests")) == (str(len(errors)), str(len(cases)))
     (found,) = [case[0].get("message") for case in errors if case.get("name") == "the run"] or [""]
     return found
 
@@ -176,13 +191,21 @@ def test_a_skipped_question_is_an_error_in_junit(rag_eval, folder):
     assert "2 of 4 answerable questions were skipped (--allow-skipped allows 0)" in the_run(folder)
 
 
-def test_a_baseline_of_another_level_is_an_error_in_junit(rag_eval, folder):
+def test_a_baseline_of_another_level_is_refused_before_the_run(rag_eval, folder):
     flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--k", "1", "--allow-skipped", "2")
     assert rag_eval(*flags).code == 0
-    assert (
-        rag_eval(*flags, "--evaluation-type", "document-level", "--baseline", "last", "--junit", "gates.xml").code == 2
-    )
-    assert "token-level" in the_run(folder)
+    refused = rag_eval(*flags, "--evaluation-type", "document-level", "--baseline", "last")
+    assert (refused.code, refused.out) == (2, "")
+    assert "is token-level, the run is document-level" in refused.err
+
+
+def test_a_baseline_without_a_question_in_common_is_an_error_in_junit(rag_eval, project):
+    assert rag_eval(*FLAGS).code == 0
+    dataset = harness()
+    dataset["queries"] = [query | {"id": f"new_{query['id']}"} for query in dataset["queries"]]
+    (project / "help.json").write_text(json.dumps(dataset))
+    assert rag_eval(*FLAGS, "--baseline", "last", "--junit", "gates.xml").code == 2
+    assert "nothing to compare" in the_run(project)
 
 
 def test_an_interrupted_run_writes_no_junit(rag_eval, project):
@@ -191,7 +214,7 @@ def test_an_interrupted_run_writes_no_junit(rag_eval, project):
         f"{own}def stopped(query, k):\n    if 'parcels' in query:\n        raise KeyboardInterrupt\n"
         "    return search(query, k)\n"
     )
-    outcome = rag_eval(*FLAGS[:-1], "own:stopped", "--gate", "recall@2 >= 0", "--junit", "gates.xml")
+    outcome = rag_eval(*FLAGS[:-1], "own:stopped", "--gate", "recall@2 >= 0.1", "--junit", "gates.xml")
     assert outcome.code == 130
     assert not (project / "gates.xml").exists()
 
@@ -244,7 +267,7 @@ def test_the_page_names_the_questions_that_a_gate_failed_by_whatever_its_score(r
     assert [row.split(" | ")[1] for row in odd] == [f"q{number}x" for number in range(1, 120, 2)]
     assert "behind hit@2" not in page
     verdicts = load_result(find_run("last", project / ".rag-eval")).gates
-    assert [len(verdict.queries) for verdict in verdicts] == [120, 60, 0]
+    assert [len(verdict.queries) for verdict in verdicts] == [120, 60, 0, 0]
 
 
 def test_the_page_names_all_lost_questions_and_why_whatever_the_screen_shows(rag_eval, project):
@@ -291,7 +314,7 @@ def test_the_page_names_questions_behind_a_mean_that_failed_before_and_says_whic
     assert section(page, "Questions behind recall@2 \\>= 0.75") == [
         "| question 2 | q2x | -0.500 |",
         "| question 3 | q3x | -0.500 |",
-        "| question 4 | q4x | not compared, now 0.000, failed |",
+        "| question 4 | q4x | not compared, now 0.000, failed: ZeroDivisionError: division by zero |",
         "| question 0 | q0x | not compared, now 0.500 |",
         "| question 1 | q1x | not compared, now 0.500 |",
     ]
@@ -310,7 +333,7 @@ def test_the_comparison_with_the_baseline_is_made_once(rag_eval, project, monkey
     made = []
     compare = Comparison.of
     monkeypatch.setattr(Comparison, "of", lambda *both: made.append(both) or compare(*both))
-    assert rag_eval(*WORSE, "--baseline", "last", "--gate", "lost <= 9").code == 0
+    assert rag_eval(*WORSE, "--baseline", "last", "--gate", "lost <= 2").code == 0
     assert len(made) == 1
 
 
@@ -420,3 +443,88 @@ def test_a_run_without_any_score_is_no_baseline(rag_eval, project):
     outcome = rag_eval("baseline", "last", "--allow-failures", "99")
     assert outcome.code == 2
     assert "no question has a score" in outcome.err
+
+
+def cut(project, *keep):
+    """Leave only these questions in the dataset."""
+    dataset = harness()
+    dataset["queries"] = [query for query in dataset["queries"] if query["id"] in keep]
+    (project / "help.json").write_text(json.dumps(dataset))
+
+
+def test_a_dataset_that_was_cut_fails_by_default_and_the_page_names_the_questions(rag_eval, project):
+    assert rag_eval(*FLAGS).code == 0
+    cut(project, "q_refund")
+    gates = ("--gate", "recall@2 >= 0.75", "--gate", "lost <= 0 questions", "--gate", "recall@2 drop <= 0.02")
+    outcome = rag_eval(*FLAGS, "--baseline", "last~0", *gates)
+    assert outcome.code == 1
+    assert verdicts(project)["compared >= 90 %"] == "failed"
+    page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
+    assert section(page, "Questions behind compared \\>= 90 %") == [
+        "| How do I contact support? | q_contact | not compared: gone |",
+        "| When do parcels arrive? | q_parcel | not compared: gone |",
+        "| How do I reset the password? | q_login | not compared: gone |",
+    ]
+    assert rag_eval(*FLAGS, "--baseline", "last~1", *gates, "--gate", "compared >= 25 %").code == 0
+
+
+def test_the_hash_of_the_dataset_of_the_baseline_is_in_junit_and_in_the_summary_of_the_step(
+    rag_eval, project, monkeypatch
+):
+    assert rag_eval(*FLAGS).code == 0
+    before = load_result(find_run("last", project / ".rag-eval")).config["dataset"]["hash"]
+    cut(project, "q_refund", "q_contact")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "step.md")
+    rag_eval(*FLAGS, "--baseline", "last", "--junit", "gates.xml", "--step-summary")
+    now = load_result(find_run("last", project / ".rag-eval")).config["dataset"]["hash"]
+    written = ET.parse(project / "gates.xml").getroot().iter("property")
+    assert {one.get("name"): one.get("value") for one in written} == {
+        "dataset of the baseline, sha256": before,
+        "dataset of the run, sha256": now,
+    }
+    page = (project / "step.md").read_text()
+    for which, known in (("baseline", before), ("candidate", now)):
+        assert any(f"- {which}: " in line and f"dataset sha256 {known[:12]}" in line for line in page.splitlines())
+
+
+def test_why_questions_failed_is_in_the_page_and_in_junit(rag_eval, project):
+    assert rag_eval(*FLAGS).code == 0
+    half = (*FLAGS[:-1], "own:half", "--baseline", "last~{}", "--gate", "lost <= 0 questions", "--junit", "gates.xml")
+    why = "ZeroDivisionError: division by zero"
+    for number, allowed in enumerate(("0", "1")):
+        code = rag_eval(*(part.format(number) for part in half), "--allow-failures", allowed).code
+        assert code == (1 if allowed == "1" else 2)
+        page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
+        assert f"| How long are refunds available? | q_refund | failed: {why} |" in page
+        assert f"q_refund: retrieve: {why}" in page
+        suite = ET.parse(project / "gates.xml").getroot().find("testsuite")
+        assert suite is not None
+        assert suite.findtext("system-out") == f"q_refund: retrieve: {why}"
+        (lost,) = suite.iter("failure")
+        assert f"(q_refund, failed: {why})" in lost.get("message", "")
+    rag_eval(*(part.format(2) for part in half))
+    the_error = ET.parse(project / "gates.xml").getroot().find(".//testcase[@name='the run']/error")
+    assert the_error is not None
+    assert the_error.text == f"q_refund: retrieve: {why}"
+
+
+@pytest.mark.parametrize("wrong", [("--no-such-option",), ("--worst", "many"), ("one", "two"), ("--k",)])
+@pytest.mark.parametrize("junit", [("--junit", "gates.xml"), ("--junit=gates.xml",)])
+def test_arguments_that_are_refused_leave_no_junit_of_an_earlier_run(rag_eval, project, junit, wrong):
+    stale = '<testsuites name="rag-eval" />\n'
+    (project / "gates.xml").write_text(stale)
+    assert rag_eval("run", *junit, "--help").code == 0
+    assert (project / "gates.xml").read_text() == stale
+    assert rag_eval(*FLAGS, *junit, *wrong).code == 2
+    assert not (project / "gates.xml").exists()
+
+
+def test_a_search_that_ends_the_process_with_success_leaves_no_junit(project, tmp_path):
+    """The workflow looks for the file: `test -s`."""
+    with (project / "own.py").open("a") as file:
+        file.write("def leaving(query, k):\n    import os\n    os._exit(0)\n")
+    (project / "gates.xml").write_text('<testsuites name="rag-eval" />\n')
+    command = [sys.executable, "-m", "rag_evaluation_framework", *FLAGS[:-1], "own:leaving", "--junit", "gates.xml"]
+    done = subprocess.run(command, cwd=project, capture_output=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert not (project / "gates.xml").exists()

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from rag_evaluation_framework import load_result
+from rag_evaluation_framework.results import find_run
 from support.gated_project import FLAGS, gate_lines, harness, verdicts
 
 
@@ -112,8 +113,9 @@ def test_thresholds_of_three_sources_are_merged_key_by_key_and_0_is_a_value(rag_
     options = [] if cli is None else ["--threshold", f"min.recallAtK={cli}"]
     assert rag_eval("run", "run.json", *options, "--threshold", "max.p95TotalMs=20000").code == 0
     given = [value for value in (cli, file, data) if value is not None]
-    expected = {"p95 <= 20000ms", "hit@2 >= 0.5", "mrr@2 >= 0.25", *(f"recall@2 >= {value:g}" for value in given[:1])}
-    assert set(verdicts(project)) == expected
+    expected = dict.fromkeys(("p95 <= 20000ms", "hit@2 >= 0.5", "mrr@2 >= 0.25"), "passed")
+    expected |= {f"recall@2 >= {value:g}": "passed" if value else "off" for value in given[:1]}
+    assert verdicts(project) == expected
 
 
 def test_a_gate_replaces_that_of_a_lower_source_which_bounds_the_same(rag_eval, project):
@@ -217,7 +219,39 @@ def test_thresholds_bound_the_scores_of_every_evaluation_type(rag_eval, folder):
     flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2", "--k", "1")
     for level, gate in (("token", "span_recall@1"), ("chunk", "chunk_recall@1"), ("document", "recall@1")):
         assert rag_eval(*flags, "--evaluation-type", f"{level}-level", "--threshold", "min.recallAtK=0").code == 0
-        assert [*verdicts(folder)] == [f"{gate} >= 0"]
+        assert verdicts(folder) == {f"{gate} >= 0": "off"}
+
+
+def test_a_run_whose_gates_are_all_off_says_that_it_is_not_gated(rag_eval, project):
+    (project / "help.json").write_text(json.dumps(harness({"min": {"recallAtK": 0.9}})))
+    assert rag_eval(*FLAGS).code == 1
+    outcome = rag_eval(*FLAGS, "--threshold", "min.recallAtK=0", "--junit", "gates.xml")
+    assert outcome.code == 0
+    assert gate_lines(outcome) == [
+        "1 gate: 1 off; the run is not gated",
+        "  recall@2 >= 0 (min.recallAtK, --threshold)",
+        "    off: a threshold of 0 turns this gate off",
+    ]
+    assert '<skipped message="off: a threshold of 0 turns this gate off"' in (project / "gates.xml").read_text()
+    page = (find_run("last", project / ".rag-eval") / "summary.md").read_text()
+    assert "| recall@2 \\>= 0 | off | a threshold of 0 turns this gate off |" in page
+
+
+@pytest.mark.parametrize("gate", ["recall@2 >= 0", "recall@2 <= 1", "recall@2 drop <= 1", "population(mrr@2) >= 0"])
+def test_a_gate_that_cannot_fail_is_refused_before_the_run(rag_eval, project, gate):
+    assert rag_eval(*FLAGS).code == 0
+    outcome = rag_eval(*FLAGS, "--baseline", "last", "--gate", gate)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"gate '{gate}': cannot fail" in outcome.err
+
+
+def test_four_questions_pass_no_population_gate(rag_eval, project):
+    assert rag_eval(*FLAGS).code == 0
+    for policy in ("pass", "fail"):
+        gate = ("--gate", "population(recall@2) drop <= 0.05", "--on-inconclusive", policy)
+        outcome = rag_eval(*FLAGS[:-1], "own:worse", "--baseline", "last", *gate)
+        assert outcome.code == 2
+        assert "needs at least 6 independent questions or documents, and there are 4" in outcome.err
 
 
 SLOW = """

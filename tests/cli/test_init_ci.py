@@ -73,6 +73,16 @@ def test_the_workflow_can_read_and_nothing_else_and_names_actions_by_their_hash(
     assert all(len(name.partition("@")[2]) == 40 for name in used)
 
 
+def test_the_workflow_fails_if_the_run_left_no_report(rag_eval, tmp_path):
+    rag_eval("init", "--ci")
+    (job,) = workflow(tmp_path)["jobs"].values()
+    steps = [step.get("run", "") for step in job["steps"]]
+    (number,) = [number for number, step in enumerate(steps) if "rag-eval run" in step]
+    command = shlex.split(steps[number])
+    assert "compared >= 90 %" in command
+    assert steps[number + 1] == f"test -s {command[command.index('--junit') + 1]}"
+
+
 def test_a_run_works_right_after_it_with_the_engine_and_without(rag_eval, tmp_path, fresh):
     rag_eval("init", "--ci")
     outcome = rag_eval("run")
@@ -117,7 +127,7 @@ def test_what_an_option_replaces_is_not_taken_from_the_configuration_of_the_root
     rag_eval("init", "--ci")
     (tmp_path / "all.trec").write_text("phone-code Q0 eval:sample:phone 1 1 x\n")
     for options in (("--rankings", "all.trec"), ("--retriever", "bm25")):
-        outcome = rag_eval("run", *options, "--gate", "recall@10 >= 0", "--gate", "mrr@10 >= 0")
+        outcome = rag_eval("run", *options, "--gate", "recall@10 >= 0.1", "--gate", "mrr@10 >= 0.1")
         assert "of .rag-eval/config.yaml is used: dataset, gates; --no" in outcome.err, outcome.err
 
 
@@ -276,4 +286,4 @@ def test_the_workflow_runs_in_a_shell(tmp_path, fresh):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert summary.read_text().count("| passed |") == 3
+    assert summary.read_text().count("| passed |") == 4

@@ -186,7 +186,7 @@ def _expected(folder: Path, arguments: list[str]) -> int | None:
     result = rag.load_result(saved[0].parent)
     for verdict in result.gates:
         bound = _MEAN.fullmatch(verdict.gate)
-        if bound is not None:
+        if bound is not None and verdict.verdict != "off":
             mean = result.metrics[bound[1]]
             holds = "error" if mean is None else "pass" if mean >= float(bound[2]) - 1e-9 else "fail"
             if verdict.counts_as != holds:

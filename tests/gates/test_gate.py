@@ -27,6 +27,9 @@ READ = {
     "lost@10 < 1 question": Gate("lost", "10", "<", 1.0),
     "lost@4000ch <= 0": Gate("lost", "4000ch", "<=", 0.0),
     "lost_ground@5 >= 0.1": Gate("score", "lost_ground@5", ">=", 0.1),
+    "compared >= 90 %": Gate("compared", "", ">=", 0.9),
+    "compared > 99.5%": Gate("compared", "", ">", 0.995),
+    "compared@5 >= 0.1": Gate("score", "compared@5", ">=", 0.1),
     "p95 <= 300ms": Gate("latency", "", "<=", 0.3, 95),
     "p50 <= 0.2s": Gate("latency", "", "<=", 0.2, 50),
     "p95(rerank) < 50 ms": Gate("latency", "rerank", "<", 0.05, 95),
@@ -68,6 +71,8 @@ def test_a_gate_is_written_as_it_is_read(text):
         "p95(rerank) <= 50ms where tags=billing",
         "p95 <= 700ms",
         "p95 <= 0ms",
+        "compared >= 90 %",
+        "compared >= 99.5 %",
         "population(recall@10) drop <= 0.05",
     ],
 )
@@ -76,6 +81,11 @@ def test_gates_in_their_usual_form_are_written_to_the_letter(text):
 
 
 REFUSED = {
+    "compared >= 0.9": "at '0.9' (character 13): expected a share above 0 % and up to 100 %, such as 90 %",
+    "compared >= 0 %": "at '0 %' (character 13): expected a share above 0 %",
+    "compared >= 101 %": "at '101 %' (character 13): expected a share above 0 % and up to 100 %",
+    "compared <= 90 %": "at '<= 90 %' (character 10): expected >= or >, as compared is bounded from below",
+    "compared >= 90 % where tags=billing": "at 'where tags=billing' (character 18): expected the end, as compared",
     "": "gate '': is empty; expected 'recall@10 >= 0.75', ",
     "   ": "gate '': is empty",
     ">= 0.75": "at '>= 0.75' (character 1): expected the name of a score",
@@ -168,6 +178,8 @@ def test_a_value_is_written_so_that_it_is_seen_that_it_fails():
     assert gate.written(0.75) == "0.750"
     assert gate.written(0.7496) == "0.749600"
     assert Gate.parse("p95 <= 300ms").written(0.3000004) == "300.0004 ms"
+    assert Gate.parse("compared >= 90 %").written(0.9) == "90 %"
+    assert Gate.parse("compared >= 90 %").written(0.8999) == "89.99 %"
 
 
 def test_gates_that_bound_the_same_on_the_same_side_and_slice_have_one_key():

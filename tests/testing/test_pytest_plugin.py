@@ -62,12 +62,15 @@ def run_pytest(tmp_path):
 
 def test_every_gate_is_a_test_and_the_run_is_made_once(run_pytest, tmp_path):
     gates = ("recall@2 >= 0.75", "mrr@2 >= 0.9", "p95(rerank) <= 1s", "population(recall@2) >= 0.7")
+    dataset = harness()
+    more = [query | {"id": f"{query['id']}_2", "query": f"Well, {query['query']}"} for query in dataset["queries"]]
+    (tmp_path / "help.json").write_text(json.dumps(dataset | {"queries": dataset["queries"] + more}))
     listed = ", ".join(f"'{gate}'" for gate in gates)
     (tmp_path / "eval.yaml").write_text(f"{CONFIG.format(listed)}save_results_path: kept\n")
     code, told = run_pytest("--rag-eval", "eval.yaml")
     assert code == 1
     assert "2 failed, 1 passed, 1 skipped" in told
-    assert "mrr@2 >= 0.9: failed: 0.750, 4 questions" in told
+    assert "mrr@2 >= 0.9: failed: 0.750, 8 questions" in told
     assert "p95(rerank) <= 1000ms: not measured: no stage 'rerank' was timed" in told
     assert "PASSED eval.yaml::recall@2 >= 0.75" in told
     assert "inconclusive (counts as passed): 0.750" in told
@@ -84,7 +87,7 @@ def test_a_configuration_that_cannot_be_used_is_told_without_a_traceback(run_pyt
 
 
 def test_failed_questions_fail_every_gate(run_pytest, tmp_path):
-    (tmp_path / "eval.yaml").write_text(CONFIG.format("'recall@2 >= 0'").replace("own:search", "own:half"))
+    (tmp_path / "eval.yaml").write_text(CONFIG.format("'recall@2 >= 0.1'").replace("own:search", "own:half"))
     code, told = run_pytest("--rag-eval", "eval.yaml")
     assert code == 1
     assert "1 of 4 questions failed" in told

@@ -5,12 +5,15 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
 from importlib.metadata import version
+from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rag_evaluation_framework._outside import fit_to_show
+from rag_evaluation_framework._support.files import from_home
 from rag_evaluation_framework._support.optional import DISTRIBUTION
 from rag_evaluation_framework.cli.baseline import baseline
 from rag_evaluation_framework.cli.cache import cache
@@ -25,6 +28,7 @@ from rag_evaluation_framework.cli.dataset_review import review
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.explain import explain
+from rag_evaluation_framework.cli.gating import forget_junit
 from rag_evaluation_framework.cli.generate import generate
 from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.label import label
@@ -60,6 +64,18 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
+class ForgetJUnit(Command):
+    """A command that first removes the JUnit XML of an earlier run: it is not there if the arguments are refused."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        behind = [value for option, value in pairwise(args) if option == "--junit"]
+        for given in (*behind, *(option[8:] for option in args if option.startswith("--junit="))):
+            if given and "--help" not in args:
+                forget_junit(Path(from_home(given)))
+        return super().parse_args(ctx, args)
+
+
 @contextmanager
 def _fit_refusals() -> Generator[None]:
     """Make the message of a refusal fit to be shown; what a command raises is in `Ended`, and has no message."""
@@ -89,7 +105,7 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
 
 
 for command in (demo, init, label, generate, run, baseline, compare, explain, score, publish, components, cache):
-    app.command(cls=Command)(_reporting(command))
+    app.command(cls=ForgetJUnit if command is run else Command)(_reporting(command))
 
 datasets = typer.Typer(
     no_args_is_help=True,

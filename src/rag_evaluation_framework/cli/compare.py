@@ -46,7 +46,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="question|document",
-            help="What is taken as independent; by default documents, if labels are in 20 or more.",
+            help="What is taken as independent; by default documents, if labels are in 6 or more.",
         ),
     ] = None,
     by: Annotated[

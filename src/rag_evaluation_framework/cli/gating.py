@@ -33,6 +33,7 @@ class Gating:
     Attributes:
         written: The gates of the command line, then those of the configuration.
         on_inconclusive: As what an inconclusive verdict counts.
+        cluster: What counts as independent in population gates.
         baseline: The run before, or None.
         junit: The file for JUnit XML, or None.
         step_summary: The file to which Markdown is added, or None.
@@ -40,6 +41,7 @@ class Gating:
 
     written: Sequence[gates.Written]
     on_inconclusive: Any
+    cluster: Any
     baseline: rag.EvaluationResult[Any] | None
     junit: Path | None
     step_summary: Path | None
@@ -69,6 +71,7 @@ class Gating:
         return cls(
             (options, config),
             run_file.on_inconclusive,
+            run_file.cluster,
             _baseline(baseline, run_file, folder),
             junit,
             _step_summary() if step_summary else None,
@@ -103,7 +106,7 @@ class Gating:
     def _runs_of(self, result: rag.EvaluationResult[Any]) -> gates.Runs:
         """Return a result beside the baseline: the same again for the same questions, as comparing takes long."""
         if self._runs is None or self._runs.result.queries is not result.queries:
-            self._runs = gates.Runs(result, self.baseline)
+            self._runs = gates.Runs(result, self.baseline, self.cluster)
         return self._runs
 
     def write(self, result: rag.EvaluationResult[Any], problems: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -130,7 +133,7 @@ class Gating:
         if self.junit is None:
             return ()
         try:
-            write_over(self.junit, reports.gates_as_junit(result, problems))
+            write_over(self.junit, reports.gates_as_junit(result, problems, self.baseline))
         except OSError as error:
             return (f"--junit {self.junit}: cannot be written ({store.reason(error)}); choose another file",)
         return ()
@@ -147,7 +150,7 @@ def _baseline(given: str | None, run_file: ConfigFile, folder: Path) -> rag.Eval
 
 
 def forget_junit(junit: Path) -> None:
-    """Remove the JUnit XML of an earlier run, which would be taken for that of this one if this one is refused.
+    """Remove the JUnit XML of an earlier run, which would be taken for that of this one if this one ends without it.
 
     Nothing else is removed or replaced, whatever it is.
 

@@ -49,6 +49,13 @@ k: [5, 10]
 budgets: [4000ch]
 # metrics: [span_recall, span_precision, span_iou, span_u]
 
+# Conditions that make a run fail (exit code 1). The last two compare with a baseline, which `rag-eval baseline` keeps.
+# baseline: baseline
+# gates:
+#   - span_recall@5 >= 0.75
+#   - lost <= 0 questions
+#   - compared >= 90 %
+
 # Measure whether the right documents or chunks were found, instead of the right text:
 # evaluation_type: document-level
 """

@@ -1,4 +1,4 @@
-"""Whether the result of a run can be relied on: which questions failed, were not asked, or were skipped."""
+"""What ends a run with exit code 2 after it was made, and why questions were skipped."""
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
@@ -7,38 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data
+from rag_evaluation_framework import data, gates
 from rag_evaluation_framework.cli.left_out import told_left_out
-from rag_evaluation_framework.data.failures import NOT_ASKED
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments.unlocated import HOW_TO_LOCATE, SHARE, told_unlocated
-
-
-def unreliable(
-    result: rag.EvaluationResult[Any],
-    corpus: rag.Corpus,
-    allow_failures: int = 0,
-    allow_skipped: int = 0,
-    allow_unlocated: float = SHARE,
-) -> tuple[str, ...]:
-    """Return why a result cannot be relied on: everything that is more than was allowed; nothing if it can be."""
-    failed, skipped = result.counts["failed"] + result.counts["metric_failed"], result.counts["skipped"]
-    asked = result.counts["questions"]
-    not_asked = sum(NOT_ASKED in failures for failures in result.failures.values())
-    if not_asked:
-        others = f"{result.counts['failed'] - not_asked} others in time"
-        return (f"{not_asked} of {asked} questions were not asked, as the retriever did not answer {others}",)
-    if _has_no_score(result):
-        return ("no question has a score",)
-    problems: list[str] = []
-    if failed > allow_failures:
-        problems.append(f"{failed} of {asked} questions failed (--allow-failures allows {allow_failures})")
-    if skipped > allow_skipped:
-        many = f"{skipped} of {result.counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
-        problems.append(f"{many} skipped (--allow-skipped allows {allow_skipped}){_why_skipped(result, corpus)}")
-    if unlocated := told_unlocated(result, corpus, allow_unlocated):
-        problems.append(f"{unlocated} (--allow-unlocated allows {allow_unlocated:.0%}). {HOW_TO_LOCATE}")
-    return tuple(problems)
 
 
 def check_reliable(result: rag.EvaluationResult[Any], problems: Iterable[str]) -> None:
@@ -49,7 +20,7 @@ def check_reliable(result: rag.EvaluationResult[Any], problems: Iterable[str]) -
         problems: Why it cannot be relied on, and what could not be written.
     """
     listed = [*problems]
-    if not _has_no_score(result):
+    if not gates.has_no_score(result):
         listed += (
             f"gate {verdict.gate!r} could not be measured: {verdict.told}"
             for verdict in result.gates
@@ -60,11 +31,7 @@ def check_reliable(result: rag.EvaluationResult[Any], problems: Iterable[str]) -
         raise ConfigError("; ".join([*listed, where]))
 
 
-def _has_no_score(result: rag.EvaluationResult[Any]) -> bool:
-    return all(mean is None for mean in result.metrics.values())
-
-
-def _why_skipped(result: rag.EvaluationResult[Any], corpus: rag.Corpus) -> str:
+def why_skipped(result: rag.EvaluationResult[Any], corpus: rag.Corpus) -> str:
     """Return why questions were skipped, and what to do about it."""
     left_out = told_left_out((label.anchor.doc_id for label in result.skipped if label.anchor is not None), corpus)
     if left_out:

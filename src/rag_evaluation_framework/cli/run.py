@@ -18,9 +18,9 @@ from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.compare import record_of
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.gating import Gating, forget_junit
+from rag_evaluation_framework.cli.gating import Gating
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json
-from rag_evaluation_framework.cli.reliable import check_reliable, unreliable
+from rag_evaluation_framework.cli.reliable import check_reliable, why_skipped
 from rag_evaluation_framework.errors import (
     ComponentExited,
     ConfigError,
@@ -28,6 +28,8 @@ from rag_evaluation_framework.errors import (
     ResultError,
     SaveFailed,
 )
+from rag_evaluation_framework.experiments.unlocated import too_many_unlocated
+from rag_evaluation_framework.gates import unreliable
 
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
@@ -73,6 +75,7 @@ def run(
     gate: options.Gate = None,
     threshold: options.Threshold = None,
     on_inconclusive: options.OnInconclusive = None,
+    cluster: options.GateCluster = None,
     junit: options.JUnit = None,
     step_summary: options.StepSummary = False,
     worst: options.Worst = 5,
@@ -89,8 +92,6 @@ def run(
     Exit codes: 0 done, 1 a gate failed, 2 the run could not be made, or a gate not be measured.
     """
     flags = options.settings(locals())
-    if junit is not None:
-        forget_junit(junit)
     if config is not None and no_config:
         raise ConfigError(f"the configuration {config} and --no-config were given; expected one of them")
     if config is None and not no_config and "corpus" not in flags:
@@ -115,7 +116,11 @@ def run(
         result, problem = _made(experiment, gating)
         if experiment.retriever.rewrites_texts:
             allow_unlocated = 1
-        problems = unreliable(result, experiment.corpus, allow_failures, allow_skipped, allow_unlocated)
+        skipped = why_skipped(result, experiment.corpus)
+        problems = (
+            *unreliable(result, allow_failures, allow_skipped, skipped),
+            *too_many_unlocated(result, experiment.corpus, allow_unlocated),
+        )
         not_written: tuple[str, ...] = ()
         if not isinstance(problem, Interrupted):
             known = (*_told(problem), *_told(gating.compared(result)), *problems)

@@ -35,6 +35,7 @@ from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.functions import load_function
 from rag_evaluation_framework.registry.table import Kind
+from rag_evaluation_framework.results.clusters import Cluster
 from rag_evaluation_framework.results.gate_verdict import OnInconclusive
 from rag_evaluation_framework.retrievers.cleanup import Cleanup, leave
 from rag_evaluation_framework.retrievers.engine import engine_in
@@ -66,8 +67,8 @@ class ConfigFile(BaseModel):
     with, `ingest` whether they are written (by default if the dataset brings them), `cleanup` when they are deleted.
     Without `corpus`, the documents are those of the dataset, of which `loader_root` has the files that `loaderRef`
     names. `evaluation_type` is by default that of the dataset; a token-level dataset can be evaluated at any.
-    `chunk_id` names a function, `module:function`. `gates`, `thresholds`, `baseline` and `on_inconclusive` say what the
-    command line checks the result against.
+    `chunk_id` names a function, `module:function`. `gates`, `thresholds`, `baseline`, `on_inconclusive` and `cluster` say
+    what the command line checks the result against.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -109,6 +110,7 @@ class ConfigFile(BaseModel):
     thresholds: dict[str, Any] | None = None
     baseline: GivenPath | None = None
     on_inconclusive: OnInconclusive = "pass"
+    cluster: Cluster | None = None
 
     def __repr__(self) -> str:
         return fit_to_show(super().__repr__())

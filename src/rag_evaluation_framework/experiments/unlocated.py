@@ -31,6 +31,12 @@ def told_unlocated(result: EvaluationResult[Any], corpus: Corpus, allowed: float
     return told if first is None else f"{told}, such as {_with_passage(first, corpus)}"
 
 
+def too_many_unlocated(result: EvaluationResult[Any], corpus: Corpus, allowed: float = SHARE) -> tuple[str, ...]:
+    """Return why a run cannot be relied on of which more results than are allowed have no place; nothing if it can."""
+    unlocated = told_unlocated(result, corpus, allowed)
+    return (f"{unlocated} (--allow-unlocated allows {allowed:.0%}). {HOW_TO_LOCATE}",) if unlocated else ()
+
+
 def _with_passage(hit: Hit, corpus: Corpus) -> str:
     """Return a result and the passage of the corpus that is most like it."""
     text, locator = (hit.text or "").strip(), QuoteLocator.of(corpus)

@@ -1,6 +1,7 @@
 """Verdicts: what became of gates in a result."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from math import isfinite
 from typing import Any, get_args
 
@@ -8,6 +9,8 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.gates.measuring import Measurement, NotMeasured, Runs
+from rag_evaluation_framework.gates.reliable import unreliable
+from rag_evaluation_framework.results.clusters import Cluster
 from rag_evaluation_framework.results.gate_verdict import GateVerdict, OnInconclusive, Verdict
 from rag_evaluation_framework.results.result import EvaluationResult
 
@@ -18,19 +21,26 @@ def check_gates(
     baseline: EvaluationResult[Any] | None = None,
     *,
     on_inconclusive: OnInconclusive = "pass",
+    cluster: Cluster | None = None,
+    allow_failures: int = 0,
+    allow_skipped: int = 0,
 ) -> tuple[GateVerdict, ...]:
     """Return what became of gates in a result, in their order.
 
     A gate on these questions passes or fails. A claim about all questions like these, `population(...)`, passes or
     fails if its interval of 95 % lies on one side of the limit, and is inconclusive otherwise; the interval of a drop
     is that of `Comparison.tests`, so that gate and comparison never contradict each other. What could not be measured
-    has not passed.
+    has not passed; nor has anything where more questions failed or were skipped than allowed, as in `rag-eval run`.
 
     Args:
         result: The result.
         gates: Gates, or texts such as `"recall@10 >= 0.75"`.
         baseline: The result before, for gates on a drop and on lost questions.
         on_inconclusive: As what an inconclusive verdict counts, `"pass"` or `"fail"`.
+        cluster: What counts as independent in population gates, `"question"` or `"document"`; by default documents,
+            where the labels are in at least 6. Of fewer documents, such a gate is not measured.
+        allow_failures: Number of questions that may fail.
+        allow_skipped: Number of questions that may be skipped.
 
     Raises:
         ConfigError: A text is not a gate; or `on_inconclusive` is something else.
@@ -39,11 +49,15 @@ def check_gates(
         raise ConfigError(f"on_inconclusive={shown(on_inconclusive)}: expected 'pass' or 'fail'")
     listed = [gates] if isinstance(gates, str | Gate) else gates
     parsed = [gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in listed]
-    return verdicts(Runs(result, baseline), parsed, on_inconclusive)
+    found = verdicts(Runs(result, baseline, cluster), parsed, on_inconclusive)
+    problems = "; ".join(unreliable(result, allow_failures, allow_skipped))
+    if not problems:
+        return found
+    return tuple(replace(one, verdict="not measured", told=f"{problems}; found: {one.told}") for one in found)
 
 
 def verdicts(runs: Runs, gates: Iterable[Gate], on_inconclusive: OnInconclusive) -> tuple[GateVerdict, ...]:
-    """Return what became of gates in runs, as `check_gates` does."""
+    """Return what became of gates in runs, whatever failed or was skipped."""
     return tuple(_verdict(gate, runs, on_inconclusive) for gate in gates)
 
 
@@ -53,6 +67,9 @@ def assert_gates(
     baseline: EvaluationResult[Any] | None = None,
     *,
     on_inconclusive: OnInconclusive = "pass",
+    cluster: Cluster | None = None,
+    allow_failures: int = 0,
+    allow_skipped: int = 0,
 ) -> None:
     """Check gates in a test.
 
@@ -61,12 +78,23 @@ def assert_gates(
         gates: As in `check_gates`.
         baseline: As in `check_gates`.
         on_inconclusive: As in `check_gates`.
+        cluster: As in `check_gates`.
+        allow_failures: As in `check_gates`.
+        allow_skipped: As in `check_gates`.
 
     Raises:
         AssertionError: A gate failed, or could not be measured; the message names each of them.
         ConfigError: As in `check_gates`.
     """
-    verdicts = check_gates(result, gates, baseline, on_inconclusive=on_inconclusive)
+    verdicts = check_gates(
+        result,
+        gates,
+        baseline,
+        on_inconclusive=on_inconclusive,
+        cluster=cluster,
+        allow_failures=allow_failures,
+        allow_skipped=allow_skipped,
+    )
     blocking = [verdict for verdict in verdicts if verdict.counts_as != "pass"]
     if blocking:
         raise AssertionError("\n".join(told_verdict(verdict) for verdict in blocking))
@@ -79,6 +107,8 @@ def told_verdict(verdict: GateVerdict) -> str:
 
 
 def _verdict(gate: Gate, runs: Runs, on_inconclusive: OnInconclusive) -> GateVerdict:
+    if gate.off:
+        return GateVerdict(str(gate), gate.source, "off", "a threshold of 0 turns this gate off")
     try:
         found = runs.measure(gate)
     except NotMeasured as why:

@@ -12,14 +12,14 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.errors import ConfigError
 
-Kind = Literal["score", "drop", "lost", "latency"]
-"""What a gate bounds: a mean, how far it fell, how many questions were lost, or a percentile of latency."""
+Kind = Literal["score", "drop", "lost", "compared", "latency"]
+"""What a gate bounds: a mean, how far it fell, the number of lost questions, the share compared, or a latency."""
 
 Operator = Literal[">=", "<=", ">", "<"]
 
 FORMS = (
-    "'recall@10 >= 0.75', 'recall@10 drop <= 0.02', 'lost@10 <= 2 questions', 'p95 <= 300ms', 'p95(rerank) <= 50ms' or "
-    "'population(recall@10) drop <= 0.05', each also of a slice, as in '... where tags=billing'"
+    "'recall@10 >= 0.75', 'recall@10 drop <= 0.02', 'lost@10 <= 2 questions', 'p95 <= 300ms', 'p95(rerank) <= 50ms', "
+    "'population(recall@10) drop <= 0.05', each also of a slice, as in '... where tags=billing', or 'compared >= 90 %'"
 )
 """The forms that a gate has, for messages."""
 
@@ -28,8 +28,11 @@ _UNITS: Mapping[str, int] = {"ms": -3, "s": 0}  # powers of ten
 _LONGEST = 15  # digits before the point, beyond which a limit has an exponent
 _QUESTIONS = ("question", "questions")
 _LARGEST_PERCENTILE = 99
-_DIGITS = (3, 6, 9)  # behind the point
-_DIGITS_OF_TIMES = (1, 4, 7)
+_WRITTEN: Mapping[str, tuple[str, int, tuple[int, ...]]] = {
+    "latency": (" ms", 1000, (1, 4, 7)),
+    "compared": (" %", 100, (0, 2, 5)),
+}
+"""The unit of a value, its factor, and the digits behind the point that are tried."""
 _COMPARED: Mapping[Operator, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -64,6 +67,7 @@ class Gate:
         population: Whether it is a claim about all questions like these, which chance may leave open.
         where: The questions that it is about; None for all.
         source: Where it was written, such as `--gate`, for people.
+        off: Whether a threshold of 0 turns it off.
     """
 
     kind: Kind
@@ -74,6 +78,7 @@ class Gate:
     population: bool = False
     where: Slice | None = None
     source: str = field(default="", compare=False)
+    off: bool = field(default=False, compare=False)
 
     @classmethod
     def parse(cls, text: str, source: str = "") -> "Gate":
@@ -104,7 +109,12 @@ class Gate:
     @property
     def needs_baseline(self) -> bool:
         """Whether it compares the run with a baseline."""
-        return self.kind in ("drop", "lost")
+        return self.kind in ("drop", "lost", "compared")
+
+    @property
+    def worst_share(self) -> float:
+        """The worst value of what is from 0 to 1."""
+        return 0.0 if self.is_at_least else 1.0
 
     def allows(self, value: float) -> bool:
         """Return whether a value passes; one that differs from the limit by rounding alone is equal to it."""
@@ -117,6 +127,8 @@ class Gate:
             return f"p{self.percentile}{f'({self.name})' if self.name else ''}"
         if self.kind == "lost":
             return f"lost{f'@{self.name}' if self.name else ''}"
+        if self.kind == "compared":
+            return "compared"
         name = f"population({self.name})" if self.population else self.name
         return f"{name} drop" if self.kind == "drop" else name
 
@@ -124,8 +136,7 @@ class Gate:
         """Return a value of what is bounded, as people read it: so precisely that it is seen whether it passes."""
         if self.kind == "lost":
             return str(int(value))
-        is_time = self.kind == "latency"
-        unit, scale, tried = (" ms", 1000, _DIGITS_OF_TIMES) if is_time else ("", 1, _DIGITS)
+        unit, scale, tried = _WRITTEN.get(self.kind, ("", 1, (3, 6, 9)))
         exact = (digits for digits in tried if self.allows(round(scale * value, digits) / scale) == self.allows(value))
         return f"{scale * value:z.{next(exact, tried[-1])}f}{unit}"
 
@@ -135,6 +146,8 @@ class Gate:
             limit = f"{_exactly(self.limit, 3)}ms"
         if self.kind == "lost":
             limit = f"{limit} question{'s' * (self.limit != 1)}"
+        if self.kind == "compared":
+            limit = f"{_exactly(self.limit, 2)} %"
         where = "" if self.where is None else f" where {self.where}"
         return f"{self.subject} {self.operator} {limit}{where}"
 
@@ -153,7 +166,7 @@ class _Reader:
         kind, name, percentile, population = self._subject()
         compared = self._operator(kind)
         limit = self._limit(kind)
-        return Gate(kind, name, compared, limit, percentile, population, self._slice())
+        return Gate(kind, name, compared, limit, percentile, population, self._slice(kind))
 
     def _subject(self) -> tuple[Kind, str, int, bool]:
         if latency := self._take(r"p([0-9]+)(?![\w@])"):
@@ -165,6 +178,8 @@ class _Reader:
             return "latency", stage[1].strip() if stage else "", percentile, False
         if lost := self._take(r"lost(?![\w])(?:@([^\s<>=()]+))?"):
             return "lost", "" if lost[1] is None else str(self._cutoff(lost)), 0, False
+        if self._take(r"compared(?![\w@])"):
+            return "compared", "", 0, False
         population = self._take(r"population *\(")
         name = self._score()
         if population and not self._take(r"\)"):
@@ -194,9 +209,10 @@ class _Reader:
             self._at = start
             self._break(f"{words}one of {', '.join(_COMPARED)}")
         compared = cast("Operator", found[0])
-        if kind != "score" and compared in (">=", ">"):
+        if kind != "score" and (compared in (">=", ">")) != (kind == "compared"):
             self._at = found.start()
-            self._break(f"<= or <, as {'a ' if kind != 'lost' else ''}{kind} is bounded from above")
+            expected, side = (">= or >", "below") if kind == "compared" else ("<= or <", "above")
+            self._break(f"{expected}, as {'a ' * (kind in ('drop', 'latency'))}{kind} is bounded from {side}")
         return compared
 
     def _limit(self, kind: Kind) -> float:
@@ -215,6 +231,11 @@ class _Reader:
             if not isfinite(limit):
                 self._at = start
                 self._break("a number, such as 0.75")
+        elif kind == "compared":
+            limit = scaled(found[0], -2)
+            if unit is None or unit[0] != "%" or not 0 < limit <= 1:
+                self._at = start
+                self._break("a share above 0 % and up to 100 %, such as 90 %")
         elif unit is not None and not (kind == "lost" and unit[0] in _QUESTIONS):
             self._at = at
             self._break("'questions' or nothing" if kind == "lost" else "no unit: scores have none; 75 % is 0.75")
@@ -226,9 +247,11 @@ class _Reader:
             self._break("a time of at least 0")
         return limit
 
-    def _slice(self) -> Slice | None:
+    def _slice(self, kind: Kind) -> Slice | None:
         if self._at == len(self._text):
             return None
+        if kind == "compared":
+            self._break("the end, as compared is of all questions")
         if not self._take(r"where(?!\w)"):
             self._break("the end, or where and a slice, as in where tags=billing")
         found = self._take(r"([^=]*[^=\s]) *= *(\S.*)")

@@ -3,13 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from math import ceil, fsum, isfinite
+from itertools import chain, islice
+from math import ceil, fsum, inf, isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework.analysis.clusters import clusters_of
 from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.analysis.slices import Slice as ChangedSlice
 from rag_evaluation_framework.data.columns import Integers, Numbers
@@ -18,9 +19,18 @@ from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.gates.gate import Gate, Slice
 from rag_evaluation_framework.gates.power import power_of_drop, power_of_mean
-from rag_evaluation_framework.gates.uncounted import failed_of_mean, left_out_of_drop, not_compared
+from rag_evaluation_framework.gates.uncounted import (
+    WITHOUT_BASELINE,
+    left_out_of_drop,
+    left_out_of_mean,
+    not_compared,
+    not_compared_by_reason,
+    why_no_score,
+)
+from rag_evaluation_framework.results.clusters import FEWEST, Cluster, Clusters
 from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, every_label, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.statistics.means import ends_of
 
 FOUND = tuple(f"{level}{metric}" for metric in ("recall", "hit", "precision") for level in ("", "chunk_", "span_"))
 """The metrics of which a score above 0 says that something relevant was found, by name."""
@@ -35,7 +45,7 @@ _MOST_LISTED = 20
 
 
 class NotMeasured(Exception):
-    """What a gate bounds could not be measured; the text says why."""
+    """The reason why a gate is not measured; raised within `Runs.measure`, it makes the verdict of the gate."""
 
 
 @dataclass(frozen=True)
@@ -48,20 +58,22 @@ class Measurement:
         low: The least that it may be for all questions like these; the value itself if it is about these alone.
         high: The most.
         power: What a claim about all questions like these would find.
-        queries: The ids of lost queries.
+        worst: The worst value that these questions could have; a gate that allows it cannot fail.
+        queries: The ids of the queries that were lost or are not compared.
     """
 
     value: float
     told: str
     low: float
     high: float
+    worst: float
     power: str = ""
     queries: tuple[str, ...] = ()
 
     @classmethod
-    def pinned(cls, value: float, told: str, queries: tuple[str, ...] = ()) -> "Measurement":
+    def pinned(cls, value: float, told: str, worst: float, queries: tuple[str, ...] = ()) -> "Measurement":
         """Return what is about these questions alone."""
-        return cls(value, told, value, value, queries=queries)
+        return cls(value, told, value, value, worst, queries=queries)
 
 
 @dataclass(frozen=True)
@@ -71,10 +83,12 @@ class Runs:
     Attributes:
         result: The result.
         baseline: The result before; None if there is none.
+        cluster: What counts as independent in population gates; by default documents where there are at least six.
     """
 
     result: EvaluationResult[Any]
     baseline: EvaluationResult[Any] | None
+    cluster: Cluster | None = None
 
     @cached_property
     def compared(self) -> Compared:
@@ -82,7 +96,7 @@ class Runs:
         if self.baseline is None:
             return None
         try:
-            return Comparison.of(self.baseline, self.result)
+            return Comparison.of(self.baseline, self.result, cluster=self.cluster)
         except (LevelMismatch, ResultError) as refused:
             return refused
 
@@ -113,12 +127,20 @@ class Runs:
         """Return what a gate bounds.
 
         Raises:
-            NotMeasured: It cannot be measured in these results.
+            NotMeasured: It cannot be measured in these results, or the gate allows all that can be measured in them.
         """
-        measures = {"score": self._score, "drop": self._drop, "lost": self._lost, "latency": self._latency}
+        measures = {
+            "score": self._score,
+            "drop": self._drop,
+            "lost": self._lost,
+            "compared": self._compared,
+            "latency": self._latency,
+        }
         found = measures[gate.kind](gate)
         if not isfinite(found.value):
             raise NotMeasured(f"it is {found.value}")
+        if gate.allows(found.worst):
+            raise NotMeasured(f"{cannot_fail(gate, found.worst)}; found {found.told}")
         return found
 
     def _score(self, gate: Gate) -> Measurement:
@@ -128,13 +150,17 @@ class Runs:
         if not len(rows):
             raise NotMeasured(f"no question{_of(gate.where)} has a score {name}")
         value = fsum(column[rows].tolist()) / len(rows)
-        failed = failed_of_mean(self.result.scores, name, self._rows(gate.where))
+        others = left_out_of_mean(self.result.scores, name, self._rows(gate.where))
+        least, greatest = ends_of(column, self.result.score_range(name))
+        worst = least if gate.is_at_least else greatest
         if not gate.population:
-            return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(rows))}{failed}")
-        mean = self.result.means_of([name], rows, self.result.clusters)[name]
+            return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(rows))}{others}", worst)
+        clusters = clusters_of((self.result,), self.result.scores.query_ids, self.cluster)
+        mean = self.result.means_of([name], rows, clusters)[name]
+        check_clusters(clusters.among(rows), mean.clusters)
         bounds = f"{mean.low:.3f} to {mean.high:.3f}" if isfinite(mean.high - mean.low) else "not known"
-        told = f"{gate.written(value)}, interval {bounds}, {_questions(len(rows))}{failed}"
-        return Measurement(value, told, mean.low, mean.high, power_of_mean(gate, mean, column[rows]))
+        told = f"{gate.written(value)}, interval {bounds}, {_questions(len(rows))}{others}"
+        return Measurement(value, told, mean.low, mean.high, worst, power_of_mean(gate, mean, column[rows]))
 
     def _drop(self, gate: Gate) -> Measurement:
         before, compared = self._comparison()
@@ -146,12 +172,18 @@ class Runs:
         some = None if gate.where is None else self._ids(gate.where)
         means = f"{change.before:.3f} to {change.after:.3f}, {_questions(change.questions)}"
         means += left_out_of_drop(compared, (before.scores, self.result.scores), name, some)
-        if not gate.population:
-            return Measurement.pinned(drop, f"{gate.written(drop)}, from {means}")
         columns = compared.before.columns[name], compared.after.columns[name]
+        worst = change.before if np.nanmin(columns) >= 0 else inf  # all that the baseline found
+        if not gate.population:
+            return Measurement.pinned(drop, f"{gate.written(drop)}, from {means}", worst)
+        scored = ~np.isnan(compared.change.columns[name])
+        if some is not None:
+            scored &= [query_id in some for query_id in compared.change.query_ids]
+        rows = np.flatnonzero(scored)
+        check_clusters(compared.clusters.among(rows), change.test.clusters)
         low, high = -change.test.high, -change.test.low
         told = f"{gate.written(drop)}, interval {low:.3f} to {high:.3f}, from {means}"
-        return Measurement(drop, told, low, high, power_of_drop(gate, change, *columns))
+        return Measurement(drop, told, low, high, worst, power_of_drop(gate, change, *columns))
 
     def _change(self, compared: Comparison, name: str, where: Slice | None) -> ChangedSlice | None:
         """Return how a score changed: by the test that the comparison shows, if it is about all questions."""
@@ -179,7 +211,7 @@ class Runs:
             query_id for query_id in found if query_id in after.rows and after.columns[name][after.rows[query_id]] > 0
         }
         lost = tuple(query_id for query_id in found if query_id not in now)
-        earlier, statuses = (dict(zip(run.query_ids, run.statuses, strict=True)) for run in (before, after))
+        earlier = dict(zip(before.query_ids, before.statuses, strict=True))
         unwatched = sum(
             earlier[query_id] == "failed" and bool(before.answerable[before.rows[query_id]]) for query_id in asked
         )
@@ -188,12 +220,26 @@ class Runs:
         told += f", {unwatched} failed before and not watched" if unwatched else ""
         told += f", {placed} skipped before and not watched" if placed else ""
         wordings = dict(compared.questions) | {str(label.query.id): label.query.text for label in self.result.skipped}
+        why = {query_id: why_no_score(self.result, query_id) for query_id in lost[:_MOST_NAMED]}
         named = (
-            f"{one_line(wordings[query_id], _WIDEST)} ({name_line(query_id)}{_why(statuses.get(query_id))})".strip()
-            for query_id in lost[:_MOST_NAMED]
+            f"{one_line(wordings[query_id], _WIDEST)} ({name_line(query_id)}{reason and f', {reason}'})".strip()
+            for query_id, reason in why.items()
         )
         more = "; …" if len(lost) > _MOST_NAMED else ""
-        return Measurement.pinned(len(lost), f"{told}{': ' if lost else ''}{'; '.join(named)}{more}", lost)
+        return Measurement.pinned(len(lost), f"{told}{': ' if lost else ''}{'; '.join(named)}{more}", len(found), lost)
+
+    def _compared(self, gate: Gate) -> Measurement:
+        """Return the share of the questions that can be compared: of the baseline's or today's, whichever are more."""
+        baseline, compared = self._comparison()
+        others = not_compared_by_reason(compared, baseline.scores)
+        in_both = (compared.change.query_ids, compared.skipped, compared.placed, compared.changed)
+        every = sum(map(len, in_both)) + (alone := max(len(compared.added), len(compared.removed)))
+        same = every - alone - len(compared.changed) - len(others[WITHOUT_BASELINE])
+        told = f"{gate.written(same / every)}, {same:,} of {_questions(every)}"
+        told += "".join(f"; {reason}: {listed(ids)}" for reason, ids in others.items() if ids)
+        if not gate.allows(same / every):
+            told += "; if that is meant, keep a new baseline in the same pull request: rag-eval baseline last"
+        return Measurement.pinned(same / every, told, 0.0, tuple(chain.from_iterable(others.values())))
 
     def _latency(self, gate: Gate) -> Measurement:
         stages, rows = self.result.queries.stages, self._rows(gate.where)
@@ -222,7 +268,7 @@ class Runs:
         if failed := len(rows) - int(answered.sum()) - late:
             told += f", {failed} failed and not timed"
         value = float(np.quantile(totals, gate.percentile / 100))
-        return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(totals))} timed{told}")
+        return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(totals))} timed{told}", inf)
 
     @cached_property
     def _warm_up(self) -> int:
@@ -311,6 +357,25 @@ class Runs:
         return full
 
 
+def cannot_fail(gate: Gate, worst: float) -> str:
+    """Return why a gate that allows the worst value cannot fail, and what to do."""
+    other = ", or keep another baseline" if gate.needs_baseline else ""
+    return f"cannot fail, as {gate.written(worst)} is the worst that is possible; set another limit{other}"
+
+
+def check_clusters(clusters: Clusters, count: int) -> None:
+    """Raise NotMeasured if questions or their documents are too few for a claim about all questions like these."""
+    few = clusters.few or count
+    if few < FEWEST:
+        what = "document" if clusters.few else "question"
+        alone = ", let the gate be about questions on these documents alone (cluster question)" * bool(clusters.few)
+        raise NotMeasured(
+            f"a claim about all questions like these needs labels in at least {FEWEST} {what}s, and there "
+            f"{'is' if few == 1 else 'are'} {few}; add some{alone}, or pin the gate to these questions: leave "
+            "population() out"
+        )
+
+
 def found_score(cutoff: str, names: Collection[str]) -> str | None:
     """Return the score that tells at a cutoff whether anything relevant was found; None if there is none."""
     at = {name.partition("@")[0]: name for name in names if name.partition("@")[2] == cutoff}
@@ -329,10 +394,6 @@ def _of(where: Slice | None) -> str:
 
 def _questions(count: int) -> str:
     return f"{count:,} question{'s' * (count != 1)}"
-
-
-def _why(status: str | None) -> str:
-    return ", skipped" if status is None else ", failed" if status == "failed" else ""
 
 
 def _stages(stages: Mapping[str, Numbers]) -> str:

@@ -12,11 +12,14 @@ from rag_evaluation_framework.datasets.thresholds import KEYS, P95, read_thresho
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.config import ExperimentConfig
 from rag_evaluation_framework.gates.gate import Gate, Key
-from rag_evaluation_framework.gates.measuring import FOUND, found_score, listed
+from rag_evaluation_framework.gates.measuring import FOUND, cannot_fail, found_score, listed
 from rag_evaluation_framework.gates.thresholds import parse_thresholds, threshold_gate
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
+
+DEFAULT = "compared >= 90 %"
+"""The gate of every run with a baseline."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ def gates_of_run(
     """Return the gates of a run, and check that they can be measured in it.
 
     Thresholds and gates of several places are merged key by key: of two that bound the same, on the same side and in
-    the same slice, that of the place that comes first counts. One place may have several.
+    the same slice, that of the place that comes first counts. One place may have several. With a baseline,
+    `compared >= 90 %` is a gate unless another such gate is written.
 
     Args:
         experiment: What is to be run. The thresholds of its dataset are the last place.
@@ -52,13 +56,14 @@ def gates_of_run(
 
     Raises:
         ConfigError: Something written is not a gate or a threshold, or cannot be measured in this run: it has no such
-            score, slice or baseline. All problems are listed at once.
+            score, slice or baseline, or it cannot fail. All problems are listed at once.
     """
     problems: list[str] = []
     own = Written(thresholds=experiment.dataset.thresholds, thresholds_at="thresholds of the dataset")
     found: dict[Key, tuple[int, list[Gate]]] = {}
     taken: set[str] = set()
-    for number, place in enumerate((*places, own)):
+    default = Written([] if baseline is None else [DEFAULT], gates_at="by default")
+    for number, place in enumerate((*places, own, default)):
         for gate in _read(place, experiment, taken, problems):
             first, gates = found.setdefault(gate.key, (number, []))
             if first == number and gate not in gates:
@@ -109,6 +114,8 @@ def _problems(gate: Gate, experiment: ExperimentConfig[Any], baseline: Evaluatio
             yield f"the run has no score {shown(gate.name)}; {hint}"
         elif _is_share(gate.name, experiment) and not _lowest(gate) <= gate.limit <= 1:
             yield f"{gate.name} is from 0 to 1; expected a limit from {_lowest(gate)} to 1"
+        elif _is_share(gate.name, experiment) and not gate.off and gate.allows(gate.worst_share):
+            yield cannot_fail(gate, gate.worst_share)
     if gate.needs_baseline:
         yield from _problems_of_baseline(gate, names, experiment, baseline)
     if gate.where is not None and gate.where.by not in (DOCUMENT, LENGTH):

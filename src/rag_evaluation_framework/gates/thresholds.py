@@ -41,7 +41,7 @@ def parse_thresholds(texts: Iterable[str], option: str, problems: list[str]) -> 
 
 
 def threshold_gate(key: str, value: float, k: Cutoff, names: Sequence[str], source: str) -> Gate:
-    """Return the gate that a threshold is at the k of a run, of the first metric that the run has.
+    """Return the gate that a threshold is at the k of a run, of the first metric that the run has; one of 0 is off.
 
     Args:
         key: The threshold.
@@ -54,7 +54,8 @@ def threshold_gate(key: str, value: float, k: Cutoff, names: Sequence[str], sour
     if key == P95:
         return Gate("latency", "", "<=", scaled(value, -3), percentile=95, source=told)
     metrics = [f"{metric}@{k}" for metric in METRICS[key]]
-    return Gate("score", next((name for name in metrics if name in names), metrics[0]), ">=", value, source=told)
+    name = next((name for name in metrics if name in names), metrics[0])
+    return Gate("score", name, ">=", value, source=told, off=value == 0)
 
 
 def _number(written: str) -> float | None:

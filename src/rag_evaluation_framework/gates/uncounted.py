@@ -1,18 +1,55 @@
-"""How many questions the value of a gate leaves out, or counts as 0, in words beside it."""
+"""Which questions the value of a gate leaves out, or counts as 0, and why, in words beside it."""
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.score_table import ScoreTable
+from rag_evaluation_framework.results.result import EvaluationResult
+
+_WIDEST = 160  # characters of a failure
 
 
-def failed_of_mean(scores: ScoreTable, name: str, rows: Integers) -> str:
-    """Return how many of these questions failed, and whether a mean counts them; one without an answer has no score."""
-    return _failed(_failures(scores)[rows], ~np.isnan(scores.column(name)[rows]))
+WITHOUT_BASELINE = "failed or skipped in the baseline"
+"""Why a question of both datasets is not compared."""
+
+
+def not_compared_by_reason(compared: Comparison, baseline: ScoreTable) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the questions of baseline and run that cannot be compared, by the reason.
+
+    Those that fail or are skipped now are not among them: they are lost.
+    """
+    rows, statuses = baseline.rows, baseline.statuses
+    failed = [query_id for query_id in compared.change.query_ids if statuses[rows[query_id]] == "failed"]
+    return {
+        "gone": compared.removed,
+        "new": compared.added,
+        "with other wording or labels": compared.changed,
+        WITHOUT_BASELINE: (*compared.placed, *failed),
+    }
+
+
+def why_no_score(result: EvaluationResult[Any], query_id: str) -> str:
+    """Return why a question was not scored: it was skipped, or how it failed; "" if it was."""
+    row = result.scores.rows.get(query_id)
+    if row is None:
+        return "skipped"
+    if result.scores.statuses[row] != "failed":
+        return ""
+    failure = result.failures[query_id][0]
+    return f"failed: {one_line(f'{failure.kind}: {failure.message}', _WIDEST)}"
+
+
+def left_out_of_mean(scores: ScoreTable, name: str, rows: Integers) -> str:
+    """Return how many of these questions have no score or failed, and whether a mean counts those that failed."""
+    failed, counted = _failures(scores)[rows], ~np.isnan(scores.column(name)[rows])
+    unscored = int((scores.answerable[rows] & ~(counted | failed)).sum())
+    return _failed(failed, counted) + (f", {unscored} without the score and not counted" if unscored else "")
 
 
 def left_out_of_drop(

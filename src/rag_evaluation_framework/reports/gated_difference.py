@@ -8,9 +8,11 @@ from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.gates.measuring import found_score
+from rag_evaluation_framework.gates.uncounted import not_compared_by_reason, why_no_score
 from rag_evaluation_framework.reports.summaries import difference
 from rag_evaluation_framework.results.gate_verdict import GateVerdict, gate_rows, told_gates
 from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.result_summary import failure_notes
 from rag_evaluation_framework.results.summary import Summary, SummaryTable
 
 _MOST_LISTED = 100  # per gate; a step summary has at most 1 MiB
@@ -29,27 +31,35 @@ def gated_difference(
         after: The candidate, with its gates.
         most: How many questions to name per gate.
     """
-    causes = tuple(_causes(compared, after, most))
+    causes = tuple(_causes(compared, before, after, most))
     page = difference(compared, before, after, worst=0 if causes else most)
     counted = told_gates(after.gates)
     return replace(
         page,
         headline=(*([counted] if counted else []), *page.headline),
         gates=gate_rows(after.gates),
+        notes=(*failure_notes(after), *page.notes),
         causes=causes,
     )
 
 
-def _causes(compared: Comparison, after: EvaluationResult[Any], most: int) -> Iterator[SummaryTable]:
+def _causes(
+    compared: Comparison, before: EvaluationResult[Any], after: EvaluationResult[Any], most: int
+) -> Iterator[SummaryTable]:
     """Yield a table of questions for each gate that did not pass; gates with the same questions share one."""
     tables: dict[tuple[str, tuple[str, ...]], list[GateVerdict]] = {}
     for verdict in after.gates:
         if verdict.queries and verdict.verdict != "passed":
             tables.setdefault((_score(Gate.parse(verdict.gate), compared, after), verdict.queries), []).append(verdict)
-    wordings: dict[str, str] = {**compared.questions}
+    wordings: dict[str, str] = dict(zip(before.scores.query_ids, before.queries.texts, strict=False))
+    wordings |= compared.questions
     wordings |= {label.query.id: label.query.text for label in after.skipped}
     wordings |= dict(zip(after.scores.query_ids, after.queries.texts, strict=False))
-    statuses = dict(zip(after.scores.query_ids, after.scores.statuses, strict=True))
+    reasons = {
+        query_id: f"not compared: {reason}"
+        for reason, ids in not_compared_by_reason(compared, before.scores).items()
+        for query_id in ids
+    }
     for (score, queries), blocking in tables.items():
         some = f", the first {most} of {len(queries)}" if len(queries) > most else ""
         deltas = compared.deltas.get(score, {})
@@ -58,12 +68,14 @@ def _causes(compared: Comparison, after: EvaluationResult[Any], most: int) -> It
         yield SummaryTable(
             title=f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}",
             lines=("All of them are in report.json.",) if some else (),
-            header=("question", "id", f"change of {score}"),
+            header=("question", "id", f"change of {score}" if score else "why"),
             rows=tuple(
                 (
                     wordings.get(query_id) or "–",
                     query_id,
-                    _change(deltas.get(query_id), statuses.get(query_id), alone.get(query_id)),
+                    _change(deltas.get(query_id), why_no_score(after, query_id), alone.get(query_id))
+                    if score
+                    else reasons[query_id],
                 )
                 for query_id in queries[:most]
             ),
@@ -78,10 +90,9 @@ def _score(gate: Gate, compared: Comparison, after: EvaluationResult[Any]) -> st
     return found or gate.name
 
 
-def _change(delta: float | None, status: str | None, alone: float | None) -> str:
+def _change(delta: float | None, why: str, alone: float | None) -> str:
     """Return how the score of a question changed, and why where that is known; of one not compared, its score alone."""
     change = "" if delta is None else f"{delta:+.3f}"
     if alone is not None:
         change = f"not compared, now {alone:.3f}"
-    why = "skipped" if status is None else "failed" if status == "failed" else ""
     return ", ".join(filter(None, (change, why))) or "–"

@@ -12,6 +12,7 @@ from rag_evaluation_framework._outside import fit_to_show, one_line
 from rag_evaluation_framework.reports.wrapped import print_wrapped
 from rag_evaluation_framework.results.gate_verdict import CountsAs, GateVerdict, told_gates
 from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.result_summary import failure_notes
 
 _STYLES: dict[CountsAs, str] = {"pass": "green", "fail": "bold red", "error": "bold red"}
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -27,19 +28,22 @@ def show_gates(console: Console, verdicts: tuple[GateVerdict, ...]) -> None:
         print_wrapped(console, Text.assemble(one_line(verdict.gate), (where, "dim")), 2)
         if verdict.power:
             print_wrapped(console, Text(verdict.power, "dim"), 4)
-        style = "yellow" if verdict.verdict == "inconclusive" else _STYLES[verdict.counts_as]
+        style = "yellow" if verdict.verdict in ("inconclusive", "off") else _STYLES[verdict.counts_as]
         print_wrapped(console, Text.assemble((verdict.word, style), f": {one_line(verdict.told)}"), 4)
 
 
-def gates_as_junit(result: EvaluationResult[Any], problems: Sequence[str] = ()) -> str:
+def gates_as_junit(
+    result: EvaluationResult[Any], problems: Sequence[str] = (), baseline: EvaluationResult[Any] | None = None
+) -> str:
     """Return the gates of a result as JUnit XML: one test case per gate.
 
-    A gate that failed is a failure, one that could not be measured an error, and one that is inconclusive and counts as
-    passed is skipped, so that it is seen.
+    A gate that failed is a failure, one that could not be measured an error, and one that is off, or inconclusive and
+    counts as passed, is skipped, so that it is seen.
 
     Args:
         result: The result.
         problems: Why it cannot be relied on. If there are some, they are an error of one more test case, "the run".
+        baseline: What it was compared with. The hashes of the datasets of both are properties.
     """
     suite = ET.Element(
         "testsuite",
@@ -51,9 +55,15 @@ def gates_as_junit(result: EvaluationResult[Any], problems: Sequence[str] = ()) 
         timestamp=result.created,
         time=f"{sum(result.timings.values()):.3f}",
     )
+    properties = ET.SubElement(suite, "properties")
+    for which, run in (("baseline", baseline), ("run", result)):
+        if run is not None:
+            named = {"name": f"dataset of the {which}, sha256", "value": _fit(str(run.config["dataset"]["hash"]))}
+            ET.SubElement(properties, "property", named)
+    failures = "\n".join(map(_fit, failure_notes(result)))
     if problems:
         case = ET.SubElement(suite, "testcase", classname="rag-eval", name="the run")
-        ET.SubElement(case, "error", message=_fit("; ".join(problems)))
+        ET.SubElement(case, "error", message=_fit("; ".join(problems))).text = failures
     for verdict in result.gates:
         case = ET.SubElement(suite, "testcase", classname="rag-eval.gates", name=_fit(verdict.gate))
         power = f"{verdict.power}; " if verdict.power else ""
@@ -63,6 +73,8 @@ def gates_as_junit(result: EvaluationResult[Any], problems: Sequence[str] = ()) 
         elif _is_open(verdict):
             ET.SubElement(case, "skipped", message=told)
         ET.SubElement(case, "system-out").text = told
+    if failures:
+        ET.SubElement(suite, "system-out").text = failures
     suites = ET.Element("testsuites", name="rag-eval")
     suites.append(suite)
     ET.indent(suites)
@@ -74,7 +86,7 @@ def _counted(verdicts: tuple[GateVerdict, ...], counts_as: CountsAs) -> int:
 
 
 def _is_open(verdict: GateVerdict) -> bool:
-    return verdict.verdict == "inconclusive" and verdict.counts_as == "pass"
+    return verdict.verdict != "passed" and verdict.counts_as == "pass"
 
 
 def _fit(text: str) -> str:

@@ -125,7 +125,7 @@ def difference(
             for query_id in listed
         ),
         facts=tuple(
-            f"{which}: {run.folder or 'this run'} ({run.created})"
+            f"{which}: {run.folder or 'this run'} ({run.created}), dataset sha256 {run.config['dataset']['hash'][:12]}"
             for which, run in (("baseline", before), ("candidate", after))
         ),
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AllowInfNan, Strict
 
-Verdict = Literal["passed", "failed", "inconclusive", "not measured"]
+Verdict = Literal["passed", "failed", "inconclusive", "not measured", "off"]
 CountsAs = Literal["pass", "fail", "error"]
 OnInconclusive = Literal["pass", "fail"]
 
@@ -20,15 +20,15 @@ class GateVerdict:
         gate: The gate.
         source: Where it was written, such as `--gate`.
         verdict: What became of it. Only a claim about all questions like these can be `inconclusive`: chance may make
-            what was measured on either side of the limit.
+            what was measured on either side of the limit. A gate that a threshold of 0 turns off is `off`.
         told: What was measured, or why it could not be.
         power: What a claim about all questions like these would find, if it is one.
         on_inconclusive: As what an inconclusive verdict counts.
         measured: What was measured; None if it could not be. Latency is in seconds.
         low: The lower bound of its interval; None if it has none.
         high: The upper bound.
-        queries: The ids of the queries that were lost, if these are counted; of another gate that did not pass, those
-            of the queries whose score fell since the baseline, the greatest loss first.
+        queries: The ids of the queries that were lost or are not compared, if these are counted; of another gate that
+            did not pass, those of the queries whose score fell since the baseline, the greatest loss first.
     """
 
     gate: str
@@ -47,7 +47,7 @@ class GateVerdict:
         """What it does to the exit code: nothing, 1, or 2, as a gate that could not be measured never passes."""
         if self.verdict == "inconclusive":
             return self.on_inconclusive
-        return "pass" if self.verdict == "passed" else "fail" if self.verdict == "failed" else "error"
+        return "pass" if self.verdict in ("passed", "off") else "fail" if self.verdict == "failed" else "error"
 
     @property
     def word(self) -> str:
@@ -58,12 +58,16 @@ class GateVerdict:
 
 
 def told_gates(verdicts: tuple[GateVerdict, ...]) -> str:
-    """Return how many gates there are with each verdict: "3 gates: 1 failed, 2 passed"; "" if there are none."""
+    """Return how many gates there are with each verdict: "3 gates: 1 failed, 2 passed"; "" if there are none.
+
+    If all are off, the run is not gated.
+    """
     if not verdicts:
         return ""
     words = [verdict.word for verdict in verdicts]
     listed = ", ".join(f"{words.count(word)} {word}" for word in sorted(set(words), key=_severity))
-    return f"{len(words)} gate{'s' * (len(words) != 1)}: {listed}"
+    ungated = "; the run is not gated" if {*words} == {"off"} else ""
+    return f"{len(words)} gate{'s' * (len(words) != 1)}: {listed}{ungated}"
 
 
 def gate_rows(verdicts: tuple[GateVerdict, ...]) -> tuple[tuple[str, ...], ...]:
@@ -78,4 +82,4 @@ def gate_rows(verdicts: tuple[GateVerdict, ...]) -> tuple[tuple[str, ...], ...]:
 
 def _severity(word: str) -> int:
     order = ("not measured", "failed", "inconclusive (counts as failed)", "inconclusive (counts as passed)", "passed")
-    return order.index(word)
+    return (*order, "off").index(word)

@@ -133,6 +133,10 @@ class EvaluationResult(Generic[U]):
         """
         return self.means_of(self.score_names, np.arange(len(self.queries)), self.clusters)
 
+    def score_range(self, name: str) -> tuple[float, float]:
+        """Return the least and the greatest value that a score can have, by its metric."""
+        return score_ranges(self.config, self.metric_names).get(name.partition("@")[0], SHARE)
+
     def means_of(self, names: Sequence[str], rows: Integers, clusters: Clusters) -> Mapping[str, MeanScore]:
         """Return the means of some scores over some queries, with their intervals; of scores that one of these has.
 
@@ -141,11 +145,10 @@ class EvaluationResult(Generic[U]):
             rows: The numbers of the queries.
             clusters: Which of all queries count together.
         """
-        ranges = score_ranges(self.config, self.metric_names)
         found = mean_scores(
             np.stack([self.scores.column(name)[rows] for name in names], axis=1),
             clusters.among(rows).numbers,
-            ranges=[ranges.get(name.partition("@")[0], SHARE) for name in names],
+            ranges=[self.score_range(name) for name in names],
             seed=SEED,
         )
         return {name: mean for name, mean in zip(names, found, strict=True) if mean is not None}

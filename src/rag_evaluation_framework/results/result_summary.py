@@ -108,7 +108,7 @@ def _beside(result: EvaluationResult[Any]) -> list[str]:
 
 
 def _notes(result: EvaluationResult[Any]) -> list[str]:
-    notes = [*_of_failures(result), *_partial(result)]
+    notes = [*failure_notes(result), *_partial(result)]
     unlocated, hits = result.counts["unlocated_hits"], result.counts["hits"]
     if unlocated:
         share = f"{unlocated / hits:.0%}"
@@ -117,7 +117,7 @@ def _notes(result: EvaluationResult[Any]) -> list[str]:
     return notes + list(result.notes)
 
 
-def _of_failures(result: EvaluationResult[Any]) -> list[str]:
+def failure_notes(result: EvaluationResult[Any]) -> list[str]:
     """Return what failed, once for all questions and for all cutoffs of a metric."""
     alike: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for query_id, failures in result.failures.items():

@@ -93,6 +93,12 @@ def mean_scores(
     return found
 
 
+def ends_of(scores: Numbers, limits: tuple[float, float]) -> tuple[float, float]:
+    """Return the range of a score; infinite if scores, shape (questions,), NaN for none, lie outside of it."""
+    within = np.isnan(scores) | (limits[0] <= scores) & (scores <= limits[1])
+    return limits if within.all() else (-inf, inf)
+
+
 def group_means(scores: Numbers, groups: Integers) -> Numbers:
     """Return the mean of each score over the means of groups, each of which counts the same; shape (scores,).
 
@@ -139,9 +145,7 @@ def _means(
         else:
             weights = drawn[:, scores.shape[1] + column_of[number]]
             one_more = drawn[:, -1] * sqrt(float(size @ size) / float((size > 0).sum()))
-            least, greatest = limits[0] / scale, limits[1] / scale
-            is_within = least <= own.min() and own.max() <= greatest
-            ends = (least, greatest) if is_within else (-inf, inf)
+            ends = ends_of(own, (limits[0] / scale, limits[1] / scale))
             low, high = _bounds(drawn[:, number], weights, one_more, ends, (1 - level) / 2)
         yield MeanScore(
             mean=means[number],

@@ -13,13 +13,15 @@ from rag_evaluation_framework._support.exits import end_in_time
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.time_limit import was_given_up
 from rag_evaluation_framework.cli.gating import Gating
-from rag_evaluation_framework.cli.reliable import check_reliable, unreliable
+from rag_evaluation_framework.cli.reliable import check_reliable, why_skipped
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.experiments.config_file import ConfigFile
 from rag_evaluation_framework.experiments.config_reading import load_config
 from rag_evaluation_framework.experiments.runner import run_experiment
+from rag_evaluation_framework.experiments.unlocated import too_many_unlocated
 from rag_evaluation_framework.gates.checking import told_verdict
 from rag_evaluation_framework.gates.gate import Gate
+from rag_evaluation_framework.gates.reliable import unreliable
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.retrievers.cleanup import clean_up, leave
 from rag_evaluation_framework.retrievers.engine import engine_in
@@ -91,7 +93,10 @@ class GatesFile(pytest.File):
         try:
             result = run_experiment(experiment, lambda made: gating.complete(made, gates))
             ungated = replace(result, gates=())  # each test tells of its own gate
-            check_reliable(ungated, unreliable(ungated, experiment.corpus))
+            problems = unreliable(ungated, why_skipped=why_skipped(ungated, experiment.corpus))
+            if not experiment.retriever.rewrites_texts:
+                problems += too_many_unlocated(ungated, experiment.corpus)
+            check_reliable(ungated, problems)
             failed = [told_verdict(verdict) for verdict in result.gates if verdict.counts_as != "pass"]
             ended = GateFailed(failed[0]) if failed else None
         except Exception as error:  # noqa: BLE001  it is anybody's code, and every test tells it
@@ -156,7 +161,7 @@ class GateItem(pytest.Item):
         verdict = outcome[self.number]
         if verdict.counts_as != "pass":
             raise GateFailed(told_verdict(verdict))
-        if verdict.verdict == "inconclusive":
+        if verdict.verdict != "passed":
             pytest.skip(told_verdict(verdict))
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:

@@ -1,0 +1,39 @@
+"""Whether the result of a run can be relied on: which questions failed, were not asked, or were skipped."""
+
+from typing import Any
+
+from rag_evaluation_framework.data.failures import NOT_ASKED
+from rag_evaluation_framework.results.result import EvaluationResult
+
+
+def unreliable(
+    result: EvaluationResult[Any], allow_failures: int = 0, allow_skipped: int = 0, why_skipped: str = ""
+) -> tuple[str, ...]:
+    """Return why a result cannot be relied on: everything that is more than was allowed; nothing if it can be.
+
+    Args:
+        result: The result.
+        allow_failures: Number of questions that may fail.
+        allow_skipped: Number of questions that may be skipped.
+        why_skipped: Why questions were skipped, behind their number.
+    """
+    counts = result.counts
+    failed, skipped, asked = counts["failed"] + counts["metric_failed"], counts.get("skipped", 0), counts["questions"]
+    not_asked = sum(NOT_ASKED in failures for failures in result.failures.values())
+    if not_asked:
+        others = f"{counts['failed'] - not_asked} others in time"
+        return (f"{not_asked} of {asked} questions were not asked, as the retriever did not answer {others}",)
+    if has_no_score(result):
+        return ("no question has a score",)
+    problems: list[str] = []
+    if failed > allow_failures:
+        problems.append(f"{failed} of {asked} questions failed (--allow-failures allows {allow_failures})")
+    if skipped > allow_skipped:
+        many = f"{skipped} of {counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
+        problems.append(f"{many} skipped (--allow-skipped allows {allow_skipped}){why_skipped}")
+    return tuple(problems)
+
+
+def has_no_score(result: EvaluationResult[Any]) -> bool:
+    """Return whether no question has any score."""
+    return all(mean is None for mean in result.metrics.values())
