@@ -67,8 +67,8 @@ class ConfigFile(BaseModel):
     with, `ingest` whether they are written (by default if the dataset brings them), `cleanup` when they are deleted.
     Without `corpus`, the documents are those of the dataset, of which `loader_root` has the files that `loaderRef`
     names. `evaluation_type` is by default that of the dataset; a token-level dataset can be evaluated at any.
-    `chunk_id` names a function, `module:function`. `gates`, `thresholds`, `baseline`, `on_inconclusive` and `cluster` say
-    what the command line checks the result against.
+    `chunk_id` names a function, `module:function`. `gates`, `thresholds`, `baseline`, `on_inconclusive` and `cluster`
+    say what the command line checks the result against.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)

@@ -65,19 +65,14 @@ def _causes(
         deltas = compared.deltas.get(score, {})
         scores = after.scores.per_query(score) if score in after.scores.columns else {}
         alone = {query_id: value for query_id, value in scores.items() if query_id not in deltas}
+        why = {query_id: why_no_score(after, query_id) if score else reasons[query_id] for query_id in queries[:most]}
         yield SummaryTable(
             title=f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}",
             lines=("All of them are in report.json.",) if some else (),
             header=("question", "id", f"change of {score}" if score else "why"),
             rows=tuple(
-                (
-                    wordings.get(query_id) or "–",
-                    query_id,
-                    _change(deltas.get(query_id), why_no_score(after, query_id), alone.get(query_id))
-                    if score
-                    else reasons[query_id],
-                )
-                for query_id in queries[:most]
+                (wordings.get(query_id) or "–", query_id, _change(deltas.get(query_id), reason, alone.get(query_id)))
+                for query_id, reason in why.items()
             ),
         )
 
