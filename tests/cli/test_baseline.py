@@ -191,12 +191,13 @@ def test_a_skipped_question_is_an_error_in_junit(rag_eval, folder):
     assert "2 of 4 answerable questions were skipped (--allow-skipped allows 0)" in the_run(folder)
 
 
-def test_a_baseline_of_another_level_is_refused_before_the_run(rag_eval, folder):
+def test_a_baseline_of_another_level_is_an_error_in_junit(rag_eval, folder):
     flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--k", "1", "--allow-skipped", "2")
     assert rag_eval(*flags).code == 0
-    refused = rag_eval(*flags, "--evaluation-type", "document-level", "--baseline", "last")
-    assert (refused.code, refused.out) == (2, "")
-    assert "is token-level, the run is document-level" in refused.err
+    assert (
+        rag_eval(*flags, "--evaluation-type", "document-level", "--baseline", "last", "--junit", "gates.xml").code == 2
+    )
+    assert "token-level" in the_run(folder)
 
 
 def test_a_baseline_without_a_question_in_common_is_an_error_in_junit(rag_eval, project):

@@ -130,7 +130,7 @@ def _problems_of_baseline(
         yield f"compares with a baseline, and there is none; {given}"
         return
     own, both = experiment.level.evaluation_type, [name for name in names if name in baseline.score_names]
-    if baseline.evaluation_type != own:
+    if baseline.evaluation_type != own and gate.kind != "compared":  # the run is shown all the same
         yield f"the baseline {baseline.name!r} is {baseline.evaluation_type}, the run is {own}"
     elif gate.kind == "drop" and gate.name in names and gate.name not in baseline.score_names:
         yield f"the baseline {baseline.name!r} has no score {gate.name}; there are {', '.join(baseline.score_names)}"
