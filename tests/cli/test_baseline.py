@@ -70,7 +70,7 @@ def twice():
 def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_policy(rag_eval, project):
     (project / "help.json").write_text(json.dumps(twice()))
     rag_eval(*FLAGS)
-    gates = (*WORSE, "--baseline", "last~{}", "--gate", "population(recall@2) drop <= 0.05")
+    gates = (*WORSE, "--baseline", "last~{}", "--gate", "population(recall@2) drop <= 0.05", "--cluster", "question")
     outcome = rag_eval(*(part.format(0) for part in gates))
     assert outcome.code == 0
     lines = gate_lines(outcome)
@@ -80,7 +80,7 @@ def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_pol
     assert rag_eval(*(part.format(1) for part in gates), "--on-inconclusive", "fail").code == 1
     (project / "run.yaml").write_text(
         "corpus: docs\ndataset: help.json\nretriever: own:worse\non_inconclusive: fail\n"
-        "baseline: last~2\ngates: ['population(recall@2) drop <= 0.05']\n"
+        "baseline: last~2\ngates: ['population(recall@2) drop <= 0.05']\ncluster: question\n"
     )
     assert rag_eval("run", "run.yaml").code == 1
     wrong = rag_eval(*FLAGS, "--on-inconclusive", "maybe")
@@ -92,7 +92,8 @@ def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_pol
 def test_junit_has_one_test_case_per_gate(rag_eval, project):
     gates = ("recall@2 >= 0.75", "recall@2 >= 0.76", "p95(rerank) <= 1s", "population(mrr@2) >= 0.7")
     (project / "help.json").write_text(json.dumps(twice()))  # a population gate needs six questions
-    outcome = rag_eval(*FLAGS, *(part for gate in gates for part in ("--gate", gate)), "--junit", "out/gates.xml")
+    written = ("--junit", "out/gates.xml", "--cluster", "question")
+    outcome = rag_eval(*FLAGS, *(part for gate in gates for part in ("--gate", gate)), *written)
     assert outcome.code == 2
     suite = ET.parse(project / "out/gates.xml").getroot().find("testsuite")
     assert suite is not None
@@ -333,7 +334,7 @@ def test_the_comparison_with_the_baseline_is_made_once(rag_eval, project, monkey
     rag_eval(*FLAGS)
     made = []
     compare = Comparison.of
-    monkeypatch.setattr(Comparison, "of", lambda *both: made.append(both) or compare(*both))
+    monkeypatch.setattr(Comparison, "of", lambda *both, **options: made.append(both) or compare(*both, **options))
     assert rag_eval(*WORSE, "--baseline", "last", "--gate", "lost <= 2").code == 0
     assert len(made) == 1
 

@@ -124,13 +124,13 @@ def test_a_score_of_no_known_range_is_saved_and_shown_without_bounds(tmp_path, v
         def calculate(self, retrieved, ground_truth):
             return value
 
-    result = run(*BILLING, tagged(True, "account"), metrics=[Points()])
-    assert f"| billing | 3 | {value:.3f} | ?–? |" in result.summary().as_markdown()
+    result = run(*BILLING, *BILLING, tagged(True, "account"), metrics=[Points()])
+    assert f"| billing | 6 | {value:.3f} | ?–? |" in result.summary().as_markdown()
     folder = result.save(tmp_path / "run")
     report = parse_json((folder / "report.json").read_text(encoding="utf-8"))
     (record,) = report["breakdowns"]
     for known in (*record["means"], report["statistics"]["points@1"]):
         assert (known["mean"], known["low"], known["high"]) == (value, None, None)
     assert load_result(folder).summary().as_markdown() == result.summary().as_markdown()
-    (verdict,) = check_gates(result, "population(points@1) >= 0")
-    assert verdict.told == f"{value:.3f}, interval not known, 4 questions"
+    (verdict,) = check_gates(result, "population(points@1) >= 0", cluster="question")
+    assert verdict.told == f"{value:.3f}, interval not known, 7 questions"

@@ -187,8 +187,8 @@ class TestNoDirection:
         (said,) = notes
         assert said.startswith("Wrong returns the same vector for all 5 texts")
 
-    @pytest.mark.parametrize("texts", [["Refunds take five days.", "Parcels carry numbers."], ["a b", "c d", "e f"]])
-    def test_lsa_of_a_corpus_that_has_one_dimension_is_told(self, texts):
+    def test_lsa_of_a_corpus_that_has_one_dimension_is_told(self):
+        texts = ["a b", "c d", "e f"]
         corpus = Corpus([Document(DocumentId("a.md"), "\n".join(texts))])
         retriever = VectorRAGRetriever(chunker=Lines())
         with collected() as notes:

@@ -66,7 +66,7 @@ def test_every_gate_is_a_test_and_the_run_is_made_once(run_pytest, tmp_path):
     more = [query | {"id": f"{query['id']}_2", "query": f"Well, {query['query']}"} for query in dataset["queries"]]
     (tmp_path / "help.json").write_text(json.dumps(dataset | {"queries": dataset["queries"] + more}))
     listed = ", ".join(f"'{gate}'" for gate in gates)
-    (tmp_path / "eval.yaml").write_text(f"{CONFIG.format(listed)}save_results_path: kept\n")
+    (tmp_path / "eval.yaml").write_text(f"{CONFIG.format(listed)}save_results_path: kept\ncluster: question\n")
     code, told = run_pytest("--rag-eval", "eval.yaml")
     assert code == 1
     assert "2 failed, 1 passed, 1 skipped" in told

@@ -360,12 +360,13 @@ def check_clusters(clusters: Clusters, count: int) -> None:
     """Raise NotMeasured if questions or their documents are too few for a claim about all questions like these."""
     few = clusters.few or count
     if few < FEWEST:
-        what = "document" if clusters.few else "question"
-        alone = ", let the gate be about questions on these documents alone (cluster question)" * bool(clusters.few)
+        needed, alone = f"at least {FEWEST} questions, and there are {few}", ""
+        if clusters.few:
+            needed = f"labels in at least {FEWEST} documents, and they are in {few}"
+            alone = ", let the gate be about questions on these documents alone (cluster: question)"
         raise NotMeasured(
-            f"a claim about all questions like these needs labels in at least {FEWEST} {what}s, and there "
-            f"{'is' if few == 1 else 'are'} {few}; add some{alone}, or pin the gate to these questions: leave "
-            "population() out"
+            f"a claim about all questions like these needs {needed}; add some{alone}, or pin the gate to these "
+            "questions: leave population() out"
         )
 
 

@@ -157,7 +157,7 @@ def _tell_of_no_direction(embedder: Embedder, texts: Sequence[str], vectors: NDA
             "that are alike the question"
         )
     directions = unit(vectors)
-    if len(texts) > 1 and not zeros and np.abs(directions - directions[0]).max() < _EQUAL:
+    if len(texts) > 2 and not zeros and np.abs(directions - directions[0]).max() < _EQUAL:
         note(
             f"{embedder.name} returns the same vector for all {len(texts)} texts: they are found in the order of the "
             "corpus, whatever the question"

@@ -55,7 +55,8 @@ def power(
         wanted = max(wanted - step, 0)
     share = min(max(changed, wanted**2 / (variance + wanted**2), _RARE), 1.0)
     spread = variance / share - (1 - share) * (wanted / share) ** 2 / 2
-    shift = wanted / share / sqrt(spread)
+    spread = max(spread, variance / share / 2)  # by rounding it would be less
+    shift = wanted / share / sqrt(spread) if spread else inf
     if share * clusters > _FEW:
         return _power_of_t(shift, round(share * clusters), level)
     weights = probabilities(clusters, share)
