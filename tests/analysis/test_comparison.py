@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -25,6 +25,8 @@ from rag_evaluation_framework import (
     TokenLevelExperimentConfig,
     TokenLevelGroundTruth,
     TokenLevelMetric,
+    TokenSetRecall,
+    compare,
     evaluate,
     load_dataset,
     load_result,
@@ -419,14 +421,14 @@ def test_questions_that_count_as_zero_are_compared_as_such():
 def test_zeros_of_questions_that_were_not_scored_make_no_row():
     class OnlyA(TokenLevelMetric):
         def calculate(self, retrieved, ground_truth):
-            return 1.0 if ground_truth[0].end == 20 else float("nan")
+            return 1.0 if (ground_truth[0].end == 20) == self._is_a else float("nan")
 
     class NotA(OnlyA):
         name = "only_a"
+        _is_a = False
 
-        def calculate(self, retrieved, ground_truth):
-            return 1.0 if ground_truth[0].end != 20 else float("nan")
-
+    OnlyA._is_a = True
+    NotA.__qualname__ = OnlyA.__qualname__
     truth = {"a": [(0, 20)], "b": [(0, 10)], "none": []}
     zeros = {"count_as_zero": ["no-answer"]}
     comparison = run(10, truth, metrics=[OnlyA()], **zeros).compare(run(10, truth, metrics=[NotA()], **zeros))
@@ -467,11 +469,11 @@ def test_what_is_said_of_failed_questions_is_what_the_rows_hold():
 def test_each_row_stands_on_the_questions_that_have_its_score_in_both():
     class Shaky(TokenLevelMetric):
         def calculate(self, retrieved, ground_truth):
-            return 1 / (len(retrieved[0].doc_id) - (ground_truth[0].end == self.bad))
+            return 1 / (len(retrieved[0].doc_id) - (ground_truth[0].end == self._bad))
 
     def shaky(bad):
         metric = Shaky()
-        metric.bad = bad
+        metric._bad = bad
         return [SpanRecall(), metric]
 
     before, after = run(10, metrics=shaky(20)), run(5, metrics=shaky(40), failing=["bad"])
@@ -522,8 +524,56 @@ def test_budgets_in_tokens_of_two_tokenizers_are_left_out():
     words = run(10, budgets=budgets, tokenizer=str.split)
     letters = run(10, budgets=budgets, tokenizer=list)
     assert list(words.compare(letters).deltas) == ["span_recall@1", "span_recall@5ch"]
-    assert "not of one tokenizer or topK: span_recall@5tok, span_recall@5tok_whole" in words.compare(letters).notes[0]
+    assert words.compare(letters).notes[0] == (
+        "not comparable: span_recall@5tok, span_recall@5tok_whole (tokenizer of the budget 'str.split' before, 'list' "
+        "after)"
+    )
     assert len(words.compare(words).deltas) == 4
+
+
+class Plain(TokenLevelMetric):
+    """A metric of one's own that is not a dataclass; what it was called with is nobody's parameter."""
+
+    def __init__(self, power):
+        self.power = power
+        self._calls = power
+
+    def calculate(self, retrieved, ground_truth):
+        return 0.5**self.power
+
+
+@dataclass(frozen=True)
+class Declared(TokenLevelMetric):
+    power: int
+
+    def calculate(self, retrieved, ground_truth):
+        return 0.5**self.power
+
+
+@pytest.mark.parametrize(
+    ("make", "one", "other", "name", "reason"),
+    [
+        (TokenSetRecall, str.split, list, "token_set_recall@1", "tokenizer ':str.split' before, 'builtins:list' after"),
+        (Plain, 1, 2, "plain@1", "power 1 before, 2 after"),
+        (Declared, 1, 2, "declared@1", "power 1 before, 2 after"),
+    ],
+)
+def test_scores_of_one_name_whose_metrics_have_other_parameters_are_not_compared(
+    make, one, other, name, reason, tmp_path
+):
+    before, after = (run(10, metrics=[SpanRecall(), make(given)]) for given in (one, other))
+    comparison = load_result(before.save(tmp_path / "before"), TOKEN).compare(after)
+    assert list(comparison.deltas) == ["span_recall@1"]
+    assert comparison.incomparable == comparison.record()["incomparable"] == {name: reason}
+    assert f"not comparable: {name} ({reason})" in comparison.summary().notes
+    board = compare(before, after, run(10, name="third", metrics=[SpanRecall(), make(one)]))
+    assert list(board.score_names) == ["span_recall@1"]
+    assert f"first 10 (2): not comparable: {name} ({reason})" in board.notes
+    alone = [run(10, metrics=[make(given)]) for given in (one, other)]
+    with pytest.raises(ResultError, match=re.escape(f"no score in common: nothing to compare; {name} is not")):
+        alone[0].compare(alone[1])
+    again = before.compare(run(5, metrics=[SpanRecall(), make(one)]))
+    assert (list(again.deltas), again.incomparable) == (["span_recall@1", name], {})
 
 
 def test_another_corpus_is_noted():
@@ -614,7 +664,8 @@ def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
 def test_a_record_is_strict_json_with_every_score_and_every_question(comparison):
     record = json.loads(json.dumps(comparison.record(), allow_nan=False))
     assert list(record) == [
-        *("schema_version", "baseline", "candidate", "intervals", "scores", "properties", "questions"),
+        *("schema_version", "baseline", "candidate", "intervals", "scores"),
+        *("incomparable", "properties", "questions"),
         *("added", "removed", "changed", "skipped", "placed", "notes"),
     ]
     assert record["schema_version"] == 1

@@ -24,6 +24,7 @@ from rag_evaluation_framework import (
     SentenceChunker,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
+    evaluate,
     load_result,
     run_experiment,
 )
@@ -301,6 +302,17 @@ class TestBesideABaseline:
         assert "copy.md:1:1, was 3" in shown
         assert "help.md:1:1, was 2, now 3" in shown
         assert "first found at rank 3; in the baseline: rank 2" in shown
+
+    def test_recall_at_a_budget_of_another_tokenizer_is_not_told(self, run, dataset, corpus):
+        before, after = (
+            evaluate(BM25Retriever(), dataset, corpus=corpus, k=1, budgets=["5tok"], tokenizer=tokenizer)
+            for tokenizer in (str.split, list)
+        )
+        found = after.explain("both", "span_recall@5tok", baseline=before, corpus=corpus, tokenizer=list)
+        assert found.before is None
+        why = "tokenizer of the budget 'str.split' before, 'list' after"
+        assert f"span_recall@5tok of {before.name} is not comparable: {why}" in found.notes
+        assert after.explain("both", "span_recall@1", baseline=before, corpus=corpus).before is not None
 
     def test_a_baseline_of_another_level_or_without_the_question_is_refused(self, run, dataset, corpus):
         with pytest.raises(LevelMismatch, match="is document-level"):

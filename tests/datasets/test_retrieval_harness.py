@@ -237,7 +237,7 @@ def test_scores_at_own_cutoffs_are_saved_and_compared_where_the_questions_ask_fo
     assert [*before.compare(same).change.columns] == ["recall@topK", "recall@3", "recall@2"]
     against = before.compare(other)
     assert [*against.change.columns] == ["recall@3", "recall@2"]
-    assert "scores that are not in both, or not of one tokenizer or topK: recall@topK" in against.notes
+    assert "not comparable: recall@topK (questions ask for other numbers of results)" in against.notes
 
 
 def test_no_fault_of_a_dataset_hides_another(tmp_path):

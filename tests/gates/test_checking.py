@@ -2,7 +2,7 @@
 
 import math
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,11 +10,13 @@ from scipy import stats
 
 from rag_evaluation_framework import (
     DOCUMENT,
+    MRR,
     Corpus,
     Dataset,
     Document,
     DocumentId,
     DocumentLevelGroundTruth,
+    DocumentLevelMetric,
     evaluate,
     load_result,
 )
@@ -601,3 +603,36 @@ def test_a_mean_says_that_questions_lack_its_score():
     columns = {**ALL.scores.columns, name: np.where(np.arange(8) < 3, np.nan, ALL.scores.columns[name])}
     without = replace(ALL, queries=replace(ALL.queries, table=replace(ALL.scores, columns=columns)))
     assert verdict(without, "recall@1 >= 0.5").told == "1.000, 5 questions, 3 without the score and not counted"
+
+
+@dataclass(frozen=True)
+class Weighted(DocumentLevelMetric):
+    weight: float
+
+    def calculate(self, retrieved, ground_truth):
+        return self.weight
+
+
+class Hit(Weighted):
+    """A metric of one's own that has the name of a built-in one."""
+
+
+@pytest.mark.parametrize(
+    ("metric", "gate", "told"),
+    [
+        (Weighted, "weighted@1 drop <= 1", "weighted@1 is not comparable: weight 0.5 before, 0.6 after"),
+        (Weighted, "population(weighted@1) drop <= 1", "weighted@1 is not comparable: weight 0.5 before, 0.6 after"),
+        (
+            Hit,
+            "lost@1 <= 8",
+            "no score tells what was found at 1 (hit@1 is not comparable: weight 0.5 before, 0.6 after); there are "
+            "mrr@1",
+        ),
+    ],
+)
+def test_a_gate_on_a_score_that_was_measured_otherwise_in_the_baseline_is_not_measured(metric, gate, told):
+    before, after = (run(lambda _: 1, k=[1], metrics=[MRR(), metric(weight)]) for weight in (0.5, 0.6))
+    found = verdict(after, gate, before)
+    assert (found.verdict, found.counts_as) == ("not measured", "error")
+    assert found.told == told
+    assert verdict(after, gate, replace(after, name="same")).verdict != "not measured"

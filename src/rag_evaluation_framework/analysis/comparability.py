@@ -12,6 +12,7 @@ from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
+from rag_evaluation_framework.results.meaning import other_meaning
 from rag_evaluation_framework.results.recorded_parts import servers
 from rag_evaluation_framework.results.result import EvaluationResult
 
@@ -39,19 +40,19 @@ def _rules(result: EvaluationResult[Any]) -> LevelRules[Any]:
     return RULES[result.evaluation_type]
 
 
-def is_alike(
-    name: str, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], shared: Sequence[str]
-) -> bool:
-    """Return whether a score means the same in both.
-
-    Budgets in tokens do only if the tokenizer is the same, and `topK` only if each of the shared queries has the same.
-    """
-    cutoff = ScoreName.parse(name).cutoff
-    if cutoff == OWN_CUTOFF:
-        before, after = _asked_for(baseline, shared), _asked_for(candidate, shared)
-        return before == after and None not in before
-    in_tokens = cutoff is not None and cutoff.unit == "tok"
-    return not in_tokens or baseline.config.get("tokenizer") == candidate.config.get("tokenizer")
+def incomparable_scores(
+    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], shared: Sequence[str]
+) -> dict[str, str]:
+    """Return the scores that both have and that mean something else in each, by name, with the reason."""
+    both = [(tuple(run.metric_names), run.config) for run in (baseline, candidate)]
+    asked = [_asked_for(run, shared) for run in (baseline, candidate)]
+    other_k = "" if asked[0] == asked[1] and None not in asked[0] else "questions ask for other numbers of results"
+    found = {
+        name: other_meaning(name, *both) or (other_k if ScoreName.parse(name).cutoff == OWN_CUTOFF else "")
+        for name in baseline.score_names
+        if name in candidate.scores.columns
+    }
+    return {name: reason for name, reason in found.items() if reason}
 
 
 def _asked_for(result: EvaluationResult[Any], query_ids: Sequence[str]) -> list[int | None]:
@@ -93,13 +94,18 @@ def edited_questions(
     )
 
 
-def noted_differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], names: list[str]) -> list[str]:
-    """Return what else differs between two results that have these scores in common."""
-    notes: list[str] = []
-    common = set(names)
-    others = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in common]
+def noted_differences(
+    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], incomparable: Mapping[str, str]
+) -> list[str]:
+    """Return what else differs between two results, the scores that are not compared first."""
+    notes = [
+        f"not comparable: {', '.join(name for name, why in incomparable.items() if why == reason)} ({reason})"
+        for reason in dict.fromkeys(incomparable.values())
+    ]
+    both = baseline.scores.columns.keys() & candidate.scores.columns.keys()
+    others = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in both]
     if others:
-        notes.append(f"scores that are not in both, or not of one tokenizer or topK: {', '.join(others)}")
+        notes.append(f"scores that are not in both: {', '.join(others)}")
     before, after = baseline.config, candidate.config
     one, other = baseline.queries, candidate.queries
     hashed = ("corpus", "dataset") if one.by_place == other.by_place else ("corpus",)

@@ -13,7 +13,7 @@ from rag_evaluation_framework.analysis.clusters import clusters_of
 from rag_evaluation_framework.analysis.comparability import (
     check_levels,
     edited_questions,
-    is_alike,
+    incomparable_scores,
     noted_differences,
     noted_edits,
     noted_failures,
@@ -63,6 +63,8 @@ class Comparison:
         cluster: What was asked to be taken as independent; None if that is by how many documents there are.
         labels: The properties by which the queries that are compared can be told apart, and their values of each.
         notes: All notes shown with the comparison.
+        incomparable: The scores of one name that mean something else in each result, as their metrics have other
+            parameters or their budgets another tokenizer; with the reason. They are not compared.
     """
 
     baseline: str
@@ -78,6 +80,7 @@ class Comparison:
     skipped: tuple[str, ...]
     placed: tuple[str, ...]
     notes: tuple[str, ...]
+    incomparable: Mapping[str, str] = field(default_factory=dict[str, str])
     clusters: Clusters = field(default_factory=Clusters, compare=False)
     cluster: Cluster | None = None
     labels: Labels = field(default_factory=dict[str, Sequence[tuple[str, ...]]])
@@ -107,14 +110,14 @@ class Comparison:
         edited = edited_questions(baseline, candidate, [query_id for query_id in shared if query_id not in unchanged])
         same = [query_id for query_id in shared if query_id in unchanged or before[query_id] in edited]
         taken = set(same)
-        names = [
-            name
-            for name in baseline.score_names
-            if name in candidate.scores.columns and is_alike(name, baseline, candidate, same)
-        ]
+        others = incomparable_scores(baseline, candidate, same)
+        names = [name for name in baseline.score_names if name in candidate.scores.columns and name not in others]
         if not same or not names:
             what = "question with the same truth" if not same else "score"
-            raise ResultError(f"{baseline.name!r} and {candidate.name!r} have no {what} in common: nothing to compare")
+            why = "".join(f"; {name} is not comparable: {reason}" for name, reason in list(others.items())[:1])
+            raise ResultError(
+                f"{baseline.name!r} and {candidate.name!r} have no {what} in common: nothing to compare{why}"
+            )
         old, new = _paired(baseline.scores, candidate.scores, names, same)
         was_skipped, now_skipped = ({label.query.id for label in run.skipped} for run in (baseline, candidate))
         change = replace(old, columns={name: new.columns[name] - old.columns[name] for name in names})
@@ -134,12 +137,13 @@ class Comparison:
             placed=tuple(query_id for query_id in after if query_id not in before and query_id in was_skipped),
             changed=tuple(query_id for query_id in shared if query_id not in taken),
             notes=(),
+            incomparable=others,
             clusters=clusters_of((candidate, baseline), same, cluster),
             cluster=cluster,
             labels=labels_of(known.queries, rows, known.evaluation_type),
         )
         notes = (
-            *noted_differences(baseline, candidate, names),
+            *noted_differences(baseline, candidate, others),
             *noted_edits(edited),
             *_named(compared),
             *(noted_unknown_labels(baseline, candidate) if cluster is None else ()),
@@ -286,6 +290,7 @@ class Comparison:
                 "independent": self.clusters.independent,
             },
             "scores": {name: self._score_record(name) for name in self.deltas},
+            "incomparable": dict(self.incomparable),
             "properties": list(self.labels),
             "questions": [
                 {

@@ -11,6 +11,7 @@ from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
 from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.results.meaning import other_meaning
 from rag_evaluation_framework.results.result import EvaluationResult
 
 
@@ -65,10 +66,13 @@ def question_before(
         note = f"the {what} of the question was another one in {name_line(baseline.name)}: the two are not compared"
         return QuestionBefore(baseline.name, None, None, (note,))
     column = baseline.scores.columns.get(name)
-    recall = None if column is None or np.isnan(column[there]) else float(column[there])
+    records = [(run.metric_names, run.config) for run in (baseline, result)]
+    other = other_meaning(name, *records) if name in baseline.scores.columns.keys() & result.scores.columns else ""
+    recall = None if column is None or other or np.isnan(column[there]) else float(column[there])
     was, now = own_cutoff(baseline, there), own_cutoff(result, row)
     each = str(OWN_CUTOFF) in (*baseline.cutoffs, *result.cutoffs) and was != now
     cut = (f"the question is cut at {now}, and was cut at {was} in {name_line(baseline.name)}",) if each else ()
+    cut = (*cut, f"{name} of {name_line(baseline.name)} is not comparable: {other}") if other else cut
     if same_documents:
         return QuestionBefore(baseline.name, recall, baseline.queries.hits[there], cut)
     note = (

@@ -3,7 +3,8 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeAlias
 
@@ -37,6 +38,8 @@ from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.own_cutoffs import cutoffs_of
 from rag_evaluation_framework.scoring.score_checks import Metrics, check_metrics
 from rag_evaluation_framework.scoring.score_names import takes
+
+_PLAIN = (str, int, float, type(None))
 
 
 @dataclass(frozen=True, init=False)
@@ -178,7 +181,7 @@ class ExperimentConfig(Generic[U]):
         """Return which questions are cut elsewhere than most."""
         return {query.id: k for query, k in zip(self.dataset.queries, top_k, strict=True) if k != self.k[0]}
 
-    @property
+    @cached_property
     def record(self) -> dict[str, Any]:
         """The record kept with the result: components with their parameters, dataset and corpus; each with a hash."""
         copied = copied_labels(self.dataset, self.corpus) if self.level is TOKEN else []
@@ -216,7 +219,10 @@ class ExperimentConfig(Generic[U]):
             "retriever": describe(self.retriever),
             "mode": "retrieve+rerank" if isinstance(self.retriever, RerankedRetriever) else "retrieve",
             "scope_prefixes": sorted({scope.prefix for scope in Scope.of_all(self.dataset.queries) if scope.prefix}),
-            "metrics": [{**describe(metric), **recorded_range(metric.score_range)} for metric in self.metrics],
+            "metrics": [
+                {**_attributes(metric), **describe(metric), **recorded_range(metric.score_range)}
+                for metric in self.metrics
+            ],
             "k": list(self.k),
             **({} if self.top_k is None else {"top_k": self._other_top_k(self.top_k)}),
             "budgets": [str(budget) for budget in self.config.budgets],
@@ -225,6 +231,12 @@ class ExperimentConfig(Generic[U]):
             "timeout": self.config.timeout,
             "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
         }
+
+
+def _attributes(metric: Any) -> dict[str, Any]:
+    """Return the public attributes of a metric that is not a dataclass, as far as they are plain values."""
+    own: dict[str, Any] = {} if is_dataclass(metric) else getattr(metric, "__dict__", {})
+    return dict(plain({name: own[name] for name in own if name[:1] != "_" and isinstance(own[name], _PLAIN)}))
 
 
 def _documents(dataset: Dataset[Any], given: Corpus | None, retriever: Retriever, level: Level[Any]) -> Corpus:

@@ -159,7 +159,7 @@ class Runs:
 
     def _drop(self, gate: Gate) -> Measurement:
         before, compared = self._comparison()
-        name = self._full(gate.name, compared.change.columns, " in both runs")
+        name = self._full(gate.name, compared.change.columns, " in both runs", compared.incomparable)
         change = self._change(compared, name, gate.where)
         if change is None:
             raise NotMeasured(f"no question{_of(gate.where)} has a score {name} in both runs")
@@ -193,7 +193,9 @@ class Runs:
         baseline, compared = self._comparison()
         name = found_score(gate.name or self.result.cutoffs[0], compared.change.columns)
         if name is None:
-            raise NotMeasured(f"no score tells what was found at {gate.name}; there are {', '.join(compared.deltas)}")
+            other = found_score(gate.name or self.result.cutoffs[0], compared.incomparable)
+            why = f" ({other} is not comparable: {compared.incomparable[other]})" if other else ""
+            raise NotMeasured(f"no score tells what was found at {gate.name}{why}; there are {listed(compared.deltas)}")
         before, after = baseline.scores, self.result.scores
         some = None if gate.where is None else self._ids(gate.where) | self._skipped(gate.where)
         asked = [
@@ -343,9 +345,14 @@ class Runs:
             raise NotMeasured("a report alone does not tell what its questions are about; load the folder of the run")
         return every_label(queries, range(len(queries)), self.result.evaluation_type)
 
-    def _full(self, name: str, columns: Mapping[str, Any], where: str = "") -> str:
+    def _full(
+        self, name: str, columns: Mapping[str, Any], where: str = "", incomparable: Mapping[str, str] | None = None
+    ) -> str:
         full = full_name(name, columns)
         if full is None:
+            other = full_name(name, incomparable or {})
+            if incomparable and other:
+                raise NotMeasured(f"{other} is not comparable: {incomparable[other]}")
             raise NotMeasured(f"there is no score {name}{where}; there are {listed(columns)}")
         return full
 

@@ -15,6 +15,7 @@ from rag_evaluation_framework.gates.gate import Gate, Key
 from rag_evaluation_framework.gates.measuring import FOUND, cannot_fail, found_score, listed
 from rag_evaluation_framework.gates.thresholds import parse_thresholds, threshold_gate
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
+from rag_evaluation_framework.results.meaning import other_meaning
 from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
 
@@ -134,6 +135,11 @@ def _problems_of_baseline(
         yield f"the baseline {baseline.name!r} is {baseline.evaluation_type}, the run is {own}"
     elif gate.kind == "drop" and gate.name in names and gate.name not in baseline.score_names:
         yield f"the baseline {baseline.name!r} has no score {gate.name}; there are {', '.join(baseline.score_names)}"
+    elif gate.kind == "drop" and gate.name in names:
+        metrics = [metric.name for metric in experiment.metrics]
+        before, after = (baseline.metric_names, baseline.config), (metrics, experiment.record)
+        if other := other_meaning(gate.name, before, after):
+            yield f"{gate.name} of the baseline {baseline.name!r} is not comparable: {other}"
     elif gate.kind == "lost" and found_score(gate.name, names) is not None and found_score(gate.name, both) is None:
         yield f"the baseline {baseline.name!r} has other scores at {gate.name}: {', '.join(baseline.score_names)}"
 
