@@ -479,10 +479,11 @@ def test_each_row_stands_on_the_questions_that_have_its_score_in_both():
     before, after = run(10, metrics=shaky(20)), run(5, metrics=shaky(40), failing=["bad"])
     comparison = before.compare(after)
     assert [set(column) for column in comparison.deltas.values()] == [{"a", "b", "c", "d"}, {"a", "d"}]
-    *_, recall, other, note = repr(comparison).splitlines()
+    _, _, _, _, _, _, recall, other, note, *of_runs = repr(comparison).splitlines()
     assert recall.split()[:2] == ["span_recall@1", "4"]
     assert other.split() == ["shaky@1", "2", "1.000", "1.000", "+.000", "-.842", "+.842", "1.000", "0/0"]
     assert note == "! answerable questions that failed, and are not compared: 0 before, 1 after"
+    assert {line.split()[1] for line in of_runs} == {"before:", "after:"}
 
 
 def test_a_question_whose_budget_is_not_available_in_one_result_is_not_in_that_row():
@@ -576,6 +577,50 @@ def test_scores_of_one_name_whose_metrics_have_other_parameters_are_not_compared
     assert (list(again.deltas), again.incomparable) == (["span_recall@1", name], {})
 
 
+def few(length, name, **options):
+    """A run that finds one text of this length, whatever it is asked for, and one that is nowhere."""
+    found = [{"doc_id": "d", "start": 0, "end": length}, "nowhere"]
+    options = {"k": 1, "budgets": ["5ch", "90ch"], "metrics": [SpanRecall()], "experiment_name": name, **options}
+    return evaluate(lambda query, k: found[:k], dataset(TRUTH), **options)
+
+
+EARLY = "† rankings that ran out of results before the budget was filled: 6 of 6 at 90ch"
+NOWHERE = "6 of 12 results (50%) have no place in the corpus; they count as not relevant"
+
+
+def test_notes_of_the_runs_are_shown_by_run_and_means_at_a_budget_that_was_not_filled_are_marked(tmp_path):
+    before = load_result(few(20, "few").save(tmp_path / "before"), TOKEN)
+    after = few(95, "enough")
+    assert before.unfilled == {"span_recall@90ch": 6}
+    assert [cell[:6] for cell in before.summary().rows[0][1:]] == ["0.700 ", "0.275 ", "0.700†"]
+    comparison = before.compare(after)
+    rows = {row[0]: row[2:4] for row in comparison.summary().rows}
+    assert rows["span_recall@90ch"] == ("0.700†", "1.000")
+    assert all("†" not in cell for name in ("span_recall@1", "span_recall@5ch") for cell in rows[name])
+    notes = comparison.summary().notes
+    assert f"before: {EARLY}" in notes
+    assert f"before: {NOWHERE}" in notes
+    assert not any(EARLY in note and not note.startswith("before") for note in notes)
+    record = comparison.record()
+    assert record["baseline"]["unfilled"] == {"span_recall@90ch": 6}
+    assert (EARLY in record["baseline"]["notes"], record["candidate"]["unfilled"]) == (True, {})
+    assert f"both: {EARLY}" in few(20, "few").compare(few(30, "other")).summary().notes
+
+
+def test_a_leaderboard_shows_the_notes_of_its_runs_and_marks_what_was_not_filled():
+    runs = few(95, "enough"), few(20, "few"), few(30, "other")
+    board = compare(*runs)
+    first, scores, curve = board.pages("span_recall@90ch")
+    means = {row[0][2:]: row[1] for row in first.rows}
+    assert ({name: cell.endswith("†") for name, cell in means.items()}) == {"enough": False, "few": True, "other": True}
+    assert f"few, other: {EARLY}" in first.notes
+    assert [cell.count("†") for row in scores.rows for cell in row if row[0] == "span_recall@90ch"] == [0, 0, 0, 1, 1]
+    assert [cell.count("†") for row in curve.rows for cell in row] == [0, 0, 0, 0, 0, 1, 0, 0, 1]
+    told = {run["name"]: (EARLY in run["notes"], run["unfilled"]) for run in board.record()["runs"]}
+    ended = (True, {"span_recall@90ch": 6})
+    assert told == {"enough": (False, {}), "few": ended, "other": ended}
+
+
 def test_another_corpus_is_noted():
     longer = Corpus([Document(DocumentId("d"), "0123456789" * 10 + "!")])
     assert "the corpus is not the same" in run(10).compare(run(10, corpus=longer)).notes
@@ -631,6 +676,7 @@ def test_the_comparison_reads_as_a_table_with_everything_that_makes_it_doubtful(
         "               n  before  after  delta     interval     p  +/-",
         "span_recall@1  4   0.625  0.219  -.406  -.994 +.994  .250  0/3",
         "! answerable questions that failed, and are not compared: 0 before, 1 after",
+        "! after: bad: retrieve: ConnectionError: gone away",
     ]
 
 
@@ -669,7 +715,9 @@ def test_a_record_is_strict_json_with_every_score_and_every_question(comparison)
         *("added", "removed", "changed", "skipped", "placed", "notes"),
     ]
     assert record["schema_version"] == 1
-    assert (record["baseline"], record["candidate"]) == ({"name": "first 20"}, {"name": "first 5"})
+    assert record["baseline"] == {"name": "first 20", "notes": [], "unfilled": {}}
+    failed = "bad: retrieve: ConnectionError: gone away"
+    assert record["candidate"] == {"name": "first 5", "notes": [failed], "unfilled": {}}
     test = record["scores"]["span_recall@1"].pop("test")
     assert (test["p_value"], test["smallest_p"], test["clusters"]) == (0.25, 0.25, 4)
     assert record["intervals"] == {"level": 0.95, "seed": 0, "independent": "questions"}

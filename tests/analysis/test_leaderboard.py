@@ -50,7 +50,12 @@ def dataset(numbers=range(QUESTIONS), end=10):
 def result():
     """A result whose scores are replaced."""
     return evaluate(
-        lambda query, k: [], dataset(), k=1, budgets=["20ch", "10ch"], metrics=[SpanRecall()], experiment_name="base"
+        lambda query, k: [{"doc_id": "d0"}],
+        dataset(),
+        k=1,
+        budgets=["20ch", "10ch"],
+        metrics=[SpanRecall()],
+        experiment_name="base",
     )
 
 

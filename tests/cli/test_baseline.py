@@ -110,6 +110,19 @@ def test_junit_has_one_test_case_per_gate(rag_eval, project):
     assert cases[1][0].get("message") == "failed: 0.750, 8 questions"
 
 
+def test_junit_has_the_notes_of_the_run_and_of_its_baseline(rag_eval, project):
+    given = (*FLAGS, "--gate", "recall@2 >= 0.7", "--budget", "40ch", "--junit", "gates.xml")
+    ended = "† rankings that ran out of results before the budget was filled: 3 of 4 at 40ch"
+
+    def notes():
+        return ET.parse(project / "gates.xml").getroot()[0].find("system-out").text.splitlines()
+
+    assert rag_eval(*given).code == 0
+    assert ended in notes()
+    assert rag_eval(*given, "--baseline", "last").code == 0
+    assert f"both: {ended}" in notes()
+
+
 def test_a_junit_report_that_cannot_be_written_is_told_before_the_run_or_after_it(rag_eval, project):
     refused = rag_eval(*FLAGS, "--junit", "docs")
     assert refused.code == 2

@@ -97,8 +97,14 @@ def test_json_is_one_strict_object_of_what_comparison_tells(rag_eval, runs):
     printed = json.loads(outcome.out, parse_constant=pytest.fail)
     before, after = map(load_result, runs)
     record = Comparison.of(before, after).record()
-    assert printed["baseline"] == {"name": "before", "folder": str(runs[0]), "created": before.created}
-    assert printed["candidate"] == {"name": "after", "folder": str(runs[1]), "created": after.created}
+    for which, run, folder in (("baseline", before, runs[0]), ("candidate", after, runs[1])):
+        assert printed[which] == {
+            "name": run.name,
+            "notes": list(run.notes),
+            "unfilled": {},
+            "folder": str(folder),
+            "created": run.created,
+        }
     assert {key: value for key, value in printed.items() if key not in ("baseline", "candidate")} == {
         key: value for key, value in record.items() if key not in ("baseline", "candidate")
     }
@@ -111,6 +117,7 @@ def test_the_files_hold_the_same_object_and_a_page(rag_eval, runs, folder):
     assert json.loads((folder / "new/diff/diff.json").read_text()) == json.loads(printed)
     page = (folder / "new/diff/diff.md").read_text()
     assert page.startswith("# after against before\n")
+    assert "\n- before: results whose text occurs more than once: 2;" in page
     assert "span_recall@1: 1 improved, 1 regressed, 1 unchanged\n" in page
     assert "## Questions that got worse by span_recall@1\n" in page
     assert "| invoices come when? |" in page

@@ -238,7 +238,8 @@ def test_a_question_for_which_there_was_nothing_more_counts_as_answered():
         evaluate(lambda query, k: search(query, k)[:1], dataset(6), k=2, budgets=["30ch"])
     assert kept(caught.value.result) == ["0", "1", "2"]
     assert asked == ["0", "1", "2", "3"]
-    assert "3 rankings ran out of results before the budget was filled" in caught.value.result.notes
+    told = "† rankings that ran out of results before the budget was filled: 3 of 3 at 30ch"
+    assert told in caught.value.result.notes
 
 
 def test_a_question_that_was_not_asked_at_every_k_counts_as_not_answered():

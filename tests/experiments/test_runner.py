@@ -867,7 +867,7 @@ def test_a_text_that_occurs_more_than_once_is_noted():
 
 def test_a_ranking_that_ends_before_the_budget_is_filled_is_noted():
     result = evaluate(lambda query, k: tens(query, k)[:3], ONE, k=1, budgets=["100ch"])
-    assert any("1 ranking ran out of results before the budget was filled" in note for note in result.notes)
+    assert "† rankings that ran out of results before the budget was filled: 1 of 1 at 100ch" in result.notes
 
 
 def test_questions_for_which_a_metric_failed_are_counted():

@@ -636,3 +636,24 @@ def test_a_gate_on_a_score_that_was_measured_otherwise_in_the_baseline_is_not_me
     assert (found.verdict, found.counts_as) == ("not measured", "error")
     assert found.told == told
     assert verdict(after, gate, replace(after, name="same")).verdict != "not measured"
+
+
+@pytest.mark.parametrize(
+    ("gate", "told"),
+    [
+        ("recall@50ch >= 0", "filled: 8"),
+        ("recall@50ch drop <= 1", "filled: 8 now"),
+        ("lost@50ch <= 8", "filled: 8 now"),
+    ],
+)
+def test_a_verdict_says_that_a_budget_was_not_filled(gate, told):
+    dataset = Dataset(
+        [DocumentLevelGroundTruth(query(number), [DocumentId("d0")]) for number in range(8)], DOCUMENT, corpus=CORPUS
+    )
+    ids = [{"doc_id": document.id} for document in CORPUS]
+    whole, part = (
+        evaluate(lambda _, k, found=found: found[:k], dataset, k=1, budgets=["50ch"]) for found in (ids, ids[:2])
+    )
+    assert verdict(part, gate, whole).told.endswith(f", rankings that ran out of results before the budget was {told}")
+    assert "ran out" not in verdict(whole, gate, whole).told
+    assert "ran out" not in verdict(part, gate.replace("50ch", "1"), whole).told

@@ -29,7 +29,7 @@ from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.results.clusters import Cluster, Clusters
 from rag_evaluation_framework.results.properties import Labels, labels_of
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.summary import Summary, number
+from rag_evaluation_framework.results.summary import Summary, marked, notes_by_run
 from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
 
@@ -62,7 +62,10 @@ class Comparison:
         clusters: Which of the queries that are compared count together.
         cluster: What was asked to be taken as independent; None if that is by how many documents there are.
         labels: The properties by which the queries that are compared can be told apart, and their values of each.
-        notes: All notes shown with the comparison.
+        notes: All notes on the comparison itself.
+        run_notes: All notes of baseline and candidate, shown below those.
+        unfilled: How many rankings of baseline and candidate ran out of results before the budget of a score was
+            filled, by score: its means are marked.
         incomparable: The scores of one name that mean something else in each result, as their metrics have other
             parameters or their budgets another tokenizer; with the reason. They are not compared.
     """
@@ -80,6 +83,8 @@ class Comparison:
     skipped: tuple[str, ...]
     placed: tuple[str, ...]
     notes: tuple[str, ...]
+    run_notes: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    unfilled: tuple[Mapping[str, int], Mapping[str, int]] = field(default_factory=lambda: ({}, {}))
     incomparable: Mapping[str, str] = field(default_factory=dict[str, str])
     clusters: Clusters = field(default_factory=Clusters, compare=False)
     cluster: Cluster | None = None
@@ -130,6 +135,8 @@ class Comparison:
             after=new,
             change=change,
             headlines=(baseline.headline, candidate.headline),
+            run_notes=(baseline.all_notes, candidate.all_notes),
+            unfilled=(baseline.unfilled, candidate.unfilled),
             questions=_wordings(baseline, candidate, shared),
             added=tuple(query_id for query_id in after if query_id not in before and query_id not in was_skipped),
             removed=tuple(query_id for query_id in before if query_id not in after and query_id not in now_skipped),
@@ -282,8 +289,16 @@ class Comparison:
         """Return the comparison for JSON: what became of each score, then each question with its deltas or None."""
         return {
             "schema_version": 1,
-            "baseline": {"name": self.baseline},
-            "candidate": {"name": self.candidate},
+            **{
+                which: {"name": name, "notes": list(notes), "unfilled": dict(unfilled)}
+                for which, name, notes, unfilled in zip(
+                    ("baseline", "candidate"),
+                    (self.baseline, self.candidate),
+                    self.run_notes,
+                    self.unfilled,
+                    strict=True,
+                )
+            },
             "intervals": {
                 "level": LEVEL,
                 "seed": _SEED,
@@ -326,7 +341,7 @@ class Comparison:
             headline=(f"before: {self.headlines[0]}", f"after: {self.headlines[1]}", *self._strength(first)),
             header=("", "n", "before", "after", "delta", "interval", "p", "+/-"),
             rows=tuple(self._row(name) for name in self.deltas),
-            notes=self.notes,
+            notes=(*self.notes, *notes_by_run(("before", "after"), self.run_notes, "both")),
             worst_title=f"Greatest losses by {first}",
             worst=tuple((f"{value:+.3f}", query_id, self.questions[query_id] or "–") for query_id, value in lost),
             facts=(),
@@ -341,7 +356,8 @@ class Comparison:
         p = "–" if test is None else written_p_value(test.p_value)
         changes = self.change.columns[name]
         moved = f"{int((changes > 0).sum())}/{int((changes < 0).sum())}"
-        return name, str(len(self.deltas[name])), number(before), number(after), change, within, p, moved
+        means = (marked(mean, name in run) for mean, run in zip((before, after), self.unfilled, strict=True))
+        return name, str(len(self.deltas[name])), *means, change, within, p, moved
 
     def _strength(self, name: str) -> Iterator[str]:
         test = self.tests.get(name)

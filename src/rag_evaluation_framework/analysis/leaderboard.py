@@ -104,7 +104,9 @@ class Leaderboard:
         comparisons: The comparison of each other run with the baseline, over the queries that these two share.
         tables: The scores of each run, of the queries that have the same truth in all; NaN where one lacks a score.
         headlines: How many of the answerable questions were scored, in each run.
-        notes: All notes shown with the table.
+        notes: All notes on the comparison itself.
+        run_notes: All notes of each run, shown below those.
+        unfilled: As in `Comparison`, of each run.
         clusters: Which queries count together.
     """
 
@@ -113,6 +115,8 @@ class Leaderboard:
     tables: tuple[ScoreTable, ...]
     headlines: tuple[str, ...]
     notes: tuple[str, ...]
+    run_notes: tuple[tuple[str, ...], ...]
+    unfilled: tuple[Mapping[str, int], ...]
     clusters: Clusters = field(default_factory=Clusters, compare=False)
 
     @classmethod
@@ -143,6 +147,8 @@ class Leaderboard:
             comparisons=comparisons,
             tables=tables,
             headlines=tuple(run.headline for run in runs),
+            run_notes=tuple(run.all_notes for run in runs),
+            unfilled=tuple(run.unfilled for run in runs),
             notes=(*noted_pairs(names, comparisons, tables), *noted_orders(names, tables, clusters.numbers)),
             clusters=clusters,
         )
@@ -241,7 +247,12 @@ class Leaderboard:
         by = self.score(score)
         return {
             "schema_version": 1,
-            "runs": [{"name": name, "headline": told} for name, told in zip(self.runs, self.headlines, strict=True)],
+            "runs": [
+                {"name": name, "headline": told, "notes": list(notes), "unfilled": dict(unfilled)}
+                for name, told, notes, unfilled in zip(
+                    self.runs, self.headlines, self.run_notes, self.unfilled, strict=True
+                )
+            ],
             "baseline": self.runs[0],
             "intervals": {
                 "level": LEVEL,

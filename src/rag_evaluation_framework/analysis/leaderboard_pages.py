@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rag_evaluation_framework.analysis.strength import range_of_power
-from rag_evaluation_framework.results.summary import Summary, number
+from rag_evaluation_framework.results.summary import Summary, marked, notes_by_run
 from rag_evaluation_framework.results.written import written_interval, written_p_value, written_signed
 
 if TYPE_CHECKING:
@@ -48,25 +48,29 @@ def _by_score(board: Leaderboard, score: str, standings: tuple[Standing, ...]) -
         headline=(*_headline(board, score), *_scored(board)),
         header=("", "mean", "delta", "interval", "p", "tied"),
         rows=tuple(
-            (f"{place} {standing.run}", *_cells(standing, place, standing.run == board.runs[0]))
+            (f"{place} {standing.run}", *_cells(board, score, standing, place))
             for place, standing in enumerate(standings, 1)
         ),
-        notes=board.notes,
+        notes=(*board.notes, *notes_by_run(board.runs, board.run_notes)),
         worst_title="",
         worst=(),
         facts=(),
     )
 
 
-def _cells(standing: Standing, place: int, is_baseline: bool) -> tuple[str, ...]:
+def _mean(board: Leaderboard, score: str, run: str, mean: float | None) -> str:
+    return marked(mean, score in board.unfilled[board.runs.index(run)])
+
+
+def _cells(board: Leaderboard, score: str, standing: Standing, place: int) -> tuple[str, ...]:
     test = standing.test
     differs = (
-        ("–", "baseline" if is_baseline else "–", "–")
+        ("–", "baseline" if standing.run == board.runs[0] else "–", "–")
         if test is None
         else (written_signed(test.mean), written_interval(test), written_p_value(test.p_value))
     )
     tied = "best" if place == 1 and standing.is_tied else "yes" if standing.is_tied else "no"
-    return number(standing.mean), *differs, tied
+    return _mean(board, score, standing.run, standing.mean), *differs, tied
 
 
 def _headline(board: Leaderboard, score: str) -> Iterator[str]:
@@ -94,7 +98,7 @@ def _scored(board: Leaderboard) -> Iterator[str]:
 def _all_scores(board: Leaderboard, numbers: dict[str, str]) -> Iterator[Summary]:
     if len(board.score_names) > 1:
         marked = {
-            name: {standing.run: f"{number(standing.mean)}{'*' if standing.is_tied else ' '}" for standing in standings}
+            name: {s.run: f"{_mean(board, name, s.run, s.mean)}{'*' if s.is_tied else ' '}" for s in standings}
             for name, standings in ((name, board.standings(name)) for name in board.score_names)
         }
         counts = [board.tied[name].questions if name in board.tied else 0 for name in board.score_names]
@@ -111,10 +115,17 @@ def _all_scores(board: Leaderboard, numbers: dict[str, str]) -> Iterator[Summary
 def _by_budget(board: Leaderboard, numbers: dict[str, str]) -> Iterator[Summary]:
     for curve in board.budget_curves:
         means = dict(zip(board.runs, curve.means, strict=True))
+        names = [f"{curve.metric}@{budget}" for budget in curve.budgets]
         yield _table(
             f"{curve.metric} by budget",
             ("", *(f"@{budget}" for budget in curve.budgets)),
-            [(f"{place} {run}", *map(number, means[run])) for run, place in numbers.items()],
+            [
+                (
+                    f"{place} {run}",
+                    *(_mean(board, name, run, mean) for name, mean in zip(names, means[run], strict=True)),
+                )
+                for run, place in numbers.items()
+            ],
         )
 
 

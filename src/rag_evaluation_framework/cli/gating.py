@@ -132,8 +132,10 @@ class Gating:
         """Write the JUnit XML, if it was asked for; the arguments and what is returned are those of `write`."""
         if self.junit is None:
             return ()
+        compared = self.compared(result)
+        page = compared.summary() if isinstance(compared, rag.Comparison) else result.summary()
         try:
-            write_over(self.junit, reports.gates_as_junit(result, problems, self.baseline))
+            write_over(self.junit, reports.gates_as_junit(result, problems, page.notes, self.baseline))
         except OSError as error:
             return (f"--junit {self.junit}: cannot be written ({store.reason(error)}); choose another file",)
         return ()

@@ -26,6 +26,8 @@ CANDIDATES = "candidates"
 """The stage that keeps what a reranker was given, where no other stage does."""
 RERANK = "rerank"
 """The stage in which a reranker orders candidates; of several, the second is `rerank 2`."""
+UNFILLED = "†"
+"""The mark of scores at a budget before which some rankings ran out of results."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ class Rankings(OnDemand[QueryRanking]):
         prepared: Whether the retriever was told all questions before, and could do something about it.
         tokenizer: What counted tokens for budgets in tokens, or None; compared by equality.
         notes: What the user should know about how the rankings were made.
+        unfilled: How many rankings ran out of results before a budget was filled, by budget; only budgets of which some
+            did.
 
     Raises:
         ConfigError: The corpus is not a `Corpus`.
@@ -120,6 +124,7 @@ class Rankings(OnDemand[QueryRanking]):
     prepared: bool = False
     tokenizer: object | None = None
     notes: tuple[str, ...] = ()
+    unfilled: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def __post_init__(self) -> None:
         _check_corpus(self.corpus)

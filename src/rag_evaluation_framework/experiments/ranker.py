@@ -21,7 +21,7 @@ from rag_evaluation_framework.data.failures import NOT_ANSWERED, NOT_ASKED, Fail
 from rag_evaluation_framework.data.hit_table import HitCollector, RankedHits
 from rag_evaluation_framework.data.hits import Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.rankings import Rankings, StageRow, stage_columns, stage_rows
+from rag_evaluation_framework.data.rankings import UNFILLED, Rankings, StageRow, stage_columns, stage_rows
 from rag_evaluation_framework.experiments.asker import Asker, Returned
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.text.reading import RankingCutter
@@ -45,7 +45,6 @@ class _Seen:
         depth: How many results were asked for.
         deeper: How many to ask for so that the budgets are filled; 0 if there is nothing to gain.
         exhausted: Whether these are all hits.
-        unfilled: Whether a budget that the corpus could fill is not filled.
         limit: The parameter of the retriever that ends the ranking.
         failure: How it failed, or None.
         notes: What the retriever noted.
@@ -57,7 +56,6 @@ class _Seen:
     depth: int
     deeper: int
     exhausted: bool
-    unfilled: bool
     limit: str | None
     failure: Failure | None
     notes: Sequence[str]
@@ -154,7 +152,8 @@ class Ranker:
                 f"stopped: {not_asked} of {len(queries)} questions were not asked, as {self._asker.abandoned} before "
                 f"them had no answer within {self.timeout:g} s and could not be stopped"
             )
-        for text in self._notes(hits, [answer for answer, fine in zip(deepest, worked, strict=True) if fine]):
+        unfilled = {cutoff: ended & worked for cutoff, ended in self.cutter.unfilled(hits).items()}
+        for text in self._notes(hits, deepest, worked, unfilled):
             note(text)
         return Rankings(
             tuple(queries),
@@ -171,6 +170,7 @@ class Ranker:
             calls=self._asker.calls,
             timed=self.timed,
             tokenizer=self.cutter.tokenizer,
+            unfilled={str(cutoff): int(rows.sum()) for cutoff, rows in unfilled.items() if rows.any()},
         )
 
     def _ranked(self, answers: Sequence[_Seen], worked: NDArray[np.bool_]) -> RankedHits:
@@ -280,8 +280,7 @@ class Ranker:
         self.depth = max(self.depth, answer.depth)
         found = answer.found
         hits = self._locator.place(found.hits)
-        reached, unfilled = self.cutter.reach(hits)
-        kept = hits[: max(self._largest.size, reached)]
+        kept = hits[: max(self._largest.size, self.cutter.reach(hits))]
         return _Seen(
             self._hits.add(kept),
             len(kept),
@@ -289,7 +288,6 @@ class Ranker:
             answer.depth,
             0 if found.complete or answer.failure is not None else self.cutter.next_depth(kept),
             (found.complete or len(hits) < answer.depth) and len(kept) == len(hits),
-            unfilled,
             found.limit,
             answer.failure,
             answer.notes,
@@ -302,15 +300,22 @@ class Ranker:
     def _is_document(self, text: str) -> bool:
         return text in self.cutter.reader.corpus
 
-    def _notes(self, found: RankedHits, answers: Sequence[_Seen]) -> Iterator[str]:
+    def _notes(
+        self,
+        found: RankedHits,
+        answers: Sequence[_Seen],
+        worked: NDArray[np.bool_],
+        unfilled: Mapping[Cutoff, NDArray[np.bool_]],
+    ) -> Iterator[str]:
         """Yield notes on the rankings that were made."""
-        unfilled = sum(answer.unfilled for answer in answers)
-        short = [answer for answer in answers if answer.unfilled or answer.hits < self._largest.size]
+        few = np.array([answer.hits < self._largest.size for answer in answers], dtype=np.bool_)
+        ended = np.any([few, *unfilled.values()], axis=0) & worked
+        short = [answer for answer, early in zip(answers, ended, strict=True) if early]
         for limit in dict.fromkeys(answer.limit for answer in short if answer.limit is not None):
             yield f"rankings end early, as {limit} is less than was asked for"
-        if unfilled:
-            rankings = "ranking" if unfilled == 1 else "rankings"
-            yield f"{unfilled} {rankings} ran out of results before the budget was filled"
+        counts = [f"{rows.sum()} of {worked.sum()} at {cutoff}" for cutoff, rows in unfilled.items() if rows.any()]
+        if counts:
+            yield f"{UNFILLED} rankings that ran out of results before the budget was filled: {', '.join(counts)}"
         hits = found.flat
         told = hits.take(np.flatnonzero(hits.text.known & hits.placed))
         rows, numbers = told.distinct()

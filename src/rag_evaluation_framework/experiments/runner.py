@@ -159,6 +159,7 @@ def _scored(
             "calls": rankings.calls,
             "latency": rankings.latency,
             "candidates": before.candidates,
+            "unfilled": rankings.unfilled,
             "chunking": truth.chunking,
         },
         timings={**rankings.seconds, "score": seconds},

@@ -25,6 +25,7 @@ from rag_evaluation_framework.gates.uncounted import (
     left_out_of_mean,
     not_compared,
     not_compared_by_reason,
+    unfilled_budgets,
     why_no_score,
 )
 from rag_evaluation_framework.results.clusters import FEWEST, Cluster, Clusters
@@ -146,6 +147,7 @@ class Runs:
             raise NotMeasured(f"no question{_of(gate.where)} has a score {name}")
         value = fsum(column[rows].tolist()) / len(rows)
         others = left_out_of_mean(self.result.scores, name, self._rows(gate.where))
+        others += unfilled_budgets(name, {"": self.result})
         least, greatest = ends_of(column, self.result.score_range(name))
         worst = least if gate.is_at_least else greatest
         if not gate.population:
@@ -167,6 +169,7 @@ class Runs:
         some = None if gate.where is None else self._ids(gate.where)
         means = f"{change.before:.3f} to {change.after:.3f}, {_questions(change.questions)}"
         means += left_out_of_drop(compared, (before.scores, self.result.scores), name, some)
+        means += unfilled_budgets(name, {" before": before, " now": self.result})
         columns = compared.before.columns[name], compared.after.columns[name]
         worst = change.before if np.nanmin(columns) >= 0 else inf  # all that the baseline found
         if not gate.population:
@@ -214,6 +217,7 @@ class Runs:
         told = f"{len(lost)} of {_questions(len(found))} found before, by {name}{not_compared(compared)}"
         told += f", {unwatched} failed before and not watched" if unwatched else ""
         told += f", {placed} skipped before and not watched" if placed else ""
+        told += unfilled_budgets(name, {" before": baseline, " now": self.result})
         wordings = dict(compared.questions) | {str(label.query.id): label.query.text for label in self.result.skipped}
         why = {query_id: why_no_score(self.result, query_id) for query_id in lost[:_MOST_NAMED]}
         named = (

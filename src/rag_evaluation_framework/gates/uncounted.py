@@ -1,6 +1,6 @@
 """Which questions the value of a gate leaves out, or counts as 0, and why, in words beside it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,12 @@ def not_compared(compared: Comparison, skipped: int = 0) -> str:
     """
     count = len(compared.removed) + len(compared.changed) + skipped
     return f", {count} of the baseline not compared" if count else ""
+
+
+def unfilled_budgets(name: str, runs: Mapping[str, EvaluationResult[Any]]) -> str:
+    """Return how many rankings ran out of results before the budget of a score was filled, in each of some runs."""
+    counts = [f"{run.unfilled[name]}{when}" for when, run in runs.items() if name in run.unfilled]
+    return f", rankings that ran out of results before the budget was filled: {', '.join(counts)}" if counts else ""
 
 
 def _failures(scores: ScoreTable) -> NDArray[np.bool_]:

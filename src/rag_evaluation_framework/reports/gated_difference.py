@@ -12,7 +12,6 @@ from rag_evaluation_framework.gates.uncounted import not_compared_by_reason, why
 from rag_evaluation_framework.reports.summaries import difference
 from rag_evaluation_framework.results.gate_verdict import GateVerdict, gate_rows, told_gates
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.result_summary import failure_notes
 from rag_evaluation_framework.results.summary import Summary, SummaryTable
 
 _MOST_LISTED = 100  # per gate; a step summary has at most 1 MiB
@@ -38,7 +37,6 @@ def gated_difference(
         page,
         headline=(*([counted] if counted else []), *page.headline),
         gates=gate_rows(after.gates),
-        notes=(*failure_notes(after), *page.notes),
         causes=causes,
     )
 

@@ -33,7 +33,10 @@ def show_gates(console: Console, verdicts: tuple[GateVerdict, ...]) -> None:
 
 
 def gates_as_junit(
-    result: EvaluationResult[Any], problems: Sequence[str] = (), baseline: EvaluationResult[Any] | None = None
+    result: EvaluationResult[Any],
+    problems: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    baseline: EvaluationResult[Any] | None = None,
 ) -> str:
     """Return the gates of a result as JUnit XML: one test case per gate.
 
@@ -43,6 +46,7 @@ def gates_as_junit(
     Args:
         result: The result.
         problems: Why it cannot be relied on. If there are some, they are an error of one more test case, "the run".
+        notes: Notes on the result, and on the baseline that it is compared with.
         baseline: What it was compared with. The hashes of the datasets of both are properties.
     """
     suite = ET.Element(
@@ -73,8 +77,8 @@ def gates_as_junit(
         elif _is_open(verdict):
             ET.SubElement(case, "skipped", message=told)
         ET.SubElement(case, "system-out").text = told
-    if failures:
-        ET.SubElement(suite, "system-out").text = failures
+    if notes:
+        ET.SubElement(suite, "system-out").text = "\n".join(map(_fit, notes))
     suites = ET.Element("testsuites", name="rag-eval")
     suites.append(suite)
     ET.indent(suites)

@@ -160,7 +160,8 @@ class MetricRecord:
 class ConfigRecord:
     """What is read of a configuration; the rest is for people.
 
-    `top_k`: the questions that `@topK` cuts elsewhere than at the first k; None if all are cut alike.
+    `top_k`: the questions that `@topK` cuts elsewhere than at the first k; None if all are cut alike. `unfilled`: how
+    many rankings ran out of results before a budget was filled, by budget.
     """
 
     dataset: DatasetRecord
@@ -170,6 +171,7 @@ class ConfigRecord:
     metrics: tuple[MetricRecord, ...]
     k: tuple[Count, ...] = ()
     top_k: dict[str, Count] | None = None
+    unfilled: dict[str, Count] | None = None
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ from rag_evaluation_framework.results.record import (
     question_lines,
 )
 from rag_evaluation_framework.results.reranking import Reranking
-from rag_evaluation_framework.results.result_summary import summary_of
+from rag_evaluation_framework.results.result_summary import all_notes, summary_of
 from rag_evaluation_framework.results.summary import Summary
 from rag_evaluation_framework.results.unanswerable import Unanswerable
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore, mean_scores
@@ -212,6 +212,20 @@ class EvaluationResult(Generic[U]):
     def score_names(self) -> tuple[str, ...]:
         """The names of all scores: every metric at every cutoff that it takes."""
         return tuple(self.scores.columns)
+
+    @cached_property
+    def unfilled(self) -> dict[str, int]:
+        """How many rankings ran out of results before the budget of a score was filled, by score; only where some did.
+
+        Such a mean is not that of a whole budget: it is marked wherever it is shown.
+        """
+        known: Mapping[str, int] = self.config.get("unfilled") or {}
+        return {name: known[cutoff] for name in self.score_names if (cutoff := name.partition("@")[2]) in known}
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """All notes shown with the result: what failed, results without a place, and `notes`."""
+        return all_notes(self)
 
     def per_query(self, name: str) -> dict[str, float | None]:
         """Return one score by query id, in order; None where a query has none.

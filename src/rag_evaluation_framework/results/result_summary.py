@@ -12,7 +12,7 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.gate_verdict import gate_rows
 from rag_evaluation_framework.results.means import told_drop, within
 from rag_evaluation_framework.results.recorded_parts import servers, vector_stores
-from rag_evaluation_framework.results.summary import Summary, SummaryTable, number, skipped_lines
+from rag_evaluation_framework.results.summary import Summary, SummaryTable, marked, number, skipped_lines
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.results.result import EvaluationResult
@@ -25,7 +25,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
     name = result.score_names[0]
     scores = result.per_query(name)
     zeros = f"; counting as 0: {', '.join(sorted(result.scores.count_as_zero))}" if result.scores.count_as_zero else ""
-    notes, worst = tuple(_notes(result)), result.worst()
+    worst = result.worst()
     corpus, dataset = result.config["corpus"], result.config["dataset"]
     candidates, how = result.config.get("candidates"), result.config.get("latency")  # of a report they may be anything
     retriever = result.config.get("retriever")
@@ -45,7 +45,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
             (metric, *(_cell(result, f"{metric}@{cutoff}") for cutoff in result.cutoffs))
             for metric in result.metric_names
         ),
-        notes=notes,
+        notes=result.all_notes,
         worst_title=f"Weakest questions by {name}",
         worst=tuple((number(scores[query.query_id]), query.query_id, query.text or "–") for query in worst),
         skipped=skipped_lines(result.skipped),
@@ -84,7 +84,8 @@ def _cell(result: EvaluationResult[Any], name: str) -> str:
     if name not in result.scores.columns:
         return ""
     known = result.statistics.get(name)
-    return number(None) if known is None else f"{number(result.metrics[name])} {within(known)}"
+    mean = marked(result.metrics[name], name in result.unfilled)
+    return mean if known is None else f"{mean} {within(known)}"
 
 
 def _strength(result: EvaluationResult[Any], name: str) -> list[str]:
@@ -107,14 +108,15 @@ def _beside(result: EvaluationResult[Any]) -> list[str]:
     return parts
 
 
-def _notes(result: EvaluationResult[Any]) -> list[str]:
+def all_notes(result: EvaluationResult[Any]) -> tuple[str, ...]:
+    """Return all notes shown with a result: what failed, results without a place, and its own."""
     notes = [*failure_notes(result), *_partial(result)]
     unlocated, hits = result.counts["unlocated_hits"], result.counts["hits"]
     if unlocated:
         share = f"{unlocated / hits:.0%}"
         noun = RULES[result.evaluation_type].noun
         notes.append(f"{unlocated} of {hits} results ({share}) have no {noun}; they count as not relevant")
-    return notes + list(result.notes)
+    return (*notes, *result.notes)
 
 
 def failure_notes(result: EvaluationResult[Any]) -> list[str]:

@@ -1,12 +1,13 @@
 """Summaries of results as text, Markdown and HTML."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from rag_evaluation_framework._outside import fit_to_keep, name_line, one_line
+from rag_evaluation_framework.data.rankings import UNFILLED
 from rag_evaluation_framework.data.skipped import Skipped
 
 Row = tuple[str, ...]
@@ -168,6 +169,22 @@ def skipped_lines(skipped: Iterable[Skipped]) -> tuple[str, ...]:
 def number(value: float | None) -> str:
     """Return a score with three decimals, or a dash for None."""
     return "–" if value is None else f"{value:.3f}"
+
+
+def marked(mean: float | None, is_unfilled: bool) -> str:
+    """Return a mean as `number` does, with a mark if some of its rankings ran out of results before the budget."""
+    return f"{number(mean)}{UNFILLED if is_unfilled and mean is not None else ''}"
+
+
+def notes_by_run(names: Sequence[str], notes: Sequence[Sequence[str]], all_runs: str = "each") -> tuple[str, ...]:
+    """Return the notes of several runs, each once, with the names of those that have it, or that all do."""
+    runs: dict[str, list[str]] = {}
+    for name, own in zip(names, notes, strict=True):
+        for note in own:
+            runs.setdefault(note, []).append(name)
+    return tuple(
+        f"{all_runs if len(those) == len(names) else ', '.join(those)}: {note}" for note, those in runs.items()
+    )
 
 
 def _table(header: Row, rows: tuple[Row, ...]) -> list[str]:

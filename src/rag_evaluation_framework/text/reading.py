@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import ceil
 
 import numpy as np
@@ -304,16 +303,22 @@ class RankingCutter:
                 depths.append(min(estimate, _STEEPEST * found, _DEEPEST))
         return max(depths)
 
-    def reach(self, ranking: Ranking) -> tuple[int, bool]:
-        """Return how many hits the budgets reach, and whether one that the corpus could fill is left unfilled.
+    def reach(self, ranking: Ranking) -> int:
+        """Return how many hits the budgets reach."""
+        reached = [budget.depth(ranking) for budget in self.budgets.values()]
+        return max((len(ranking) if depth is None else depth for depth in reached), default=0)
+
+    def unfilled(self, rankings: RankedHits) -> dict[Cutoff, NDArray[np.bool_]]:
+        """Return which rankings end before a budget is filled, for each budget that the corpus could fill.
 
         Whether a budget is filled is not known, and so not said, where a hit has an unknown length.
         """
-        reached = [(cutoff.size, budget.depth(ranking)) for cutoff, budget in self.budgets.items()]
-        unfilled = any(depth is None and size <= self._characters for size, depth in reached)
-        deepest = max((len(ranking) if depth is None else depth for _, depth in reached), default=0)
-        return deepest, unfilled and all(map(self.reader.has_text, ranking))
-
-    @cached_property
-    def _characters(self) -> int:
-        return sum(len(document.content) for document in self.reader.corpus)
+        table = rankings.flat
+        known = np.ones(len(rankings), dtype=np.bool_)
+        known[rankings.query[~(table.placed | table.text.known)]] = False
+        characters = sum(len(document.content) for document in self.reader.corpus) if self.budgets else 0
+        return {
+            cutoff: known & ~budget.fill(rankings)
+            for cutoff, budget in self.budgets.items()
+            if cutoff.size <= characters
+        }
