@@ -621,6 +621,39 @@ def test_a_leaderboard_shows_the_notes_of_its_runs_and_marks_what_was_not_filled
     assert told == {"enough": (False, {}), "few": ended, "other": ended}
 
 
+@pytest.mark.parametrize("labels", ["d0", "d0*"])
+def test_renamed_ids_and_empty_answers_are_told_apart_in_a_comparison(labels):
+    names = ("d0", "d1", "d2")
+    corpus = Corpus([Document(DocumentId(name), "text") for name in names])
+    entries = [
+        DocumentLevelGroundTruth(Query(QueryId(name), QueryText(name)), [DocumentId(labels)]) for name in ("a", "b")
+    ]
+
+    def returning(*ids):
+        given = {"k": 3, "budgets": [], "experiment_name": "run"}
+        return evaluate(
+            lambda query, k: [{"doc_id": name} for name in ids][:k], Dataset(entries, DOCUMENT, corpus=corpus), **given
+        )
+
+    fine, renamed, other, empty = returning(*names), returning("d-0", "d-1", "d-2"), returning("d0"), returning()
+    told = f"after: 0 of 6 ids match a label, such as 'd-0'; labels are such as '{labels}'"
+    assert told in fine.compare(renamed).summary().notes
+    assert "after: the retriever returned no results for any question (2 asked)" in fine.compare(empty).summary().notes
+    assert not any("match a label" in note or "no results" in note for run in (fine, other) for note in run.all_notes)
+
+
+def test_ids_that_are_labels_of_other_questions_are_no_other_ids():
+    corpus = Corpus([Document(DocumentId(name), "text") for name in ("d0", "d1")])
+    entries = [
+        DocumentLevelGroundTruth(Query(QueryId(name), QueryText(name)), [DocumentId(name)]) for name in ("d0", "d1")
+    ]
+    swapped = evaluate(
+        lambda query, k: [{"doc_id": "d1" if query == "d0" else "d0"}], Dataset(entries, DOCUMENT, corpus=corpus), k=1
+    )
+    assert swapped.metrics["recall@1"] == 0
+    assert not any("match a label" in note for note in swapped.all_notes)
+
+
 def test_another_corpus_is_noted():
     longer = Corpus([Document(DocumentId("d"), "0123456789" * 10 + "!")])
     assert "the corpus is not the same" in run(10).compare(run(10, corpus=longer)).notes

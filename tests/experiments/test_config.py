@@ -253,11 +253,11 @@ def test_a_given_corpus_takes_precedence_over_that_of_the_dataset():
 
 def test_a_corpus_that_changed_beside_the_spans_is_noted_in_the_result():
     longer = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("b.md"), "Roses are red.")])
-    (note,) = evaluate(FixedRetriever(), GOOD, corpus=longer).notes
+    note, _ = evaluate(FixedRetriever(), GOOD, corpus=longer).notes
     assert note == (
         "the corpus has changed since the dataset was labelled; labelled spans that carry no text to compare: 1"
     )
-    (note,) = evaluate(FixedRetriever(), dataset(span(0, 16, TEXT[:16])), corpus=longer).notes
+    note, _ = evaluate(FixedRetriever(), dataset(span(0, 16, TEXT[:16])), corpus=longer).notes
     assert note == "the corpus has changed since the dataset was labelled; all labelled spans still match"
 
 

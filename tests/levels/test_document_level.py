@@ -106,7 +106,7 @@ def test_relevant_documents_outside_the_corpus_count_as_relevant_and_are_noted()
     assert result.metrics["recall"] == pytest.approx(2 / 5)
     (warning,) = result.notes
     assert "are not in the corpus, so that no retriever can find them: 3, the first 'x.md' of question 'q'" in warning
-    assert run(dataset("a.md", relevant_prefixes=["guides/"]), []).notes == ()
+    assert run(dataset("a.md", relevant_prefixes=["guides/"]), ranked("a.md")).notes == ()
 
 
 def test_places_outside_the_corpus_are_noted_too():
@@ -118,7 +118,7 @@ def test_places_outside_the_corpus_are_noted_too():
 
 def test_a_corpus_that_holds_none_of_the_relevant_documents_is_refused_unless_the_dataset_brings_it():
     brought = dataset("x.md", relevant_prefixes=["old/"])
-    (noted,) = run(brought, []).notes
+    noted, _ = run(brought, []).notes
     assert noted.startswith("relevant documents that are not in the corpus, so that no retriever can find them: 2, ")
     alone = Dataset(brought.ground_truth, DOCUMENT, name="labels")
     with pytest.raises(DatasetError, match=r"holds none of its relevant documents \('x.md' of question 'q', …\)"):

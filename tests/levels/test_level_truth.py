@@ -131,7 +131,8 @@ def test_built_in_chunkers_of_another_size_are_refused_and_of_the_same_size_are_
     with pytest.raises(DatasetError, match="belongs to one chunking"):
         evaluation.run(RecursiveCharacterChunker(15, separators=("",)))
     same = evaluation.run(RecursiveCharacterChunker(10, separators=("",)))
-    assert (same.notes, same.config["chunking"]["chunks"]) == ((), 12)
+    assert same.config["chunking"]["chunks"] == 12
+    assert same.notes == ("the retriever returned no results for any question (1 asked)",)
 
 
 def test_questions_without_an_answer_need_no_chunk_in_the_index():
