@@ -102,13 +102,13 @@ def test_a_gate_on_a_score_that_the_baseline_measured_otherwise_is_refused_befor
         "@dataclass(frozen=True)\nclass Weighted(DocumentLevelMetric):\n    weight: float\n\n"
         "    def calculate(self, retrieved, ground_truth):\n        return self.weight\n"
     )
-    given = ("--metric", "own_metric:Weighted:weight=0.6", "--baseline", "last", "--gate", "weighted@2 drop <= 1")
+    given = ("--metric", "own_metric:Weighted:weight=0.6", "--baseline", "last", "--gate", "weighted@2 drop <= 0.3")
     assert rag_eval(*FLAGS, "--metric", "own_metric:Weighted:weight=0.5").code == 0
     outcome = rag_eval(*FLAGS, *given)
     assert outcome.code == 2
-    assert outcome.err == (
-        "error: gate 'weighted@2 drop <= 1': weighted@2 of the baseline 'search' is not comparable: weight 0.5 "
-        "before, 0.6 after\n"
+    assert "\n".join(told_of(outcome)) == (
+        "error: gate 'weighted@2 drop <= 0.3': weighted@2 of the baseline 'search' is not comparable: weight 0.5 "
+        "before, 0.6 after"
     )
     assert len([*(project / ".rag-eval/runs").iterdir()]) == 1
     assert rag_eval(*FLAGS, "--metric", "own_metric:Weighted:weight=0.5", *given[2:]).code == 0

@@ -219,10 +219,10 @@ class Runs:
         told += f", {placed} skipped before and not watched" if placed else ""
         told += unfilled_budgets(name, {" before": baseline, " now": self.result})
         wordings = dict(compared.questions) | {str(label.query.id): label.query.text for label in self.result.skipped}
-        why = {query_id: why_no_score(self.result, query_id) for query_id in lost[:_MOST_NAMED]}
+        reasons = {query_id: why_no_score(self.result, query_id) for query_id in lost[:_MOST_NAMED]}
         named = (
             f"{one_line(wordings[query_id], _WIDEST)} ({name_line(query_id)}{reason and f', {reason}'})".strip()
-            for query_id, reason in why.items()
+            for query_id, reason in reasons.items()
         )
         more = "; …" if len(lost) > _MOST_NAMED else ""
         return Measurement.pinned(len(lost), f"{told}{': ' if lost else ''}{'; '.join(named)}{more}", len(found), lost)
