@@ -6,7 +6,6 @@ import pytest
 
 from rag_evaluation_framework import TOKEN, Dataset, Query, TokenLevelGroundTruth, load_dataset, save_dataset
 from rag_evaluation_framework.data import QueryId, QueryText, Skipped
-from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.errors import DatasetError
 
 ASKED = TokenLevelGroundTruth(Query.from_text("A?"), [])
@@ -88,35 +87,3 @@ def test_a_skipped_question_that_cannot_be_written_is_refused(tmp_path):
     skipped = [Skipped(Query(QueryId("s"), QueryText("lone \udc80")), "x", "y")]
     with pytest.raises(DatasetError, match="skipped question 's': contains a lone surrogate"):
         save_dataset(Dataset([ASKED], TOKEN, skipped=skipped), tmp_path / "d.json")
-
-
-# --- files of earlier versions ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("file", ["d.json", "d.jsonl"])
-def test_the_names_that_earlier_versions_kept_become_skipped_questions(tmp_path, file):
-    dataset = load_dataset(written(tmp_path, file, metadata={"left_out": ["S?", "T?"], "author": "me"}))
-    assert dataset.metadata == {"author": "me"}
-    assert [label.query for label in dataset.skipped] == [Query.from_text("S?"), Query.from_text("T?")]
-    assert {label.quote for label in dataset.skipped} == {""}
-    assert {label.reason for label in dataset.skipped} == {
-        "a quote could not be placed; the earlier version that made the dataset did not record which"
-    }
-    again = load_dataset(save_dataset(dataset, tmp_path / f"again-{file}"))
-    assert again.skipped == dataset.skipped
-
-
-def test_a_name_that_a_question_of_the_dataset_has_as_well_is_still_counted(tmp_path):
-    path = tmp_path / "d.json"
-    asked = {"id": Query.from_text("S?").id, "query": "S?", "relevant_spans": []}
-    path.write_text(json.dumps({"schema_version": 1, "metadata": {"left_out": ["S?"]}, "questions": [asked]}))
-    dataset = load_dataset(path)
-    assert count_skipped(dataset.skipped) == 1
-    assert dataset.skipped[0].query.text == "S?"
-
-
-@pytest.mark.parametrize("given", [5, "Who?", None, {"Who?": 1}, [1], [" "], [None]])
-def test_metadata_that_lists_no_questions_stays_metadata(tmp_path, given):
-    dataset = load_dataset(written(tmp_path, metadata={"left_out": given}))
-    assert dataset.metadata == {"left_out": given}
-    assert dataset.skipped == ()

@@ -22,7 +22,7 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.datasets.answers import have_places
 from rag_evaluation_framework.datasets.labels import LabelReader
-from rag_evaluation_framework.datasets.skipped_labels import read_left_out, read_skipped
+from rag_evaluation_framework.datasets.skipped_labels import read_skipped
 from rag_evaluation_framework.errors import DatasetError
 
 SCHEMA_VERSION = 2
@@ -168,7 +168,6 @@ def _read(
         raise records.error()
     records.warn()
     metadata = {**header.metadata, **(header.model_extra or {})}
-    skipped += read_left_out(metadata, {entry.query.id for entry in truth} | {label.query.id for label in skipped})
     return Dataset(
         truth,
         level,

@@ -1,19 +1,15 @@
 """Labels that could not be placed, as the native format lists them."""
 
-from collections.abc import Iterator, Set
 from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework._support.records import Record, RecordReader
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.data.label_contexts import UniqueWith
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
-
-_NOT_RECORDED = "a quote could not be placed; the earlier version that made the dataset did not record which"
 
 
 class _SkippedQuery(Record):
@@ -83,21 +79,3 @@ def read_skipped(items: list[Any], where: str, records: RecordReader, *, are_sco
         anchor = label.anchor(record.quote)
         labels.append(Skipped(asked, record.quote, record.reason, anchor, where_it_was, label.beside, label.among))
     return labels
-
-
-def read_left_out(metadata: dict[str, Any], taken: Set[str]) -> Iterator[Skipped]:
-    """Yield the questions that a file of an earlier version lists by their wordings alone, and take them out of there.
-
-    Args:
-        metadata: The metadata of the dataset, where they are under `left_out`.
-        taken: The ids of all other questions.
-    """
-    wordings: Any = metadata.get("left_out")
-    if not is_list(wordings) or not all(isinstance(wording, str) and wording.strip() for wording in wordings):
-        return
-    del metadata["left_out"]
-    for wording in dict.fromkeys(wordings):
-        query = Query.from_text(wording)
-        if query.id in taken:  # by another question of that wording
-            query = Query(QueryId(f"{query.id} (skipped)"), query.text)
-        yield Skipped(query, "", _NOT_RECORDED)
