@@ -67,7 +67,7 @@ from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.cli import run as cli_run
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.experiments.ranker import HitLocator  # which earlier commits have there, too
+from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.types import QueryId, QueryText
 
 _ROOM = "text" if find_spec("rag_evaluation_framework.text.terms") else "retrievers"  # of the earlier commit

@@ -552,6 +552,29 @@ def test_a_score_below_0_can_drop_from_0():
     assert verdict(other, "my_recall@1 drop <= 0.5", one).verdict == "failed"
 
 
+@pytest.mark.parametrize("least", [1.0, -1.0])
+def test_the_worst_drop_is_one_to_the_least_score_that_the_metric_has(least):
+    class Points(DocumentLevelMetric):
+        score_range = (least, 5.0)
+
+        def calculate(self, retrieved, ground_truth):
+            return 3.0
+
+    result = run(lambda _: 1, k=[1], metrics=[Points()])
+    assert verdict(result, f"points@1 drop <= {3 - least}", result).verdict == "not measured"
+    assert verdict(result, f"points@1 drop <= {2.9 - least}", result).verdict == "passed"
+
+
+def test_documents_that_are_not_known_make_a_population_gate_not_measured(tmp_path):
+    (tmp_path / "alone").mkdir()
+    report = (ALL.save(tmp_path / "run") / "report.json").rename(tmp_path / "alone/report.json")
+    found = verdict(load_result(report), "population(recall@1) >= 0.5", cluster="document")
+    assert found.verdict == "not measured"
+    assert "the documents of the labels are not known" in found.told
+    with pytest.raises(ConfigError, match="cluster='page': expected 'question' or 'document'"):
+        check_gates(ALL, "recall@1 >= 0.5", cluster="page")
+
+
 COMPARED = "compared >= 90 %"
 
 

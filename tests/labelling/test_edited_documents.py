@@ -138,8 +138,8 @@ def test_rankings_are_not_scored_by_labels_that_are_elsewhere_now(table):
 def test_labels_whose_document_is_unchanged_stay_whatever_else_changed(table):
     after = corpus_of(a=TABLE["a.md"].content, b="New.\n")
     assert relabel_edited(table, after) is None
-    (note,) = evaluate(BM25Retriever(), table, corpus=after, k=1).notes
-    assert note == "the corpus has changed since the dataset was labelled; all labelled spans still match"
+    notes = evaluate(BM25Retriever(), table, corpus=after, k=1).notes
+    assert "the corpus has changed since the dataset was labelled; all labelled spans still match" in notes
     assert [finding for finding in lint_dataset(table, after).findings if finding.kind == "place differs"] == []
 
 

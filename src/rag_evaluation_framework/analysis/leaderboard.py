@@ -60,7 +60,7 @@ def compare(
         candidate: Another one.
         more: Any number of others; with at least one the comparison is a `Leaderboard`.
         cluster: What is taken as independent, `"question"` or `"document"`; by default documents, where the labels are
-            in at least 20.
+            in at least 6.
 
     Raises:
         LevelMismatch: They are of different evaluation types.

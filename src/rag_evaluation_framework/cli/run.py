@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import experiments, reports, results, retrievers
+from rag_evaluation_framework import experiments, gates, reports, results, retrievers
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli import paths
@@ -28,8 +28,6 @@ from rag_evaluation_framework.errors import (
     ResultError,
     SaveFailed,
 )
-from rag_evaluation_framework.experiments.unlocated import too_many_unlocated
-from rag_evaluation_framework.gates import unreliable
 
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
@@ -118,8 +116,8 @@ def run(
             allow_unlocated = 1
         skipped = why_skipped(result, experiment.corpus)
         problems = (
-            *unreliable(result, allow_failures, allow_skipped, skipped),
-            *too_many_unlocated(result, experiment.corpus, allow_unlocated),
+            *gates.unreliable(result, allow_failures, allow_skipped, skipped),
+            *experiments.too_many_unlocated(result, experiment.corpus, allow_unlocated),
         )
         not_written: tuple[str, ...] = ()
         if not isinstance(problem, Interrupted):

@@ -43,10 +43,12 @@ def check_gates(
         allow_skipped: Number of questions that may be skipped.
 
     Raises:
-        ConfigError: A text is not a gate; or `on_inconclusive` is something else.
+        ConfigError: A text is not a gate; or `on_inconclusive` or `cluster` is something else.
     """
     if on_inconclusive not in get_args(OnInconclusive):
         raise ConfigError(f"on_inconclusive={shown(on_inconclusive)}: expected 'pass' or 'fail'")
+    if cluster not in (None, *get_args(Cluster)):
+        raise ConfigError(f"cluster={shown(cluster)}: expected 'question' or 'document', or None for the default")
     listed = [gates] if isinstance(gates, str | Gate) else gates
     parsed = [gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in listed]
     found = verdicts(Runs(result, baseline, cluster), parsed, on_inconclusive)

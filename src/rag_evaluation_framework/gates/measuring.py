@@ -152,7 +152,10 @@ class Runs:
         worst = least if gate.is_at_least else greatest
         if not gate.population:
             return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(rows))}{others}", worst)
-        clusters = clusters_of((self.result,), self.result.scores.query_ids, self.cluster)
+        try:
+            clusters = clusters_of((self.result,), self.result.scores.query_ids, self.cluster)
+        except ResultError as unknown:
+            raise NotMeasured(str(unknown)) from None
         mean = self.result.means_of([name], rows, clusters)[name]
         check_clusters(clusters.among(rows), mean.clusters)
         bounds = f"{mean.low:.3f} to {mean.high:.3f}" if isfinite(mean.high - mean.low) else "not known"
@@ -171,7 +174,7 @@ class Runs:
         means += left_out_of_drop(compared, (before.scores, self.result.scores), name, some)
         means += unfilled_budgets(name, {" before": before, " now": self.result})
         columns = compared.before.columns[name], compared.after.columns[name]
-        worst = change.before if np.nanmin(columns) >= 0 else inf  # all that the baseline found
+        worst = change.before - ends_of(np.concatenate(columns), self.result.score_range(name))[0]
         if not gate.population:
             return Measurement.pinned(drop, f"{gate.written(drop)}, from {means}", worst)
         scored = ~np.isnan(compared.change.columns[name])
@@ -372,7 +375,7 @@ def check_clusters(clusters: Clusters, count: int) -> None:
     few = clusters.few or count
     if few < FEWEST:
         needed, alone = f"at least {FEWEST} questions, and there are {few}", ""
-        if clusters.few:
+        if clusters.few or clusters.numbers is not None:
             needed = f"labels in at least {FEWEST} documents, and they are in {few}"
             alone = ", let the gate be about questions on these documents alone (cluster: question)"
         raise NotMeasured(

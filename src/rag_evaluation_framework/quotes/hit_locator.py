@@ -76,7 +76,7 @@ class HitLocator:
             if hit.doc_id in self.corpus and (hit.start is not None or hit.end is not None):
                 length = len(hit.text or "")
                 start = hit.start if hit.start is not None else (hit.end or 0) - length
-                if hit.text and self.corpus[hit.doc_id].content.startswith(hit.text, start):
+                if hit.text and start >= 0 and self.corpus[hit.doc_id].content.startswith(hit.text, start):
                     return replace(hit, start=start, end=start + length)
                 end = start + length if hit.end is None else hit.end
                 self.misplaced.add(CharacterSpan(hit.doc_id, max(start, 0), end))

@@ -406,7 +406,7 @@ class EvaluationResult(Generic[U]):
         Args:
             candidate: The other result.
             cluster: What is taken as independent, `"question"` or `"document"`; by default documents, where the labels
-                are in at least 20.
+                are in at least 6.
 
         Raises:
             ConfigError: `cluster` is something else.

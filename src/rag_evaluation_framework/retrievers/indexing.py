@@ -34,6 +34,7 @@ from rag_evaluation_framework.retrievers.store_checks import check_empty, tell_w
 from rag_evaluation_framework.vector_stores.vector_checks import unit
 
 _EQUAL = 1e-6  # in any coordinate of two directions
+_ROWS_AT_ONCE = 1_024
 DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
 """About 200 tokens of English, without overlap."""
 
@@ -156,8 +157,9 @@ def _tell_of_no_direction(embedder: Embedder, texts: Sequence[str], vectors: NDA
             f"{shown(worded[0])}. It has no direction: such chunks are found in the order of the corpus, behind those "
             "that are alike the question"
         )
-    directions = unit(vectors)
-    if len(texts) > 2 and not zeros and np.abs(directions - directions[0]).max() < _EQUAL:
+    blocks = (unit(vectors[first : first + _ROWS_AT_ONCE]) for first in range(0, len(texts), _ROWS_AT_ONCE))
+    first = unit(vectors[:1])
+    if len(texts) > 2 and not zeros and all(np.abs(block - first).max() < _EQUAL for block in blocks):
         note(
             f"{embedder.name} returns the same vector for all {len(texts)} texts: they are found in the order of the "
             "corpus, whatever the question"
