@@ -95,7 +95,8 @@ def test_ranks_that_contradict_the_scores_are_counted(rag_eval, files):
 
 
 def test_distances_are_refused_until_their_order_is_told(rag_eval, files):
-    (files / "bm25.run").write_text("refunds Q0 faq.md 1 0.1 t\nrefunds Q0 agent.md 2 0.7 t\n")
+    others = "".join(f"other Q0 page{rank}.md {rank} 0.{rank} t\n" for rank in range(1, 6))
+    (files / "bm25.run").write_text(f"refunds Q0 faq.md 1 0.1 t\nrefunds Q0 agent.md 2 0.7 t\n{others}")
     refused = rag_eval(*ONE)
     assert refused.code == 2
     assert "--order given" in refused.err

@@ -93,7 +93,8 @@ def test_a_run_and_score_read_the_same_files_with_the_same_result(tmp_path, cont
 
 
 def test_distances_are_refused_until_their_order_is_told_and_are_no_scores_then(tmp_path):
-    content = "q1 Q0 a 1 0.1 r\nq1 Q0 b 2 0.4 r\nq2 Q0 a 1 0.2 r\n"
+    more = "".join(f"q1 Q0 z{rank} {rank} 0.{rank + 2} r\n" for rank in range(3, 7))
+    content = f"q1 Q0 a 1 0.1 r\nq1 Q0 b 2 0.4 r\n{more}q2 Q0 a 1 0.2 r\n"
     with pytest.raises(DatasetError, match="scores of every ranking rise"):
         evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])
     result = evaluate(stored(tmp_path, content, order="given"), DOCUMENTS, 2, budgets=[])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
+_FEWEST_RISES = 5
 Order: TypeAlias = Literal["given", "score"]
 """How the rankings of a file are ordered: as they are listed (by the rank column, if there is one), or by score."""
 
@@ -29,18 +30,18 @@ def check_order(order: object) -> None:
 
 
 def refuse_rising(rankings: Iterable[Sequence[float]], path: Path) -> None:
-    """Refuse scores that rise in every ranking in which they differ: distances, or rankings upside down.
+    """Refuse scores that never fall from a result to the next: distances, or rankings upside down.
 
     Raises:
-        DatasetError: They do.
+        DatasetError: They rise, and so often that it is not by chance, as in a few rankings in no order.
     """
-    rises = False
+    rises = 0
     for scores in rankings:
         for before, after in pairwise(scores):
             if after < before:
                 return
-            rises |= after > before
-    if rises:
+            rises += after > before
+    if rises >= _FEWEST_RISES:
         raise DatasetError(
             f"{path}: the scores of every ranking rise, so that its last result would be the best. Are they distances? "
             "Expected scores of which the highest is the best. Give order='given' (--order given) to keep the order of "
