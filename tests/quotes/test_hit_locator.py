@@ -212,6 +212,37 @@ def test_the_next_free_place_in_documents_of_one_name_is_any_of_them():
     assert len({hit.span for hit in ranking}) == 26
 
 
+class TestSources:
+    """Metadata say where a text is from: it may be a document, and it may be `confluence` or the id of a row."""
+
+    TWO = corpus(**{"v1__faq.md": "# One. Call us.", "v2__faq.md": "Call us.", "b.md": "Invoices."})
+
+    def placed(self, text, *sources, start=None, chunk_id=None):
+        locator = HitLocator(self.TWO)
+        (found,) = locator.place((Hit(None, start, None, chunk_id, text, sources=sources),))
+        assert found.sources == ()
+        return found.doc_id, found.start, locator.unknown
+
+    @pytest.mark.parametrize("names", [(), ("confluence",), ("v2/faq.pdf", "0b3e"), ("  ",)])
+    def test_that_name_no_document_leave_the_text_to_be_looked_for_everywhere(self, names):
+        assert self.placed("Invoices.", *names, start=700) == ("b.md", 0, set())
+
+    def test_that_name_a_document_have_it_looked_for_there_first(self):
+        assert self.placed("Call us.") == ("v1/faq.md", 7, set())
+        assert self.placed("Call us.", "v2/faq.md") == ("v2/faq.md", 0, set())
+        assert self.placed("Call us.", "confluence", "/data/v2/faq.md", "v1/faq.md") == ("v2/faq.md", 0, set())
+        assert self.placed("Invoices.", "v2/faq.md") == ("b.md", 0, set())
+
+    def test_of_a_text_that_is_nowhere_are_its_document_for_the_record(self):
+        assert self.placed("Elsewhere.", "confluence", "v2/faq.md") == ("v2/faq.md", None, set())
+        assert self.placed("Elsewhere.", "confluence", "0b3e") == ("confluence", None, {"confluence"})
+
+    def test_say_where_a_start_counts(self):
+        twice = corpus(a=FOOTER * 2)
+        (found,) = HitLocator(twice).place((Hit(None, len(FOOTER), None, None, FOOTER, sources=("web", "a")),))
+        assert found.start == len(FOOTER)
+
+
 class TestTextsThatAreNowhereVerbatim:
     """A loader drops markup, decodes entities and joins what stands in cells; a splitter deletes white space."""
 

@@ -91,7 +91,17 @@ class TestAsHits:
         ("result", "hit"),
         [
             ({"text": "Hello"}, Hit(text="Hello")),
-            ({"page_content": "Hello", "source": "a.md"}, Hit(DOCUMENT.id, text="Hello")),
+            ({"page_content": "Hello", "source": "a.md"}, Hit(text="Hello", sources=("a.md",))),
+            (
+                {"page_content": "Hello", "source": "a.md", "start": 0, "end": 5},
+                Hit(None, 0, 5, None, "Hello", None, ("a.md",)),
+            ),
+            (
+                {"text": "Hello", "source": "call.mp3", "start": 12.5, "end": 15.0},
+                Hit(text="Hello", sources=("call.mp3",)),
+            ),
+            ({"text": "Hello", "source": "a.md", "start": -1}, Hit(text="Hello", sources=("a.md",))),
+            ({"source": "a.md", "start": 0, "end": 5}, Hit(DOCUMENT.id, 0, 5)),
             ({"content": "Hello", "document": "a.md", "score": 2}, Hit(DOCUMENT.id, text="Hello", score=2.0)),
             ({"doc_id": "a.md", "start": 0, "end": 5}, Hit(DOCUMENT.id, 0, 5)),
             ({"docId": "a.md", "start": 0, "end": 0, "text": ""}, Hit(DOCUMENT.id, 0, 0, text="")),
@@ -292,15 +302,15 @@ class TestAsHits:
         [
             (
                 {"id": None, "metadata": {"source": "a.md", "start_index": 7, "page": 1}, "page_content": "World!"},
-                Hit(DOCUMENT.id, 7, text="World!"),
+                Hit(None, 7, text="World!", sources=("a.md",)),
             ),
             (
                 {"id": "9f", "content": "World!", "meta": {"file_path": "a.md", "split_idx_start": 7}, "score": 0.5},
-                Hit(DOCUMENT.id, 7, None, "9f", "World!", 0.5),
+                Hit(None, 7, None, "9f", "World!", 0.5, ("a.md",)),
             ),
             (
                 {"id": "9f", "content": "World!", "file_path": "a.md", "split_idx_start": 7, "source_id": "77"},
-                Hit(DOCUMENT.id, 7, None, "9f", "World!"),
+                Hit(None, 7, None, "9f", "World!", None, ("a.md",)),
             ),
             (
                 {
@@ -313,15 +323,15 @@ class TestAsHits:
                     },
                     "score": 0.5,
                 },
-                Hit(DOCUMENT.id, 7, None, "9f", "World!", 0.5),
+                Hit(None, 7, None, "9f", "World!", 0.5, ("a.md",)),
             ),
             (
                 {"text": "World!", "metadata": {"doc_id": "a.md", "start": 7, "end": 13}},
-                Hit(DOCUMENT.id, 7, text="World!"),
+                Hit(None, 7, text="World!", sources=("a.md",)),
             ),
             (
                 {"page_content": "World!", "metadata": {"source": "a.md", "doc_id": "0b3e", "start_index": -1}},
-                Hit(DOCUMENT.id, text="World!"),
+                Hit(text="World!", sources=("a.md", "0b3e")),
             ),
             ({"text": "World!", "doc_id": "a.md", "metadata": {"source": "b.md"}}, Hit(DOCUMENT.id, text="World!")),
             ({"text": "World!", "doc_id": "a.md", "start": 3, "start_index": 7}, Hit(DOCUMENT.id, 3, text="World!")),
@@ -361,6 +371,10 @@ class TestAsHits:
         with collected():  # that there are more
             assert as_hits(frame, "search", 1) == found[:1]
         assert as_hits(frame[:0], "search") == ()
+        gaps = pandas.DataFrame(
+            {"doc_id": ["a.md", None], "start": [0, None], "end": [5, None], "text": ["Hello", "World!"]}
+        )
+        assert as_hits(gaps, "search") == found  # the columns with gaps are of floats
         scored = pandas.DataFrame({"chunk_id": [7, 8], "score": [0.5, float("nan")]})
         assert as_hits(scored, "search") == (Hit(chunk_id="7", score=0.5), Hit(chunk_id="8"))
         with pytest.raises(InputError, match=r"the keys \['body'\]"):

@@ -37,7 +37,7 @@ Result = Hit | AnyChunk | CharacterSpan | str | Mapping[str, Any]
 """One result of a pipeline, with whatever is known of it."""
 
 _KEYS = (
-    ("doc_id", "document", "document_id", "docId", "source", "file_path"),
+    ("doc_id", "document", "document_id", "docId"),
     ("start",),
     ("end",),
     ("chunk_id", "chunkId", "id", "id_"),
@@ -46,8 +46,11 @@ _KEYS = (
 )
 """The keys under which dicts have what a hit has, in the order of a `Hit`."""
 
-_METADATA_DOCUMENTS = ("source", "file_path", "doc_id", "document_id", "docId")
-"""The keys under which metadata name the document, best first: LangChain may have an id of its own in `doc_id`."""
+_SOURCES = ("source", "file_path")
+"""The keys under which dicts name where a text is from: often a document, but it may be `confluence`, or a URL."""
+
+_METADATA_SOURCES = (*_SOURCES, "doc_id", "document_id", "docId")
+"""The keys under which metadata do, best first: LangChain may have an id of its own in `doc_id`."""
 
 _SPLITTER_STARTS = ("start_index", "split_idx_start", "start_char_idx", "start")
 """The keys under which splitters write where a text begins. Not all count in the whole document, so no end is read: the
@@ -120,7 +123,8 @@ def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ..
     if isinstance(results, Mapping):
         results = _from_run_output(cast("Mapping[str, Any]", results), source)
     if hasattr(results, "iterrows"):  # a DataFrame of pandas, whose items are its column names
-        results = results.astype(object).where(results.notna(), None).to_dict("records")
+        results = results.convert_dtypes().astype(object)  # whole numbers, though there are gaps among them
+        results = results.where(results.notna(), None).to_dict("records")
     if _is_ranked(results):
         if most is not None and isinstance(results, Sized) and len(results) > most:
             note(f"{source} returned more results than it was asked for; the first ones were read")
@@ -236,20 +240,26 @@ def _from_mapping(result: Mapping[str, Any], source: str) -> Hit:
     fields = {**node, **result} if node else result
     doc_id, start, end, chunk_id, text, score = [_known(fields, keys) for keys in _KEYS]
     metadata = _mapping(_known(fields, ("metadata", "meta")))
-    if text is not None:
-        doc_id = _known(metadata, _METADATA_DOCUMENTS) if doc_id is None else doc_id
+    sources: tuple[Any, ...] = ()
+    if text is None:
+        doc_id = _known(fields, _SOURCES) if doc_id is None else doc_id
+        if _known(fields, _ENOUGH) is None and (doc_id is None or start is None or end is None):
+            keys = sorted(f"{key}{' (None)' if value is None else ''}" for key, value in result.items())
+            raise InputError(
+                f"{source} returned a dict with the keys {keys}; expected 'text', or 'doc_id', 'start' and 'end', or "
+                "'doc_id' or 'chunk_id' alone"
+            )
+    else:
+        begins = [_known(named, _SPLITTER_STARTS) for named in (fields, metadata)]
+        begin = next((begin for begin in begins if type(begin) is int and begin >= 0), None)
         if doc_id is None:
-            start = end = None  # in what is not known: of a transcript they are seconds
+            named = [*map(fields.get, _SOURCES), *map(metadata.get, _METADATA_SOURCES)]
+            sources = tuple(_id(name) for name in named if name is not None)
+            if type(start) is not int or type(end) is not int:  # of a transcript they are seconds
+                start, end = begin if sources else None, None
         elif start is None and end is None:
-            begins = (_known(named, _SPLITTER_STARTS) for named in (fields, metadata))
-            start = next((begin for begin in begins if type(begin) is int and begin >= 0), None)
-    elif _known(fields, _ENOUGH) is None and (doc_id is None or start is None or end is None):
-        keys = sorted(f"{key}{' (None)' if value is None else ''}" for key, value in result.items())
-        raise InputError(
-            f"{source} returned a dict with the keys {keys}; expected 'text', or 'doc_id', 'start' and 'end', or "
-            "'doc_id' or 'chunk_id' alone"
-        )
-    return Hit(_id(doc_id), start, end, _id(chunk_id), text, score)
+            start = begin
+    return Hit(_id(doc_id), start, end, _id(chunk_id), text, score, sources)
 
 
 def _mapping(given: Any) -> Mapping[str, Any]:
@@ -283,6 +293,7 @@ def _sound(hit: Hit, source: str) -> Hit:
         and type(hit.chunk_id) in _TEXT
         and type(hit.text) in _TEXT
         and (score is None or (type(score) is float and isfinite(score)))
+        and not hit.sources
     ):
         return hit
     doc_id = _field(source, "doc_id", hit.doc_id, plain_text, "a text")
@@ -306,6 +317,7 @@ def _sound(hit: Hit, source: str) -> Hit:
         _field(source, "chunk_id", hit.chunk_id, plain_text, "a text"),
         _field(source, "text", hit.text, plain_text, "a text"),
         score if score is not None and isfinite(score) else None,
+        _field(source, "sources", hit.sources, lambda names: tuple(map(plain_text, names)), "a tuple of texts") or (),
     )
 
 

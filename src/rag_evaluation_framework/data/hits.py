@@ -20,6 +20,8 @@ class Hit:
         chunk_id: The chunk's id, or None.
         text: The retrieved text, or None.
         score: The retriever's own score, higher is better, or None.
+        sources: Names of where the text may be from, best first, as metadata give them. Unlike `doc_id` they may name
+            no document; a hit that was located has none.
     """
 
     doc_id: DocumentId | None = None
@@ -28,6 +30,7 @@ class Hit:
     chunk_id: str | None = None
     text: str | None = None
     score: float | None = None
+    sources: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, chunk: AnyChunk, score: float | None = None) -> "Hit":

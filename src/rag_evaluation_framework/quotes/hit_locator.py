@@ -26,7 +26,8 @@ class HitLocator:
     occurrence; but a hit that is equal to an earlier one, and has the id of a chunk, is that chunk again. A hit that
     has nothing but the id of a chunk is looked up among the given chunks, and one that has nothing but a document is
     the whole document. A hit that cannot be located keeps its rank; one whose document the corpus does not have is not
-    looked for in others, and keeps the name it gave. If it named a place that there is not and brings no text, it is
+    looked for in others, and keeps the name it gave. Its sources are hints: the first that names a document is tried
+    before all documents are. If it named a place that there is not and brings no text, it is
     one of no length.
 
     Args:
@@ -66,6 +67,8 @@ class HitLocator:
     def _placed(self, hit: Hit, taken: set[CharacterSpan], searches: dict[Hit, "_Search"]) -> Hit:
         if self._exists(hit):
             return hit
+        if hit.sources:
+            return self._from_sources(hit, taken, searches)
         documents: list[DocumentId] | None = None
         if hit.doc_id is not None and hit.doc_id.strip():
             documents = self.resolver.alike(hit.doc_id)
@@ -93,6 +96,15 @@ class HitLocator:
         if search.place is None:
             return _unplaced(hit)
         return replace(hit, doc_id=search.place.doc_id, start=search.place.start, end=search.place.end)
+
+    def _from_sources(self, hit: Hit, taken: set[CharacterSpan], searches: dict[Hit, "_Search"]) -> Hit:
+        """Locate a hit in the document that one of its sources names, else by its text alone."""
+        name = next(filter(self.resolver.alike, hit.sources), None)
+        named = replace(hit, doc_id=DocumentId(name or hit.sources[0]), sources=())
+        found = named if name is None else self._placed(named, taken, searches)
+        if not found.placed:
+            found = self._placed(replace(named, doc_id=None, start=None, end=None), taken, searches)
+        return found if found.placed else self._placed(named, taken, searches)
 
     def _places(self, hit: Hit, documents: Sequence[DocumentId] | None, limit: int) -> list[CharacterSpan]:
         """Return the first places of a hit: `limit` of them or more, or all there are."""
