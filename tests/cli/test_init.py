@@ -1,4 +1,5 @@
 import shlex
+import unicodedata
 
 import pytest
 
@@ -310,7 +311,7 @@ def test_a_dataset_is_updated_with_accepted_quotes(rag_eval, copied):
 
 
 def test_text_files_that_the_default_pattern_does_not_match_are_told(rag_eval, folder):
-    for name in ("a.rst", "guides/b.rst", "c.txt", ".hidden.txt", "d.png"):
+    for name in ("a.rst", "guides/b.rst", "c.txt", ".hidden.txt", "d.png", unicodedata.normalize("NFD", "größe.md")):
         (folder / "docs" / name).write_text("Something.")
     said = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").out
     assert "Not read: 2 .rst, 1 .txt. --glob '**/*.{md,rst,txt}' reads them, too.\n" in said

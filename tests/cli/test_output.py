@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_evaluation_framework.cli.console import stdout
+
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 SCORED = ("--qrels", "qrels.txt", "--rankings", "mine.run")
 INIT = ("--corpus", "docs", "--questions", "questions.csv")
@@ -215,6 +217,7 @@ def test_what_is_flushed_last_tells_that_nobody_reads(folder):
 
 LAST_FLUSH = """
 import os, sys
+from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli import output
 read, write = os.pipe()
 os.close(read)
@@ -246,3 +249,9 @@ def test_what_components_print_goes_to_standard_error(folder, form):
     assert "asked for" not in result
     if form:
         assert json.loads(result)["counts"]["scored"] == 2
+
+
+@pytest.mark.parametrize(("columns", "width"), [("80", 80), ("200", 200), ("", 120), ("wide", 120)])
+def test_without_a_terminal_lines_are_as_wide_as_columns_says(monkeypatch, columns, width):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert stdout().width == width

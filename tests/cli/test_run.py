@@ -196,7 +196,7 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "--corpus and --dataset missing"),
+        ([], "--corpus and --dataset missing; expected a configuration file, or --dataset"),
         (["--corpus", "docs"], "--dataset missing"),
         ([*FLAGS, "--k", "0"], "k: cutoff 0"),
         ([*FLAGS, "--k", "-1"], "k: cutoff -1: expected a whole number of at least 1, as in k=5 (--k 5)"),
@@ -556,3 +556,9 @@ def test_a_retriever_that_says_that_it_rewrites_texts_needs_no_place(rag_eval, f
         "    def retrieve(self, query, k): return ['In short: money.']\n"
     )
     assert rag_eval("run", *FLAGS, "--retriever", "own:Summaries").code == 0
+
+
+def test_the_configuration_that_init_wrote_is_named_where_nothing_is(rag_eval, folder):
+    (folder / ".rag-eval").mkdir()
+    (folder / ".rag-eval/questions.yaml").write_text("corpus: docs\n")
+    assert "a configuration file, such as .rag-eval/questions.yaml, or --dataset" in rag_eval("run").err

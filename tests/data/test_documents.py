@@ -176,7 +176,7 @@ class TestCorpus:
 
     def test_a_document_id_given_twice_is_refused(self):
         twice = [*documents(a="A", b="B"), *documents(a="other")]
-        with pytest.raises(CorpusError, match="duplicate document ids: 'a'; ids must be unique"):
+        with pytest.raises(CorpusError, match="duplicate document ids: 'a'; ids must be unique, in Unicode's form NFC"):
             Corpus(twice)
 
     def test_equal_texts_under_two_ids_are_two_documents(self):

@@ -390,7 +390,7 @@ MINIMAL = "corpus: docs\ndataset: questions.csv\n"
         (MINIMAL + "metrics: [5]\n", r"\$\.metrics\S*0\S*: "),
         ("5: x\n" + MINIMAL, r"run\.yaml: "),
         ("corpus: 5\ndatset: x\nk: [a]\n", r"\$\.corpus: .*\$\.k\S*: .*\$\.datset: unknown key"),
-        ("", "expected a mapping with at least 'corpus' and 'dataset', got NoneType"),
+        ("", "expected a mapping with at least 'corpus' and 'dataset', got nothing"),
         ("- corpus: docs\n", "expected a mapping .* got list"),
         ("just words", "expected a mapping .* got str"),
         ("corpus: [docs\n", "cannot be parsed: .*line"),

@@ -35,8 +35,8 @@ def notes(label, *found):
 def test_a_copy_that_is_not_labelled_is_counted(found, missed):
     (told,) = notes(span("a.md"), *found)
     assert told.startswith(
-        "questions for which the text of a label was retrieved where it is not labelled: 1, "
-        f"{missed} of them without any label; it counts as not relevant there."
+        "questions whose answer was retrieved at another place with the same text, which is not labelled and counts as "
+        f"not relevant: 1; for {missed} of them no labelled place was retrieved."
     )
 
 

@@ -310,8 +310,16 @@ def test_a_file_whose_every_ranking_rises_is_refused_unless_its_order_is_told(wr
     assert means == [1.0, pytest.approx((1 / 5 + 1 / 3 + 1) / 3)]
 
 
-def test_a_few_scores_in_no_order_may_rise_by_chance(written):
+def test_a_few_scores_in_no_order_may_rise_by_chance_which_is_noted(written):
     path = written('{"a": {"x": 0.1, "y": 0.4}, "b": {"y": 0.2, "x": 0.9}}')
+    with pytest.warns(
+        UserWarning, match=r"every ranking rise.*Are they distances\? The highest was taken for the best"
+    ):
+        assert score_rankings({"a": ["y"]}, read_rankings(path), ["mrr"]).mean["mrr"] == 1
+
+
+def test_one_score_that_rises_is_no_order(written):
+    path = written('{"a": {"x": 0.1, "y": 0.4}, "b": {"y": 0.2}}')
     assert score_rankings({"a": ["y"]}, read_rankings(path), ["mrr"]).mean["mrr"] == 1
 
 
@@ -404,7 +412,8 @@ def test_any_run_is_read_as_by_brute_force(tmp_path_factory, rows, block):
     path = tmp_path_factory.mktemp("runs") / "run"
     text = "".join(f"{query} Q0 {unit} {rank} {score} t{end}" for query, unit, rank, score, end in rows)
     path.write_bytes(text.encode())
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a few that rise
         patch.setattr(MODULE, "_BLOCK", block)
         if rises([row[:4] for row in rows]):
             with pytest.raises(DatasetError, match="scores of every ranking rise"):

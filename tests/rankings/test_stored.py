@@ -195,3 +195,9 @@ def test_files_that_cannot_be_used_say_where(tmp_path, content, said):
 def test_ids_name_documents_or_chunks(tmp_path):
     with pytest.raises(ConfigError, match="ids='spans'; expected 'document' or 'chunk'"):
         stored(tmp_path, TREC, ids="spans")
+
+
+def test_a_line_that_cannot_be_read_is_named_once(tmp_path):
+    content = '{"query_id": "q", "hits": [{"doc_id": "a.md", "start": 3}]}\n'
+    with pytest.raises(DatasetError, match=r": line 1: it returned a result without end"):
+        evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])

@@ -136,7 +136,7 @@ class TestErrors:
         [
             ("chunker", "recursive_charater", "recursive-character"),
             ("retriever", "BM25", "bm25"),
-            ("retriever", "vectorrag:k=5", None),
+            ("retriever", "vectorrag:k=5", "vector-rag"),
             ("metric", "nDCG", "ndcg"),
             ("metric", "NDCG", "ndcg"),
             ("metric", "SpanRecall", "span_recall"),
@@ -189,8 +189,14 @@ class TestErrors:
             build("chunker", f"recursive-character:chunk_size={size}")
 
     def test_a_missing_module_is_named(self):
-        with pytest.raises(ConfigError, match="module 'no_such_module' cannot be imported: No module named"):
+        with pytest.raises(
+            ConfigError, match="module 'no_such_module' cannot be imported: No module named .*; looked for in /"
+        ):
             build("chunker", "no_such_module:Chunker")
+
+    def test_an_attribute_that_is_nearly_right_is_answered_with_the_right_one(self):
+        with pytest.raises(ConfigError, match=r"module 'json' has no 'dunps'; did you mean 'dumps'\?"):
+            build("chunker", "json:dunps")
 
     def test_a_missing_attribute_is_named(self, own_parts):
         with pytest.raises(ConfigError, match=f"module '{own_parts}' has no 'Nothing'"):

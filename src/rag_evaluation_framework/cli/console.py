@@ -1,5 +1,6 @@
 """The console that the commands print to."""
 
+import os
 from typing import Any
 
 from rich.console import Console
@@ -8,6 +9,7 @@ _LITERAL: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 
 
 def stdout() -> Console:
-    """Return the console of standard output; without a terminal, it is at least 120 columns wide."""
+    """Return the console of standard output; without a terminal and `COLUMNS`, it is at least 120 columns wide."""
     console = Console(**_LITERAL)
-    return console if console.is_terminal else Console(width=max(console.width, 120), **_LITERAL)
+    told = console.is_terminal or os.environ.get("COLUMNS", "").isdigit()
+    return console if told else Console(width=max(console.width, 120), **_LITERAL)

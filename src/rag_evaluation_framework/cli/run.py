@@ -237,9 +237,11 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
     if config is None:
         if "dataset" not in flags:
             missing = "--dataset" if "corpus" in flags else "--corpus and --dataset"
+            written = sorted(map(str, Path(".rag-eval").glob("*.yaml")))
+            such = f", such as {written[0]}" if written else ""
             raise ConfigError(
-                f"{missing} missing; expected a configuration file, or --dataset, and --corpus if the dataset brings "
-                "no documents"
+                f"{missing} missing; expected a configuration file{such}, or --dataset, and --corpus if the dataset "
+                "brings no documents"
             )
         return experiments.parse_config({**keep, **flags}, "the options", named), Path()
     written = _taken(config, flags)

@@ -83,7 +83,9 @@ class Corpus:
         if len(self._by_id) < len(self.documents):
             counts = Counter(document.id for document in self.documents)
             twice = sorted(name for name, count in counts.items() if count > 1)
-            raise CorpusError(f"duplicate document ids: {', '.join(map(repr, twice[:5]))}; ids must be unique")
+            raise CorpusError(
+                f"duplicate document ids: {', '.join(map(repr, twice[:5]))}; ids must be unique, in Unicode's form NFC"
+            )
 
     @classmethod
     def from_folder(cls, folder_path: str | Path, glob_pattern: str = "**/*.md") -> "Corpus":
@@ -236,7 +238,7 @@ def texts_left_out(corpus: Corpus, folder: Path) -> dict[str, int]:
     for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for path in (Path(place) / name for name in files if not name.startswith(".")):
-            if path.suffix in _TEXTS and path.relative_to(folder).as_posix() not in corpus:
+            if path.suffix in _TEXTS and canonical_document_id(path.relative_to(folder).as_posix()) not in corpus:
                 counts[path.suffix] += 1
     return dict(sorted(counts.items()))
 

@@ -51,9 +51,8 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
         ConfigError: It is not a mapping, is a dataset, or holds an unknown key or a wrong value.
     """
     if not is_object(content):
-        raise ConfigError(
-            f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {type(content).__name__}"
-        )
+        got = "nothing" if content is None else type(content).__name__
+        raise ConfigError(f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {got}")
     if _is_deeper(cast("object", content), _DEEPEST):
         raise ConfigError(f"{source}: nested too deeply; expected at most {_DEEPEST} levels")
     if not _OF_DATASETS.isdisjoint(content) and {"corpus", "dataset"}.isdisjoint(content):

@@ -35,9 +35,9 @@ def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, c
             missed += not any(span.overlaps(label) for span in read for label in entry.labels)
     if retrieved:
         note(
-            f"questions for which the text of a label was retrieved where it is not labelled: {retrieved}, {missed} of "
-            "them without any label; it counts as not relevant there. `rag-eval dataset lint` names the places; `*` as "
-            "the document of a quote labels all of them"
+            f"questions whose answer was retrieved at another place with the same text, which is not labelled and "
+            f"counts as not relevant: {retrieved}; for {missed} of them no labelled place was retrieved. `rag-eval "
+            "dataset lint` names the places; `*` as the document of a quote labels all of them"
         )
 
 

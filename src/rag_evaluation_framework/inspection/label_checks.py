@@ -8,7 +8,6 @@ from typing import Any
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.label_contexts import UNIQUE_TEXTS
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.inspection.findings import Finding, quotation
@@ -36,7 +35,6 @@ class LabelChecks:
         self._shown = None if corpus is None else ShownLabels(corpus)
         self._found: dict[str, list[CharacterSpan]] = {}
         known = texts.dataset.contexts
-        self._were_several = {span for span, unique in known.unique_with.items() if unique not in UNIQUE_TEXTS}
         self._with_lost = known.with_lost
 
     def findings(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
@@ -109,10 +107,6 @@ class LabelChecks:
             if label.span is not None and label.text is not None and label.problem is None and is_long(label.text)
         }
         if self.corpus is None:
-            for span, label in long.items():
-                if label.unit in self._were_several:
-                    what = "its text stood in other places, too, when it was labelled"
-                    yield Finding("answer elsewhere", what, query, self.texts.where(span), span)
             return
         covered = _Covered([label.span for label in labels if label.span is not None])
         for span, label in long.items():

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 _FEWEST_RISES = 5
+_FEWEST_TOLD = 2
 Order: TypeAlias = Literal["given", "score"]
 """How the rankings of a file are ordered: as they are listed (by the rank column, if there is one), or by score."""
 
@@ -33,7 +35,8 @@ def refuse_rising(rankings: Iterable[Sequence[float]], path: Path) -> None:
     """Refuse scores that never fall from a result to the next: distances, or rankings upside down.
 
     Raises:
-        DatasetError: They rise, and so often that it is not by chance, as in a few rankings in no order.
+        DatasetError: They rise, and so often that it is not by chance, as it may be in a few rankings in no order; of
+            these it is noted.
     """
     rises = 0
     for scores in rankings:
@@ -41,12 +44,15 @@ def refuse_rising(rankings: Iterable[Sequence[float]], path: Path) -> None:
             if after < before:
                 return
             rises += after > before
+    told = f"{path}: the scores of every ranking rise, so that its last result would be the best. Are they distances?"
+    how = (
+        "Give order='given' (--order given) to keep the order of the file, its rank column if it has one, or "
+        "order='score' (--order score) if the highest score is the best"
+    )
     if rises >= _FEWEST_RISES:
-        raise DatasetError(
-            f"{path}: the scores of every ranking rise, so that its last result would be the best. Are they distances? "
-            "Expected scores of which the highest is the best. Give order='given' (--order given) to keep the order of "
-            "the file, its rank column if it has one, or order='score' (--order score) if the highest score is the best"
-        )
+        raise DatasetError(f"{told} Expected scores of which the highest is the best. {how}")
+    if rises >= _FEWEST_TOLD:
+        note(f"{told} The highest was taken for the best. {how}")
 
 
 def by_rank(ranked: Sequence[Ranked]) -> list[list[float]]:

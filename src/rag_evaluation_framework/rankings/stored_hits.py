@@ -67,7 +67,7 @@ def _parsed(lines: Iterable[tuple[int, bytes]], path: Path) -> Hits:
         where = f"line {number}"
         try:
             content: Any = parse_json(utf8_json.read(line))
-            query_id, found = _question(content, where)
+            query_id, found = _question(content)
             if query_id in rankings:
                 raise ValueError(f"question {query_id!r} has a ranking already")
             rankings[query_id] = found
@@ -78,7 +78,7 @@ def _parsed(lines: Iterable[tuple[int, bytes]], path: Path) -> Hits:
     return rankings
 
 
-def _question(content: Any, where: str) -> tuple[str, Retrieval | None]:
+def _question(content: Any) -> tuple[str, Retrieval | None]:
     """Return the id and the ranking of one line, None if the retrieval failed.
 
     Raises:
@@ -91,9 +91,9 @@ def _question(content: Any, where: str) -> tuple[str, Retrieval | None]:
         raise ValueError(f"query_id is {shown(query_id, 60)}; expected the id of a question")
     if is_list(content.get("doc_id")):
         line = HitLine.model_validate(content)
-        return str(query_id), None if line.failed else as_retrieval([*_columns(line)], where, _MOST)
+        return str(query_id), None if line.failed else as_retrieval([*_columns(line)], "it", _MOST)
     given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
-    return str(query_id), as_retrieval(given, where, _MOST)
+    return str(query_id), as_retrieval(given, "it", _MOST)
 
 
 def _columns(line: HitLine) -> Iterator[Hit]:

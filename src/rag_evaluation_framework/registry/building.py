@@ -89,8 +89,9 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
 def _parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
     name, _, rest = text.strip().partition(":")
     if rest and name not in components(kind):
-        attribute, _, rest = rest.partition(":")
-        name = f"{name}:{attribute}"
+        attribute, _, others = rest.partition(":")
+        if "=" not in attribute:
+            name, rest = f"{name}:{attribute}", others
     given: dict[str, Any] = {}
     for item in filter(None, rest.split(",")):
         key, equals, value = item.partition("=")

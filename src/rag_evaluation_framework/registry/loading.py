@@ -3,6 +3,7 @@
 import logging
 import sys
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -59,9 +60,13 @@ def load_installed(reference: str) -> Any:
     except (Exception, SystemExit) as error:
         kind = "" if isinstance(error, ImportError) else f"{class_name(error)}: "
         reason = exit_text(error) if isinstance(error, SystemExit) else f"{kind}{said(error)}"
+        if isinstance(error, ModuleNotFoundError):
+            reason += f"; looked for in {Path.cwd()}, and among what is installed"
         raise ConfigError(f"{reference!r}: module {module_name!r} cannot be imported: {reason}") from error
     for part in attribute.split("."):
         if not hasattr(target, part):
-            raise ConfigError(f"{reference!r}: module {module_name!r} has no {attribute!r}")
+            near = get_close_matches(part, dir(target), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ConfigError(f"{reference!r}: module {module_name!r} has no {attribute!r}{hint}")
         target = getattr(target, part)
     return target
