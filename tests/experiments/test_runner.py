@@ -442,10 +442,10 @@ def test_a_text_with_wrong_offsets_is_still_located():
 @pytest.mark.parametrize(
     "returned",
     [
-        {"text": TEXT[20:60], "source": "https://example.org/page"},
+        {"text": TEXT[20:60], "doc_id": "https://example.org/page"},
         {"text": TEXT[20:60], "doc_id": "unknown", "start": 20, "end": 60},
     ],
-    ids=["a source elsewhere", "an unknown document"],
+    ids=["a page elsewhere", "an unknown document"],
 )
 def test_a_text_of_an_unknown_document_is_not_looked_for_in_another(returned):
     result = evaluate(lambda query, k: [returned], dataset(q=[span(20, 60)]), metrics=RECALL)

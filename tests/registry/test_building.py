@@ -190,7 +190,7 @@ class TestErrors:
 
     def test_a_missing_module_is_named(self):
         with pytest.raises(
-            ConfigError, match="module 'no_such_module' cannot be imported: No module named .*; looked for in /"
+            ConfigError, match=r"module 'no_such_module' cannot be imported: No module named .*; looked for in /"
         ):
             build("chunker", "no_such_module:Chunker")
 

@@ -237,8 +237,8 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
     if config is None:
         if "dataset" not in flags:
             missing = "--dataset" if "corpus" in flags else "--corpus and --dataset"
-            written = sorted(map(str, Path(".rag-eval").glob("*.yaml")))
-            such = f", such as {written[0]}" if written else ""
+            made = sorted(map(str, Path(".rag-eval").glob("*.yaml")))
+            such = f", such as {made[0]}" if made else ""
             raise ConfigError(
                 f"{missing} missing; expected a configuration file{such}, or --dataset, and --corpus if the dataset "
                 "brings no documents"

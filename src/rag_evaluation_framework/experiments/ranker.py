@@ -82,6 +82,7 @@ class Ranker:
         concurrency: How many questions are asked side by side; at least 1.
         on_error: Whether failures are collected, or the first one that is known is raised.
         timeout: How many seconds one question may take; None for any number. With a limit, none are asked together.
+        spans: Whether spans are scored, so that it is noted that a result is a whole document.
         timed: How many questions were asked one at a time.
         depth: The most results that were asked for.
         interrupt: What ended the asking before all questions were answered at every cutoff, or None.
@@ -95,6 +96,7 @@ class Ranker:
     concurrency: int = 1
     on_error: OnError = "collect"
     timeout: float | None = None
+    spans: bool = False
     timed: int = 0
     depth: int = 0
     interrupt: KeyboardInterrupt | None = None
@@ -340,6 +342,12 @@ class Ranker:
                 f"places that do not hold the result that names them: {len(self._locator.misplaced)}, such as "
                 f"[{first.start}:{first.end}] of {shown(first.doc_id)}; it was located by its text, or not at all. Are "
                 "the documents those that were indexed? Offsets count code points"
+            )
+        if self.spans and (whole := self._locator.whole):
+            yield (
+                f"documents of which results name nothing more: {len(whole)}, such as {shown(min(whole))}; each such "
+                "result counts as the whole document. If it is a part, let the retriever return its text, or start "
+                "and end"
             )
         if repeated := _repeated(found):
             yield f"results that are another one of their ranking once more: {repeated}; a reader reads them twice"

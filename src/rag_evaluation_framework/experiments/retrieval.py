@@ -248,10 +248,11 @@ class Index:
         max_concurrency: int = 1,
         on_error: OnError = "collect",
         timeout: float | None = None,
+        spans: bool = False,
     ) -> tuple[Rankings, KeyboardInterrupt | None]:
         """Return the ranking of every query, as `retrieve` does, and the interrupt that came when some were answered.
 
-        Notes go to whoever collects them.
+        Notes go to whoever collects them; where spans are scored, also that results are whole documents.
 
         Raises:
             QueryFailed: A query failed, and `on_error` is `"raise"`.
@@ -261,7 +262,7 @@ class Index:
         if batch_queries:
             self._prepare(queries)
         ranker = Ranker(
-            self.pipeline, self.retriever, self.chunks, cutter, batch_queries, max_concurrency, on_error, timeout
+            self.pipeline, self.retriever, self.chunks, cutter, batch_queries, max_concurrency, on_error, timeout, spans
         )
         rankings = ranker.rankings(queries)
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}

@@ -13,7 +13,7 @@ from rag_evaluation_framework._support.interrupts import finished
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
 from rag_evaluation_framework.data.failures import NOT_ANSWERED
-from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.data.levels import DOCUMENT, U
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ComponentExited, Interrupted, SaveFailed
@@ -117,6 +117,7 @@ def _ranked(
             max_concurrency=measured.max_concurrency,
             on_error=measured.on_error,
             timeout=measured.timeout,
+            spans=config.level is not DOCUMENT,
         )
         return (truth, rankings), interrupt
 

@@ -38,6 +38,7 @@ class HitLocator:
         ambiguous: The texts that occurred more than once.
         unknown: The names of documents that the corpus does not have.
         misplaced: The places at which their documents do not have the text, or have none.
+        whole: The documents of which a hit named nothing more.
         by_words: The texts that are nowhere verbatim, but for white space, and were located.
     """
 
@@ -48,6 +49,7 @@ class HitLocator:
         self.ambiguous: set[str] = set()
         self.unknown: set[str] = set()
         self.misplaced: set[CharacterSpan] = set()
+        self.whole: set[str] = set()
         self.by_words: set[str] = set()
 
     def place(self, ranking: Ranking) -> Ranking:
@@ -111,6 +113,7 @@ class HitLocator:
         if hit.text is None:
             nothing_else = (hit.chunk_id, hit.start, hit.end) == (None, None, None)
             if documents is not None and len(documents) == 1 and nothing_else:
+                self.whole.add(documents[0])
                 return [CharacterSpan(documents[0], 0, len(self.corpus[documents[0]].content))]
             named = () if hit.chunk_id is None else self._by_id.get(canonical_chunk_id(hit.chunk_id), ())
             return [span for span in named if documents is None or span.doc_id in documents]
