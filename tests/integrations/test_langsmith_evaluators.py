@@ -220,6 +220,38 @@ def test_ids_of_position_aware_chunks_are_placed_by_the_registry(corpus):
     assert scored(SpanRecall(), 5, truth, outputs, registry=ChunkRegistry([chunk])).score == 0.5
 
 
+@pytest.mark.parametrize("key", ["retrieved_chunk_ids", "retrievedChunkIds", "chunk_ids", "chunkIds"])
+def test_retrieved_ids_of_position_aware_chunks_are_placed_by_the_registry(corpus, key):
+    chunks = [PositionAwareChunk.of(corpus["billing.md"], *place) for place in ((10, 30), (40, 60), (60, 70))]
+    registry, found = ChunkRegistry(chunks), {key: [chunk.id for chunk in chunks]}
+    truth = {"relevant_spans": [{"doc_id": "billing.md", "start": 20, "end": 60}]}
+    assert scored(SpanRecall(), 1, truth, found, registry=registry).score == 10 / 40
+    assert scored(SpanRecall(), 3, truth, found, registry=registry).score == 30 / 40
+    assert scored(SpanPrecision(), 3, truth, found, registry=registry).score == 30 / 50
+    ids = {"relevant_chunk_ids": [chunks[1].id]}
+    assert scored(SpanRecall(), 3, ids, found, registry=registry).score == 1.0
+    assert scored(ChunkRecall(), 1, ids, found, registry=registry).score == 0.0
+    plain = {key: [canonical_chunk_id(chunk.id) for chunk in chunks]}
+    assert scored(SpanRecall(), 3, truth, plain, registry=registry).score == 30 / 40
+
+
+def test_spans_and_hits_count_before_ids_of_chunks():
+    ids = {"retrieved_chunk_ids": ["pa_chunk_1"]}
+    for places in ({"retrieved_spans": [HALF]}, {"hits": [HALF]}):
+        assert scored(SpanRecall(), 5, {"relevant_spans": [SPAN]}, {**ids, **places}).score == 0.5
+
+
+def test_a_retrieved_id_without_a_known_position_is_an_error_that_says_what_to_do(corpus):
+    chunk = PositionAwareChunk.of(corpus["billing.md"], 10, 30)
+    truth, found = {"relevant_spans": [SPAN]}, {"retrieved_chunk_ids": [chunk.id, "pa_chunk_unknown"]}
+    for options, unknown in (({}, chunk.id), ({"registry": ChunkRegistry([chunk])}, "pa_chunk_unknown")):
+        message = failure(scored(SpanRecall(), 5, truth, found, **options))
+        assert f"have '{unknown}' under retrieved_chunk_ids, a chunk without a known position" in message
+        assert (
+            "pass registry= with the positions of the chunks that were searched, or return retrieved_spans" in message
+        )
+
+
 def test_a_chunk_has_one_id_with_and_without_a_position():
     truth = {"relevant_chunk_ids": ["pa_chunk_a3f2b1c8d9e0"]}
     assert scored(ChunkRecall(), 5, truth, {"retrieved_chunk_ids": ["chunk_a3f2b1c8d9e0"]}).score == 1.0

@@ -31,10 +31,10 @@ def get_langsmith_evaluators(
     The ground truth is read from the outputs of the example, as `dataset_from_examples` reads them, and what was
     retrieved from those of the run, best first: `retrieved_spans` (objects of `doc_id`, `start` and `end`),
     `retrieved_chunk_ids` or `retrieved_document_ids`, also in camelCase, or `hits` as `publish_experiment` writes them.
-    They are cut at k, and of what is left ids that repeat count once, as in a run of our own. Spans of the ground truth
-    are read as their documents by metrics of documents. The feedback is called `name@k`; it has no score where the run
-    failed or nothing is relevant, and is an error that says what was expected where something cannot be read or the
-    metric fails.
+    Metrics of spans read `retrieved_chunk_ids` by their positions in `registry`. They are cut at k, and of what is left
+    ids that repeat count once, as in a run of our own. Spans of the ground truth are read as their documents by metrics
+    of documents. The feedback is called `name@k`; it has no score where the run failed or nothing is relevant, and is
+    an error that says what was expected where something cannot be read or the metric fails.
 
     Args:
         metrics: The metrics by name, or a list of them or of their names, which are called by their own names.

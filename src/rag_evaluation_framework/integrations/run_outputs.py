@@ -7,8 +7,10 @@ from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.ids import EvaluationType, canonical_chunk_id
-from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level
+from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 
 OF_HITS: Mapping[EvaluationType, str] = {"chunk-level": "chunk_id", "document-level": "doc_id"}
@@ -19,9 +21,10 @@ CHARACTERS = "characters"
 _PLACE = ("doc_id", "start", "end")
 _HITS = "hits"
 _SPANS = ("retrieved_spans", "retrievedSpans")
+_CHUNK_IDS = ("retrieved_chunk_ids", "retrievedChunkIds", "chunk_ids", "chunkIds")
 _RETRIEVED: Mapping[EvaluationType, tuple[str, ...]] = {
     "token-level": _SPANS,
-    "chunk-level": ("retrieved_chunk_ids", "retrievedChunkIds", "chunk_ids", "chunkIds"),
+    "chunk-level": _CHUNK_IDS,
     "document-level": ("retrieved_document_ids", "retrievedDocumentIds", "source_ids", "sourceIds"),
 }
 
@@ -31,29 +34,43 @@ def tells(outputs: Mapping[str, Any], level: Level[Any]) -> bool:
     return not outputs.keys().isdisjoint(_RETRIEVED[level.evaluation_type])
 
 
-def retrieved_units(outputs: Mapping[str, Any], level: Level[Any]) -> list[Any]:
+def retrieved_units(outputs: Mapping[str, Any], level: Level[Any], registry: ChunkRegistry | None) -> list[Any]:
     """Return what was retrieved, best first and with its repeats: ids, or spans as `score_spans` reads them.
 
     Args:
         outputs: The outputs of the run.
         level: The level of the units; of `hits`, and of spans at document level, they are read.
+        registry: Positions of position-aware chunks; needed if spans are given as their ids.
 
     Raises:
-        DatasetError: The outputs do not tell.
+        DatasetError: The outputs do not tell, or have a chunk without a known position at token level.
     """
     keys = _RETRIEVED[level.evaluation_type]
-    others = (_HITS, *_SPANS) if level.evaluation_type == "document-level" else (_HITS,)
-    key = next((key for key in (*keys, *others) if outputs.get(key) is not None), keys[0])
+    others = _CHUNK_IDS if level is TOKEN else _SPANS if level is DOCUMENT else ()
+    key = next((key for key in (*keys, _HITS, *others) if outputs.get(key) is not None), keys[0])
     found: Any = outputs.get(key)
-    if not is_list(found) or (key not in keys and not all(map(is_object, found))):
+    are_ids = key not in (_HITS, *_SPANS)
+    if not is_list(found) or not (are_ids or key in keys or all(map(is_object, found))):
         there = ", ".join(map(str, outputs)) or "nothing"
         raise DatasetError(f"the outputs of the run have {there}; expected a list under {keys[0]}")
-    if level is TOKEN:
+    if level is TOKEN and not are_ids:
         return [_span(hit, rank) for rank, hit in enumerate(found)] if key == _HITS else list(found)
-    units = list(found) if key in keys else [_id(hit, level, rank) for rank, hit in enumerate(found)]
+    units = list(found) if are_ids else [_id(hit, level, rank) for rank, hit in enumerate(found)]
     if strange := [unit for unit in units if not isinstance(unit, str)]:
         raise DatasetError(f"the outputs of the run have {shown(strange[0])} among ids of what was retrieved")
+    if level is TOKEN:
+        return [_position(chunk_id, key, registry) for chunk_id in units]
     return [*map(canonical_chunk_id, units)] if level is CHUNK else units
+
+
+def _position(chunk_id: str, key: str, registry: ChunkRegistry | None) -> CharacterSpan:
+    span = None if registry is None else registry.get_span(chunk_id)
+    if span is None:
+        raise DatasetError(
+            f"the outputs of the run have {shown(chunk_id)} under {key}, a chunk without a known position; pass "
+            f"registry= with the positions of the chunks that were searched, or return {_SPANS[0]}"
+        )
+    return span
 
 
 def _id(hit: Mapping[str, Any], level: Level[Any], rank: int) -> Any:

@@ -66,7 +66,7 @@ class RunScorer:
         if not truth.answers:
             return None, "nothing is relevant"
         # Cut before ids that repeat are left out, as in a run of our own.
-        retrieved = [] if run.outputs is None else retrieved_units(run.outputs, level)[: self.k]
+        retrieved = [] if run.outputs is None else retrieved_units(run.outputs, level, self.registry)[: self.k]
         with collected():  # what is said of whole runs: that texts, or the chunks which were searched, are not known
             table = self._table(level, truth, retrieved)
         for failure in next(iter(table.failures.values()), ()):
