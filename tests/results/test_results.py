@@ -1,3 +1,4 @@
+import io
 import json
 import pickle
 import re
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from rag_evaluation_framework import (
     CHUNK,
@@ -34,6 +36,7 @@ from rag_evaluation_framework.data import Hit, QueryId, QueryText, Skipped
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
+from rag_evaluation_framework.reports.terminal import show_worst
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
 
@@ -149,6 +152,30 @@ def test_the_worst_questions_print_with_the_score_that_put_them_there():
     ]
     assert str(result.worst(1, "span_precision")[0]) == "worst  span_precision@2 0.000  worst"
     assert str(result.worst(4)[-1]) == "half too  span_recall@2 0.500  half too"
+
+
+def test_the_notes_on_a_question_are_beside_it_among_the_weakest():
+    given = {"worst": {"notes": " Moved to\nbilling. "}, "best": {"notes": ["a", "b"]}, "half": {"tags": ["new"]}}
+    noted = dataset(TRUTH)
+    noted = replace(
+        noted,
+        ground_truth=[
+            replace(entry, query=replace(entry.query, metadata=given.get(entry.query.id, {})))
+            for entry in noted.ground_truth
+        ],
+    )
+    result = evaluate(search, noted, k=2, budgets=[], metrics=[SpanRecall()])
+    page = result.summary().as_markdown()
+    assert "| 0.000 | worst | worst – notes: Moved to billing. |" in page
+    assert "| 0.500 | half | half |" in page
+    out = io.StringIO()
+    show_worst(Console(file=out, width=60), result, CORPUS, 5)
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    assert lines[1:3] == [
+        "0.000  worst – notes: Moved to billing. (worst)",
+        "         d not in 2 results “0123456789”",
+    ]
+    assert out.getvalue().count("notes") == 1
 
 
 def test_to_print_the_worst_questions_the_scores_of_all_are_not_listed_again(monkeypatch):

@@ -77,7 +77,7 @@ def best_in_green(means: Sequence[float | None], written: Callable[[float | None
 
 
 def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None:
-    """Print the weakest questions, each with its answers and the rank at which they were first found.
+    """Print the weakest questions, each with its notes, its answers and the rank at which they were first found.
 
     Of an answer with several places, the one is shown of which the most was found, and where the others are.
     """
@@ -89,7 +89,7 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
     console.print(Text(f"Weakest questions by {name_line(name)}", style="bold"))
     grid = Table.grid(padding=(0, 2, 0, 0))
     for query in worst:
-        title = Text.assemble(f"{one_line(query.text, _LINE)} ", (f"({name_line(query.query_id)})", "dim"))
+        title = Text.assemble(f"{one_line(query.noted_text, _LINE)} ", (f"({name_line(query.query_id)})", "dim"))
         answers = (
             Padding(_answer(answer, found, corpus, query, result.evaluation_type), (0, 0, 0, 2), expand=False)
             for answer, found in zip_longest(query.answers[:3], query.places_found[:3])

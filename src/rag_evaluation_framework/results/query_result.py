@@ -209,6 +209,12 @@ class QueryResult(Generic[U]):
         return self.results.metadata.get(self.row, {})
 
     @property
+    def noted_text(self) -> str:
+        """Its wording with the notes of people, the `notes` of its metadata; a dash if the wording is not known."""
+        notes: Any = self.metadata.get("notes")
+        return f"{self.text or '–'}{f' – notes: {notes}' if isinstance(notes, str) and notes.strip() else ''}"
+
+    @property
     def relevant(self) -> tuple[U, ...]:
         """The relevant units; empty if the corpus holds no answer."""
         return self.results.relevant[self.row] if self.results.relevant else ()

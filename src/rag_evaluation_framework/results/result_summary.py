@@ -47,7 +47,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
         ),
         notes=result.all_notes,
         worst_title=f"Weakest questions by {name}",
-        worst=tuple((number(scores[query.query_id]), query.query_id, query.text or "–") for query in worst),
+        worst=tuple((number(scores[query.query_id]), query.query_id, query.noted_text) for query in worst),
         skipped=skipped_lines(result.skipped),
         tables=tuple(_tables(result, candidates if type(candidates) is int else None)),
         latency=None if result.latency is None else result.latency.table(how if isinstance(how, str) else None),
