@@ -294,6 +294,10 @@ def test_the_repr_shows_means_and_everything_that_makes_them_doubtful(result):
         "                             @2               @1             @5ch",
         "span_recall     0.500 .123–.883  0.500 .123–.883  0.188 .025–.693",
         "span_precision  0.446 .109–.812  0.625 .152–.952  0.500 .068–.932",
+        "Medians",
+        "metric             @2     @1   @5ch",
+        "span_recall     0.500  0.500  0.125",
+        "span_precision  0.536  0.750  0.500",
         "! bad: retrieve: ConnectionError: gone away",
     ]
     assert last.startswith("! 5 of 10 results (50%) have no place in the corpus")
@@ -694,7 +698,12 @@ def tables(text):
 
 def test_the_summary_shows_means_notes_and_the_weakest_questions(tmp_path, result):
     text = summary(result, tmp_path).replace("\\_", "_")
-    means, weakest, latency = tables(text)
+    means, medians, weakest, latency = tables(text)
+    assert medians[0] == ["metric", "@2", "@1", "@5ch"]
+    assert medians[2:] == [
+        ["span_recall", "0.500", "0.500", "0.125"],  # of 0, 0.5, 0.5 and 1; of 0, 0, 0.25 and 0.5
+        ["span_precision", "0.536", "0.750", "0.500"],  # between 5/14 and 10/14
+    ]
     assert [row[0] for row in latency] == ["stage", "---", "retrieve", "total"]
     assert text.splitlines()[0] == "# mine"
     assert means[0] == ["", "@2", "@1", "@5ch"]
@@ -715,6 +724,17 @@ def test_the_summary_shows_means_notes_and_the_weakest_questions(tmp_path, resul
     assert "docs, 1 documents" in text
     assert CORPUS.content_hash[:12] in text
     assert result.created in text
+
+
+def test_of_an_odd_number_of_questions_the_median_is_the_middle_score():
+    result = run({name: TRUTH[name] for name in ("worst", "half", "half too")}, metrics=[SpanRecall()])
+    page = result.summary()
+    assert page.rows[0][1].split()[0] == "0.333"
+    assert page.tables[0].rows == (("span_recall", "0.500", "0.500", "0.000"),)
+
+
+def test_without_a_score_there_are_no_medians():
+    assert "Medians" not in repr(run({"none": []}))
 
 
 NASTY = "a | b `c` <script> *d* [e](f) # g \\ h\nnext | line"

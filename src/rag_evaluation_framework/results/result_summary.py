@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.gate_verdict import gate_rows
 from rag_evaluation_framework.results.means import told_drop, within
 from rag_evaluation_framework.results.recorded_parts import servers, vector_stores
-from rag_evaluation_framework.results.summary import Summary, SummaryTable, marked, number, skipped_lines
+from rag_evaluation_framework.results.summary import Row, Summary, SummaryTable, marked, number, skipped_lines
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.results.result import EvaluationResult
@@ -21,7 +21,7 @@ _FAILURES_SHOWN = 5
 
 
 def summary_of(result: EvaluationResult[Any]) -> Summary:
-    """Return a result as people read it: the means, the counts behind them, notes, and the weakest questions."""
+    """Return a result as people read it: means, medians, the counts behind them, notes, and the weakest questions."""
     name = result.score_names[0]
     scores = result.per_query(name)
     zeros = f"; counting as 0: {', '.join(sorted(result.scores.count_as_zero))}" if result.scores.count_as_zero else ""
@@ -41,10 +41,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
             *(f"server: {told}" for told in servers(retriever)),
         ),
         header=("", *(f"@{cutoff}" for cutoff in result.cutoffs)),
-        rows=tuple(
-            (metric, *(_cell(result, f"{metric}@{cutoff}") for cutoff in result.cutoffs))
-            for metric in result.metric_names
-        ),
+        rows=_rows(result, lambda score: _cell(result, score)),
         notes=result.all_notes,
         worst_title=f"Weakest questions by {name}",
         worst=tuple((number(scores[query.query_id]), query.query_id, query.noted_text) for query in worst),
@@ -65,12 +62,21 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
 
 def _tables(result: EvaluationResult[Any], candidates: int | None) -> Iterator[SummaryTable]:
     """Yield the tables below that of the means."""
+    medians = {name: number(known.quantiles[2]) for name, known in result.statistics.items()}
+    if medians:
+        header = ("metric", *(f"@{cutoff}" for cutoff in result.cutoffs))
+        yield SummaryTable("Medians", (), header, _rows(result, lambda name: medians.get(name, "")))
     if result.reranking is not None:
         yield result.reranking.table(candidates)
     yield from (breakdown.table() for breakdown in result.breakdowns)
     unanswerable = None if result.unanswerable is None else result.unanswerable.table()
     if unanswerable is not None:
         yield unanswerable
+
+
+def _rows(result: EvaluationResult[Any], cell: Callable[[str], str]) -> tuple[Row, ...]:
+    """Return a row per metric: its name, then the cell of its score at each cutoff."""
+    return tuple((name, *(cell(f"{name}@{cutoff}") for cutoff in result.cutoffs)) for name in result.metric_names)
 
 
 def _first_relevant(result: EvaluationResult[Any]) -> list[str]:
