@@ -56,6 +56,35 @@ def test_the_total_is_that_of_all_stages_of_a_question():
     assert [*told.stages] == ["embed", "search", "rerank"]
 
 
+def test_the_total_of_each_question_is_in_the_result_and_in_its_file(tmp_path):
+    seconds = {"question 0": {"embed": 0.125, "search": 0.5}, "question 1": {"search": 0.25}}
+
+    def pipeline(query, k):
+        return {"hits": [{"doc_id": "d", "start": 0, "end": 5}], "seconds": {**seconds[query], "other": 2.0}}
+
+    result = run(pipeline, 2)
+    for query in result.queries:
+        assert query.total == pytest.approx(sum(query.stages.values()), abs=1e-12)
+        assert query.total >= sum(seconds[query.text].values()) + 2.0
+    folder = result.save(tmp_path / "run")
+    lines = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["total"] for line in lines] == [query.total for query in result.queries]
+    assert all("total" not in line["stages"] for line in lines)
+    assert [query.total for query in load_result(folder).queries] == [query.total for query in result.queries]
+    assert result.latency.warm_up == result.queries[0].total
+    assert result.latency.total.p50 == result.queries[1].total
+
+
+def test_a_question_that_was_not_timed_has_no_total(tmp_path):
+    def untimed(queries, k):
+        raise ConnectionError("gone away")
+
+    result = run(untimed, 1)
+    assert (result.queries[0].stages, result.queries[0].total) == ({}, None)
+    (line,) = (result.save(tmp_path / "run") / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["total"] is None
+
+
 def test_the_first_question_that_was_timed_is_not_counted():
     told = Latency.of(columns(search=[NAN, 7.0, NAN, 1.0, 2.0]))
     assert told.warm_up == 7.0

@@ -12,6 +12,12 @@ from rag_evaluation_framework.results.summary import SummaryTable
 TOTAL = "total"
 
 
+def total_seconds(stages: Mapping[str, Numbers], questions: int) -> Numbers:
+    """Return the seconds of all stages of each question together, NaN where it was not timed; shape (questions,)."""
+    seconds = np.stack([np.full(questions, np.nan), *stages.values()], axis=1)
+    return np.where(np.isnan(seconds).all(axis=1), np.nan, np.nansum(seconds, axis=1))
+
+
 @dataclass(frozen=True, slots=True)
 class Duration:
     """The durations of one stage, or of all together, over the questions that were timed.
@@ -62,20 +68,16 @@ class Latency:
             stages: The seconds of each stage, NaN where a question was not timed or has no such stage; shape
                 (queries,) each, in the order in which questions are asked.
         """
-        if not stages:
-            return None
-        seconds = np.stack([*stages.values()], axis=1)
-        timed = seconds[~np.isnan(seconds).all(axis=1)]
+        totals = total_seconds(stages, len(next(iter(stages.values()), ())))
+        timed = np.flatnonzero(~np.isnan(totals))
         if not len(timed):
             return None
-        totals = np.nansum(timed, axis=1)
-        counted = slice(1, None) if len(timed) > 1 else slice(None)
-        columns = zip(stages, timed[counted].T, strict=True)
-        known = {name: column[~np.isnan(column)] for name, column in columns}
+        counted = timed[1:] if len(timed) > 1 else timed
+        known = {name: column[counted][~np.isnan(column[counted])] for name, column in stages.items()}
         return cls(
             {name: Duration.of(column) for name, column in known.items() if len(column)},
             Duration.of(totals[counted]),
-            float(totals[0]) if len(timed) > 1 else None,
+            float(totals[timed[0]]) if len(timed) > 1 else None,
         )
 
     def record(self) -> dict[str, Any]:

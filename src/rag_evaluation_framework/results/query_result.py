@@ -26,6 +26,7 @@ from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_n
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.registry.records import plain
+from rag_evaluation_framework.results.latency import total_seconds
 from rag_evaluation_framework.results.returned import Returned
 
 DEEPEST = 100
@@ -137,6 +138,11 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
                 "expected the folder of a run"
             )
         return self.found if isinstance(self.found, RankedHits) else self.found(self.table.query_ids)
+
+    @cached_property
+    def totals(self) -> Numbers:
+        """Seconds of all stages of each query together, NaN where not measured; shape (queries,)."""
+        return total_seconds(self.stages, len(self))
 
     @cached_property
     def identities(self) -> tuple[str, ...]:
@@ -258,6 +264,12 @@ class QueryResult(Generic[U]):
         """Seconds spent in each stage of the retrieval."""
         known = ((name, float(seconds[self.row])) for name, seconds in self.results.stages.items())
         return {name: seconds for name, seconds in known if not isnan(seconds)}
+
+    @property
+    def total(self) -> float | None:
+        """Seconds of all stages together, reranking included; None if none was measured."""
+        seconds = float(self.results.totals[self.row])
+        return None if isnan(seconds) else seconds
 
     @property
     def scores(self) -> dict[str, float | None]:

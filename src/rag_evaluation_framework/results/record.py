@@ -301,10 +301,13 @@ class FullQuestion(ScoredQuestion, Generic[U]):
 
 
 def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
-    """Yield every question as JSON, as `questions.jsonl` holds it."""
-    stages = _rows(queries.stages, len(queries))
-    columns = zip(_scored(queries), stages, _returned(queries), strict=True)
-    for row, (known, seconds, returned) in enumerate(columns):
+    """Yield every question as JSON, as `questions.jsonl` holds it.
+
+    `total` is the sum of `stages`; it is written and not read, as it follows.
+    """
+    stages, totals = _rows(queries.stages, len(queries)), _rows({"total": queries.totals}, len(queries))
+    columns = zip(_scored(queries), stages, totals, _returned(queries), strict=True)
+    for row, (known, seconds, total, returned) in enumerate(columns):
         yield _json(
             {
                 "query_id": known.pop("query_id"),
@@ -317,6 +320,7 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
                 **known,
                 **returned,
                 "stages": {name: spent for name, spent in seconds.items() if spent is not None},
+                **total,
             }
         )
 
