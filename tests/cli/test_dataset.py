@@ -49,6 +49,28 @@ def test_update_finds_the_labels_in_edited_and_renamed_documents_and_run_takes_t
     assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
 
 
+@pytest.mark.parametrize("form", ["native", "examples"])
+def test_offsets_in_utf_16_units_are_converted_also_of_texts_that_occur_twice_or_hold_an_emoji(rag_eval, folder, form):
+    page = "\U0001f4e6 Kept for a year. \U0001f9fe Kept for a year. \U0001f9fe Ask us.\n"
+    (folder / "docs" / "kept.md").write_text(page, encoding="utf-8")
+    labels = [(page.rindex("Kept"), "Kept for a year."), (page.rindex("\U0001f9fe"), "\U0001f9fe Ask us.")]
+    spans = []
+    for start, text in labels:
+        begin, length = (len(part.encode("utf-16-le")) // 2 for part in (page[:start], text))
+        spans.append({"docId": "kept.md", "start": begin, "end": begin + length, "text": text})
+    native = {"schemaVersion": 1, "questions": [{"id": "q", "query": "How long?", "relevantSpans": spans}]}
+    examples = [{"inputs": {"query": "How long?"}, "outputs": {"relevantSpans": spans}}]
+    (folder / "js.json").write_text(json.dumps(native if form == "native" else examples), encoding="utf-8")
+    assert rag_eval("run", "--no-config", "--corpus", "docs", "--dataset", "js.json").code == 2
+    given = ("--corpus", "docs", "--utf16-offsets", "--output", "new.json")
+    outcome = rag_eval("dataset", "update", "js.json", *given)
+    assert (outcome.code, "2 labelled spans: 2 unchanged, 0 lost" in outcome.out) == (0, True)
+    (entry,) = load_dataset(folder / "new.json")
+    assert [(span.start, span.text) for span in entry.relevant] == labels
+    assert rag_eval("run", "--no-config", "--corpus", "docs", "--dataset", "new.json").code == 0
+    assert rag_eval("dataset", "lint", "new.json", "--corpus", "docs").code == 0
+
+
 def test_the_dataset_as_it_was_is_kept_beside_the_new_one(rag_eval, folder, labelled):
     before = labelled.read_bytes()
     for number in (1, 2):

@@ -17,6 +17,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from rag_evaluation_framework.inspection import lint_dataset
 
 REFUNDS = "Refunds take five working days."
 ANSWERS = "Support answers within one day."
@@ -473,6 +474,39 @@ def test_utf_16_offsets_inside_or_behind_the_text_are_refused(tmp_path, emoji, o
     path = written(tmp_path, question(relevant_spans=[{"doc_id": "e.md", "start": 0, "end": offset}]))
     with pytest.raises(DatasetError, match=rf"UTF-16 offset {offset} is not a character boundary in 'e.md'"):
         load_dataset(path, corpus=emoji, utf16_offsets=True)
+
+
+UTF16 = "its text is there in UTF-16 units: `rag-eval dataset update --utf16-offsets`, or utf16_offsets=True"
+LF = "its text is there if line ends are LF: convert the document from CRLF"
+
+
+@pytest.mark.parametrize(
+    ("content", "start", "text", "hint"),
+    [
+        ("\U0001f4e6 Noon. \U0001f9fe One year.", 12, "One year.", UTF16),
+        ("\U0001f4e6 Noon. \U0001f9fe One year. One more.", 12, "One year.", UTF16),
+        ("One.\r\nTwo.\r\nThree. Four.", 10, "Three.", LF),
+        ("One.\r\nTwo.\r\nThree. Four.", 5, "Two.\nThree.", LF),
+        ("\U0001f4e6 Noon. \U0001f9fe One year. One more.", 13, "One year.", None),
+        ("\U0001f4e6 Noon. \U0001f9fe One year.", 18, "", None),
+        ("One.\r\nTwo.\r\nThree. Four.", 11, "Three.", None),
+    ],
+)
+def test_a_label_whose_text_is_where_other_offsets_count_says_which_and_what_to_do(content, start, text, hint):
+    corpus = Corpus([Document(DocumentId("e.md"), content)])
+    label = CharacterSpan(DocumentId("e.md"), start, start + (len(text) or 9), text)
+    dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), [label])], TOKEN)
+    with pytest.raises(DatasetError, match=r"e\.md\[") as caught:
+        dataset.check(corpus)
+    (finding,) = (each for each in lint_dataset(dataset, corpus).findings if each.kind == "text differs")
+    for message in (str(caught.value), finding.what):
+        assert [known for known in (UTF16, LF) if known in message] == ([hint] if hint else [])
+
+
+def test_an_emoji_inside_of_a_label_with_utf_16_offsets_says_what_to_do(tmp_path):
+    span = {"doc_id": "e.md", "start": 0, "end": 6, "text": "\U0001f600 one"}
+    with pytest.raises(DatasetError, match=r"covers 6 characters, but its text has 5.*utf16_offsets=True"):
+        load_dataset(written(tmp_path, question(relevant_spans=[span])))
 
 
 def test_utf_16_offsets_need_the_corpus(tmp_path):

@@ -43,6 +43,9 @@ def update(
     ] = None,
     accept: Accept = None,
     repeated: Repeated = "ambiguous",
+    utf16_offsets: Annotated[
+        bool, typer.Option("--utf16-offsets", help="The file's offsets count UTF-16 units, as in JavaScript.")
+    ] = False,
     changes: Annotated[
         Path | None, typer.Option(parser=paths.path, help="Write the list of changes there, as JSON.")
     ] = None,
@@ -61,11 +64,11 @@ def update(
     check_accept(accept)
     if accept is not None and questions is None:
         raise ConfigError("--accept takes suggestions for quotes of a table: give --questions, too")
-    loaded = rag.load_dataset(dataset)
-    if output is None and loaded.recorded is None:
-        raise ConfigError(f"{dataset}: no native file of a dataset, so it is not replaced; give --output NEW.json")
     pattern = paths.pattern(glob)
     documents = rag.Corpus.from_folder(corpus, pattern)
+    loaded = rag.load_dataset(dataset, corpus=documents if utf16_offsets else None, utf16_offsets=utf16_offsets)
+    if output is None and loaded.recorded is None:
+        raise ConfigError(f"{dataset}: no native file of a dataset, so it is not replaced; give --output NEW.json")
     update = _updated(loaded, documents, questions, accept, repeated)
     _check_read(dataset, documents, update)
     _check_labels_left(dataset, documents, update)

@@ -1,6 +1,7 @@
 """The units that ground truth is made of: checked, with their gains, and answers with several places among them."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from numbers import Real
 from typing import Any, TypeVar, cast
 
@@ -161,11 +162,25 @@ def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:
     content = corpus[span.doc_id].content
     if span.start == span.end:
         return f"{where} is empty"
-    if span.end > len(content):
-        return f"{where} ends after the document's {len(content)} characters"
-    if not span.text:
-        return None
     there = content[span.start : span.end]
-    if span.text.split() != there.split():  # the text of a tidied chunk may have other white space
-        return f"{where} is {there[:40]!r} in the document, but {span.text[:40]!r} in the dataset"
-    return None
+    if span.end > len(content):
+        return f"{where} ends after the document's {len(content)} characters{counted_otherwise(span, content)}"
+    if not span.text or span.text.split() == there.split():  # the text of a tidied chunk may have other white space
+        return None
+    differs = f"{where} is {there[:40]!r} in the document, but {span.text[:40]!r} in the dataset"
+    return f"{differs}{counted_otherwise(span, content)}"
+
+
+def counted_otherwise(span: CharacterSpan, content: str) -> str:
+    """Return in which other units the offsets of a span are those of its text, and what to do; "" if in none."""
+    with_lf, in_utf16 = _other_units(content)
+    if span.text and with_lf[span.start : span.end] == span.text:
+        return "; its text is there if line ends are LF: convert the document from CRLF"
+    if span.text and in_utf16[2 * span.start : 2 * span.end] == span.text.encode("utf-16-le", "surrogatepass"):
+        return "; its text is there in UTF-16 units: `rag-eval dataset update --utf16-offsets`, or utf16_offsets=True"
+    return ""
+
+
+@lru_cache(maxsize=1)
+def _other_units(content: str) -> tuple[str, bytes]:
+    return content.replace("\r\n", "\n"), content.encode("utf-16-le", "surrogatepass")

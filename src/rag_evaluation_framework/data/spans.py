@@ -43,7 +43,8 @@ class CharacterSpan:
         if self.text and len(self.text) != self.end - self.start:
             raise SpanError(
                 f"span [{self.start}:{self.end}] of {self.doc_id!r} covers {self.end - self.start} characters, but its "
-                f"text has {len(self.text)}: {self.text[:50]!r}. Offsets count Unicode code points, not bytes."
+                f"text has {len(self.text)}: {self.text[:50]!r}. Offsets count Unicode code points, not bytes; UTF-16 "
+                "units are read by load_dataset(..., utf16_offsets=True) and `rag-eval dataset update --utf16-offsets`."
             )
 
     def length(self) -> int:

@@ -11,7 +11,7 @@ from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import ChunkLevelGroundTruth, DocumentLevelGroundTruth, GroundTruth
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
-from rag_evaluation_framework.data.labelled_units import flattened, span_problem
+from rag_evaluation_framework.data.labelled_units import counted_otherwise, flattened, span_problem
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.inspection.findings import quotation
 from rag_evaluation_framework.inspection.meanings import FindingKind
@@ -152,10 +152,10 @@ class LabelTexts:
 def _difference(span: CharacterSpan, content: str) -> str:
     """Return how a label and its document differ, from the first word that does."""
     if span.end > len(content):
-        return f"ends at character {span.end:,}, the document at {len(content):,}"
+        return f"ends at character {span.end:,}, the document at {len(content):,}{counted_otherwise(span, content)}"
     ours, there = span.text.split(), content[span.start : span.end].split()
     same = next((number for number, pair in enumerate(zip(ours, there, strict=False)) if len(set(pair)) > 1), None)
     begin = max((min(len(ours), len(there)) if same is None else same) - 1, 0)
     ahead = "… " if begin else ""
-    told = [f"{ahead}{' '.join(words[begin : begin + _WORDS])}" for words in (ours, there)]
-    return f"is {quotation(told[0])} in the dataset, {quotation(told[1])} in the document"
+    told = [quotation(f"{ahead}{' '.join(words[begin : begin + _WORDS])}") for words in (ours, there)]
+    return f"is {told[0]} in the dataset, {told[1]} in the document{counted_otherwise(span, content)}"
