@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pytest
 
@@ -575,6 +576,45 @@ def test_scores_of_one_name_whose_metrics_have_other_parameters_are_not_compared
         alone[0].compare(alone[1])
     again = before.compare(run(5, metrics=[SpanRecall(), make(one)]))
     assert (list(again.deltas), again.incomparable) == (["span_recall@1", name], {})
+
+
+class Lazy(TokenLevelMetric):
+    @cached_property
+    def table(self):
+        return 0.5
+
+    def calculate(self, retrieved, ground_truth):
+        return self.table
+
+
+@dataclass(frozen=True)
+class LaterDeclared(Declared):
+    base: float = 0.5
+    score_range = (0.0, 5.0)
+
+
+LaterDeclared.__name__ = LaterDeclared.__qualname__ = "Declared"
+LaterDeclared.__module__ = "another_module"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "name"),
+    [(Declared(1), LaterDeclared(1), "declared@1"), (lazy := Lazy(), lazy, "lazy@1")],
+    ids=["moved, with a parameter and a range more", "with a value that the first run kept"],
+)
+def test_a_metric_is_the_same_in_another_module_and_whatever_only_one_record_has(one, other, name):
+    before, after = (run(10, metrics=[metric]) for metric in (one, other))
+    assert before.config["metrics"] != after.config["metrics"]
+    comparison = before.compare(after)
+    assert (list(comparison.deltas), comparison.incomparable) == ([name], {})
+
+
+def test_ones_own_metric_is_not_the_built_in_one_of_its_name():
+    class SpanIoU(Plain):
+        name = "span_recall"
+
+    own, built_in = (run(10, metrics=[Plain(1), metric]) for metric in (SpanIoU(1), SpanRecall()))
+    assert own.compare(built_in).incomparable == {"span_recall@1": "type 'SpanIoU' before, 'span_recall' after"}
 
 
 def few(length, name, **options):

@@ -1,5 +1,6 @@
 """What a score means besides its name: the parameters of its metric, and the tokenizer of its budget."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ def other_meaning(
 ) -> str:
     """Return in what two scores of one name differ, such as `tokenizer 'cl100k_base' before, 'o200k_base' after`.
 
-    "" if they mean the same.
+    "" if they mean the same: one class, in whichever module, and equal values of the parameters that both records have.
+    What only one of them has, as a parameter that came later or a value that was kept by the first run, tells nothing.
 
     Args:
         name: The name, such as `token_set_recall@5`.
@@ -23,9 +25,7 @@ def other_meaning(
     """
     old, new = _meaning(name, *before), _meaning(name, *after)
     return "; ".join(
-        f"{key} {shown(old.get(key))} before, {shown(new.get(key))} after"
-        for key in {**old, **new}
-        if old.get(key) != new.get(key)
+        f"{key} {shown(old[key])} before, {shown(new[key])} after" for key in old if key in new and old[key] != new[key]
     )
 
 
@@ -33,4 +33,5 @@ def _meaning(name: str, metrics: Sequence[str], config: Mapping[str, Any]) -> di
     score = ScoreName.parse(name)
     in_tokens = score.cutoff is not None and score.cutoff.unit == "tok"
     budget = {"tokenizer of the budget": config["tokenizer"]} if in_tokens else {}
-    return {**dict(zip(metrics, config["metrics"], strict=False)).get(score.metric, {}), **budget}
+    metric = dict(zip(metrics, config["metrics"], strict=False)).get(score.metric, {})
+    return {key: re.split("[:.]", value)[-1] if key == "type" else value for key, value in metric.items()} | budget
