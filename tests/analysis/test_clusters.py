@@ -22,7 +22,6 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.analysis.clusters import clusters_of
-from rag_evaluation_framework.analysis.comparability import noted_unknown_labels
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.results.clusters import Clusters
@@ -82,7 +81,7 @@ def test_questions_are_independent_on_request_however_many_documents_there_are()
     ("run", "reason"),
     [
         (result_of([("chunk_000000000000",)], "chunk-level"), "labels are chunks"),
-        (result_of([], "token-level"), "a report alone has no labels, so load the folder of a run"),
+        (result_of([], "token-level"), "a report alone has no labels; load the folder of the run, or"),
     ],
 )
 def test_documents_that_are_not_known_cannot_be_taken_together(run, reason):
@@ -185,4 +184,4 @@ def test_no_number_of_questions_is_told_for_what_hardly_can_be_seen(results, mea
 
 def test_of_chunks_no_folder_tells_the_documents():
     alone = SimpleNamespace(queries=SimpleNamespace(texts=()), evaluation_type="chunk-level")
-    assert noted_unknown_labels(alone, alone) == []
+    assert not clusters_of([alone], []).unknown

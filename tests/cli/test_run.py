@@ -84,7 +84,7 @@ def test_more_skipped_questions_than_allowed_end_in_exit_code_2_after_the_run_wa
     (line,) = [line for line in refused.err.splitlines() if line.startswith("error: ")]
     assert line.startswith("error: 2 of 4 answerable questions were skipped")
     fix = "correct the quotes, those of a dataset file with `rag-eval dataset update`"
-    assert f"(--allow-skipped allows 0), as their quotes have no certain place in the documents: {fix}; the run" in line
+    assert f"(allow_skipped=0), as their quotes have no certain place in the documents: {fix}; the run" in line
     assert line.endswith(f"the run is saved in {run}")
     assert rag_eval("run", *given, "--allow-skipped", "1").code == 2
     assert rag_eval("run", *given, "--allow-skipped", "2").code == 0
@@ -96,9 +96,7 @@ def test_failed_and_skipped_questions_are_told_in_one_error(rag_eval, folder):
     )
     outcome = rag_eval("run", *FLAGS[:4], "--retriever", "own:search")
     assert outcome.code == 2
-    assert (
-        "1 of 3 questions failed (--allow-failures allows 0); 2 of 4 answerable questions were skipped" in outcome.err
-    )
+    assert "1 of 3 questions failed (allow_failures=0); 2 of 4 answerable questions were skipped" in outcome.err
 
 
 def test_a_configuration_file_allows_neither_failed_nor_skipped_questions(rag_eval, folder):

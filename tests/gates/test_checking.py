@@ -34,7 +34,7 @@ NONE = run(lambda _: 0)
 
 
 def verdict(result, gate, baseline=None, **options):
-    (found,) = check_gates(
+    found, *_ = check_gates(
         result, gate, baseline, **{"cluster": "question", "allow_failures": 99, "allow_skipped": 99, **options}
     )
     return found
@@ -565,17 +565,36 @@ def test_the_worst_drop_is_one_to_the_least_score_that_the_metric_has(least):
     assert verdict(result, f"points@1 drop <= {2.9 - least}", result).verdict == "passed"
 
 
+def test_a_bound_that_is_known_is_told_beside_one_that_is_not():
+    class Points(DocumentLevelMetric):
+        score_range = (0.0, math.inf)
+
+        def calculate(self, retrieved, ground_truth):
+            return 3.0
+
+    found = verdict(run(lambda _: 1, k=[1], metrics=[Points()]), "population(points@1) >= 1")
+    assert found.told == f"3.000, interval {found.low:.3f} to ?, 8 questions"
+
+
 def test_documents_that_are_not_known_make_a_population_gate_not_measured(tmp_path):
     (tmp_path / "alone").mkdir()
     report = (ALL.save(tmp_path / "run") / "report.json").rename(tmp_path / "alone/report.json")
-    found = verdict(load_result(report), "population(recall@1) >= 0.5", cluster="document")
-    assert found.verdict == "not measured"
-    assert "the documents of the labels are not known" in found.told
+    alone = load_result(report)
+    for gate in ("population(recall@1) >= 0.5", "population(recall@1) drop <= 0.5"):
+        found = verdict(alone, gate, alone, cluster="document")
+        assert found.verdict == "not measured"
+        assert "the documents of the labels are not known" in found.told
+        found = verdict(alone, gate, alone, cluster=None)
+        assert found.verdict == "not measured"
+        assert "needs labels in at least 6 documents, and a report alone has no labels; load the folder" in found.told
+        assert verdict(alone, gate, alone).verdict == "passed"
+    assert verdict(alone, "recall@1 >= 0.5", cluster=None).verdict == "passed"
     with pytest.raises(ConfigError, match="cluster='page': expected 'question' or 'document'"):
         check_gates(ALL, "recall@1 >= 0.5", cluster="page")
 
 
 COMPARED = "compared >= 90 %"
+ZEROS = {"failing": (0, 1), "count_as_zero": ["failed"]}
 
 
 @pytest.mark.parametrize(
@@ -589,6 +608,8 @@ COMPARED = "compared >= 90 %"
         ((10, {}), (10, {"unanswerable": (0, 1)}), "failed: 80 %, 8 of 10 questions; with other wording or labels: q0"),
         ((10, {"failing": (0,), "skipped": (1,)}), (10, {}), "failed: 80 %, 8 of 10 questions; failed or skipped in"),
         ((10, {}), (10, {"failing": (0, 1, 2), "skipped": (3, 4)}), "passed: 100 %, 10 of 10 questions"),
+        ((10, ZEROS), (10, {}), "failed: 80 %, 8 of 10 questions; failed or skipped in the baseline: q0, q1; if that"),
+        ((10, {}), (10, ZEROS), "passed: 100 %, 10 of 10 questions"),
     ],
 )
 def test_more_than_a_tenth_of_the_questions_may_not_be_others_than_those_of_the_baseline(before, after, told):
@@ -599,8 +620,22 @@ def test_more_than_a_tenth_of_the_questions_may_not_be_others_than_those_of_the_
     assert ("rag-eval baseline last" in found.told) == (found.verdict == "failed")
 
 
-def test_questions_that_fail_or_are_skipped_now_are_lost_and_not_gone():
-    after = run(lambda _: 1, 10, failing=(0,), skipped=(1,))
+@pytest.mark.parametrize("given", [[], ["compared >= 50 %"], ["lost <= 1"]])
+def test_in_python_as_on_the_command_line_a_baseline_brings_a_gate_on_what_is_compared(given):
+    cut = run(lambda _: 1, 7)
+    found = check_gates(cut, given, run(lambda _: 1, 10))
+    shares = [(one.gate, one.source, one.verdict) for one in found if one.gate.startswith("compared")]
+    default = (COMPARED, "by default", "failed")
+    assert shares == ([("compared >= 50 %", "", "passed")] if "compared >= 50 %" in given else [default])
+    assert check_gates(cut, []) == ()
+    if "compared >= 50 %" not in given:
+        with pytest.raises(AssertionError, match="compared >= 90 %: failed: 70 %, 7 of 10 questions; gone: q7"):
+            assert_gates(cut, given, run(lambda _: 1, 10))
+
+
+@pytest.mark.parametrize("zeros", [(), ("failed",)])
+def test_questions_that_fail_or_are_skipped_now_are_lost_and_not_gone(zeros):
+    after = run(lambda _: 1, 10, failing=(0,), skipped=(1,), count_as_zero=zeros)
     found = verdict(after, "lost <= 1", run(lambda _: 1, 10))
     assert (found.verdict, found.queries) == ("failed", ("q0", "q1"))
     assert verdict(after, COMPARED, run(lambda _: 1, 10)).queries == ()
@@ -609,14 +644,18 @@ def test_questions_that_fail_or_are_skipped_now_are_lost_and_not_gone():
 def test_in_python_as_on_the_command_line_questions_that_failed_or_were_skipped_let_no_gate_pass():
     failing, skipping = run(lambda _: 1, failing=(3,)), run(lambda _: 1, skipped=(3,))
     for result, problem in (
-        (failing, "1 of 8 questions failed (--allow-failures allows 0); found: 1.000, 7 questions"),
-        (skipping, "1 of 8 answerable questions was skipped (--allow-skipped allows 0); found: 1.000, 7 questions"),
+        (failing, "1 of 8 questions failed (allow_failures=0); found: 1.000, 7 questions"),
+        (skipping, "1 of 8 answerable questions was skipped (allow_skipped=0); found: 1.000, 7 questions"),
     ):
         (found,) = check_gates(result, "recall@1 >= 0.9")
         assert (found.verdict, found.counts_as) == ("not measured", "error")
         assert found.told.startswith(problem)
         with pytest.raises(AssertionError, match="not measured: 1 of 8"):
             assert_gates(result, "recall@1 >= 0.9")
+        off = Gate("score", "recall@1", ">=", 0.0, off=True)
+        told = [one.told for one in check_gates(result, [off, "recall@9 >= 0.5"])]
+        assert told[0] == "a threshold of 0 turns this gate off"
+        assert told[1].startswith("there is no score recall@9")
     assert_gates(failing, "recall@1 >= 0.9", allow_failures=1)
     assert_gates(skipping, "recall@1 >= 0.9", allow_skipped=1)
 

@@ -133,4 +133,4 @@ def test_a_score_of_no_known_range_is_saved_and_shown_without_bounds(tmp_path, v
         assert (known["mean"], known["low"], known["high"]) == (value, None, None)
     assert load_result(folder).summary().as_markdown() == result.summary().as_markdown()
     (verdict,) = check_gates(result, "population(points@1) >= 0", cluster="question")
-    assert verdict.told == f"{value:.3f}, interval not known, 7 questions"
+    assert verdict.told == f"{value:.3f}, interval ? to ?, 7 questions"

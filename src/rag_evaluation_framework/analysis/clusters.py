@@ -27,11 +27,15 @@ def clusters_of(
     if given is not None and not (isinstance(given, str) and given in get_args(Cluster)):
         raise ConfigError(f"cluster={shown(cluster)}: expected 'question' or 'document', or None for the default")
     known = next((run for run in runs if run.queries.texts), None)
-    if cluster == "document" and (known is None or known.evaluation_type == "chunk-level"):
-        why = "labels are chunks" if known else "a report alone has no labels, so load the folder of a run"
-        names = ", ".join(repr(run.name) for run in runs)
-        raise ResultError(f"cluster='document': {names}: the documents of the labels are not known: {why}")
+    are_chunks = runs[0].evaluation_type == "chunk-level"
+    if cluster == "document" and (known is None or are_chunks):
+        why = "labels are chunks" if are_chunks else "a report alone has no labels; load the folder of the run"
+        names = ", ".join(dict.fromkeys(repr(run.name) for run in runs))
+        raise ResultError(
+            f"cluster='document': {names}: the documents of the labels are not known: {why}, or take questions as "
+            "independent (cluster: question)"
+        )
     if known is None:
-        return Clusters()
+        return Clusters(unknown=cluster is None and not are_chunks)
     relevant = [known.queries.relevant[known.scores.rows[query_id]] for query_id in query_ids]
     return Clusters.of(relevant, known.evaluation_type, cluster)

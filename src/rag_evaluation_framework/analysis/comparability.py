@@ -150,16 +150,6 @@ def noted_edits(edited: Mapping[int, Names]) -> list[str]:
     return notes
 
 
-def noted_unknown_labels(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> list[str]:
-    """Return that nobody knows which questions are on one document, if neither result knows its labels."""
-    if baseline.queries.texts or candidate.queries.texts or baseline.evaluation_type == "chunk-level":
-        return []
-    return [
-        "a report alone has no labels: questions on one document are taken as independent, which makes intervals too "
-        "short; with the folder of one of the runs they are taken together"
-    ]
-
-
 def noted_failures(baseline: ScoreTable, candidate: ScoreTable, change: ScoreTable) -> list[str]:
     """Return what became of the questions that failed in one of the tables, as the deltas have it.
 

@@ -1,6 +1,6 @@
 """Comparison of two results, query by query."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from rag_evaluation_framework.analysis.comparability import (
     noted_differences,
     noted_edits,
     noted_failures,
-    noted_unknown_labels,
     same_questions,
 )
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
@@ -38,6 +37,10 @@ if TYPE_CHECKING:
 
 _WORST_SHOWN = 5
 _SEED = 0
+_UNKNOWN_LABELS = (
+    "a report alone has no labels: questions on one document are taken as independent, which makes intervals too "
+    "short; with the folder of one of the runs they are taken together"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,7 +156,7 @@ class Comparison:
             *noted_differences(baseline, candidate, others),
             *noted_edits(edited),
             *_named(compared),
-            *(noted_unknown_labels(baseline, candidate) if cluster is None else ()),
+            *([_UNKNOWN_LABELS] if compared.clusters.unknown else []),
             *noted_failures(baseline.scores, candidate.scores, change),
             *noted_slices(compared.labels, compared._change(names[0]), compared.tests.get(names[0])),
             *noted_orders((baseline.name, candidate.name), (old, new), compared.clusters.numbers),
@@ -336,9 +339,10 @@ class Comparison:
         """Return the comparison as people read it."""
         first = next(iter(self.deltas))
         lost = list(self.regressions(first).items())[:_WORST_SHOWN]
+        strong = strength(first, test, self.clusters) if (test := self.tests.get(first)) else ()
         return Summary(
             title=f"{self.candidate} against {self.baseline}",
-            headline=(f"before: {self.headlines[0]}", f"after: {self.headlines[1]}", *self._strength(first)),
+            headline=(f"before: {self.headlines[0]}", f"after: {self.headlines[1]}", *strong),
             header=("", "n", "before", "after", "delta", "interval", "p", "+/-"),
             rows=tuple(self._row(name) for name in self.deltas),
             notes=(*self.notes, *notes_by_run(("before", "after"), self.run_notes, "both")),
@@ -358,10 +362,6 @@ class Comparison:
         moved = f"{int((changes > 0).sum())}/{int((changes < 0).sum())}"
         means = (marked(mean, name in run) for mean, run in zip((before, after), self.unfilled, strict=True))
         return name, str(len(self.deltas[name])), *means, change, within, p, moved
-
-    def _strength(self, name: str) -> Iterator[str]:
-        test = self.tests.get(name)
-        return iter(()) if test is None else strength(name, test, self.clusters)
 
     def __repr__(self) -> str:
         return self.summary().as_text()

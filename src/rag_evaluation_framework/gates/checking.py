@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.gates.gate import Gate
+from rag_evaluation_framework.gates.gate import Gate, with_default
 from rag_evaluation_framework.gates.measuring import Measurement, NotMeasured, Runs
 from rag_evaluation_framework.gates.reliable import unreliable
 from rag_evaluation_framework.results.clusters import Cluster
@@ -25,12 +25,13 @@ def check_gates(
     allow_failures: int = 0,
     allow_skipped: int = 0,
 ) -> tuple[GateVerdict, ...]:
-    """Return what became of gates in a result, in their order.
+    """Return what became of gates in a result, in their order, as in `rag-eval run`.
 
     A gate on these questions passes or fails. A claim about all questions like these, `population(...)`, passes or
     fails if its interval of 95 % lies on one side of the limit, and is inconclusive otherwise; the interval of a drop
     is that of `Comparison.tests`, so that gate and comparison never contradict each other. What could not be measured
-    has not passed; nor has anything where more questions failed or were skipped than allowed, as in `rag-eval run`.
+    has not passed; nor has anything where more questions failed or were skipped than allowed. With a baseline,
+    `compared >= 90 %` is one more gate, the last, unless another one bounds that share.
 
     Args:
         result: The result.
@@ -51,11 +52,15 @@ def check_gates(
         raise ConfigError(f"cluster={shown(cluster)}: expected 'question' or 'document', or None for the default")
     listed = [gates] if isinstance(gates, str | Gate) else gates
     parsed = [gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in listed]
-    found = verdicts(Runs(result, baseline, cluster), parsed, on_inconclusive)
+    gates = with_default(parsed, has_baseline=baseline is not None)
+    found = verdicts(Runs(result, baseline, cluster), gates, on_inconclusive)
     problems = "; ".join(unreliable(result, allow_failures, allow_skipped))
-    if not problems:
-        return found
-    return tuple(replace(one, verdict="not measured", told=f"{problems}; found: {one.told}") for one in found)
+    return tuple(
+        replace(one, verdict="not measured", told=f"{problems}; found: {one.told}")
+        if problems and one.verdict not in ("off", "not measured")
+        else one
+        for one in found
+    )
 
 
 def verdicts(runs: Runs, gates: Iterable[Gate], on_inconclusive: OnInconclusive) -> tuple[GateVerdict, ...]:

@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, DecimalException
 from math import isfinite
@@ -150,6 +150,13 @@ class Gate:
             limit = f"{_exactly(self.limit, 2)} %"
         where = "" if self.where is None else f" where {self.where}"
         return f"{self.subject} {self.operator} {limit}{where}"
+
+
+def with_default(gates: Sequence[Gate], *, has_baseline: bool) -> tuple[Gate, ...]:
+    """Return the gates of a run: with a baseline also `compared >= 90 %`, unless another gate bounds that share."""
+    default = Gate.parse("compared >= 90 %", "by default")
+    is_missing = has_baseline and all(gate.key != default.key for gate in gates)
+    return (*gates, default) if is_missing else (*gates,)
 
 
 class _Reader:

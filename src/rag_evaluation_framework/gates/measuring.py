@@ -158,8 +158,7 @@ class Runs:
             raise NotMeasured(str(unknown)) from None
         mean = self.result.means_of([name], rows, clusters)[name]
         check_clusters(clusters.among(rows), mean.clusters)
-        bounds = f"{mean.low:.3f} to {mean.high:.3f}" if isfinite(mean.high - mean.low) else "not known"
-        told = f"{gate.written(value)}, interval {bounds}, {_questions(len(rows))}{others}"
+        told = f"{gate.written(value)}, {_interval(mean.low, mean.high)}, {_questions(len(rows))}{others}"
         return Measurement(value, told, mean.low, mean.high, worst, power_of_mean(gate, mean, column[rows]))
 
     def _drop(self, gate: Gate) -> Measurement:
@@ -183,7 +182,7 @@ class Runs:
         rows = np.flatnonzero(scored)
         check_clusters(compared.clusters.among(rows), change.test.clusters)
         low, high = -change.test.high, -change.test.low
-        told = f"{gate.written(drop)}, interval {low:.3f} to {high:.3f}, from {means}"
+        told = f"{gate.written(drop)}, {_interval(low, high)}, from {means}"
         return Measurement(drop, told, low, high, worst, power_of_drop(gate, change, *columns))
 
     def _change(self, compared: Comparison, name: str, where: Slice | None) -> ChangedSlice | None:
@@ -371,16 +370,19 @@ def cannot_fail(gate: Gate, worst: float) -> str:
 
 
 def check_clusters(clusters: Clusters, count: int) -> None:
-    """Raise NotMeasured if questions or their documents are too few for a claim about all questions like these."""
+    """Raise NotMeasured if questions or documents are too few, or not known, for a claim about all such questions."""
     few = clusters.few or count
-    if few < FEWEST:
-        needed, alone = f"at least {FEWEST} questions, and there are {few}", ""
-        if clusters.few or clusters.numbers is not None:
-            needed = f"labels in at least {FEWEST} documents, and they are in {few}"
-            alone = ", let the gate be about questions on these documents alone (cluster: question)"
+    if few < FEWEST or clusters.unknown:
+        needed, remedy = f"at least {FEWEST} questions, and there are {few}", "add some"
+        if clusters.few or clusters.numbers is not None or clusters.unknown:
+            found = f"they are in {few}"
+            if clusters.unknown:
+                found, remedy = "a report alone has no labels", "load the folder of the run"
+            needed = f"labels in at least {FEWEST} documents, and {found}"
+            remedy += ", let the gate be about questions on these documents alone (cluster: question)"
         raise NotMeasured(
-            f"a claim about all questions like these needs {needed}; add some{alone}, or pin the gate to these "
-            "questions: leave population() out"
+            f"a claim about all questions like these needs {needed}; {remedy}, or pin the gate to these questions: "
+            "leave population() out"
         )
 
 
@@ -394,6 +396,11 @@ def _values(label: Skipped, by: str) -> tuple[str, ...]:
     """Return the values of a property that a skipped question tells itself."""
     own = label_values(label.query.metadata.get(by))
     return own or ((label.anchor.doc_id,) if by == DOCUMENT and label.anchor is not None else ())
+
+
+def _interval(*bounds: float) -> str:
+    """Return an interval for people, "?" for a bound that is not known."""
+    return f"interval {' to '.join(f'{bound:.3f}' if isfinite(bound) else '?' for bound in bounds)}"
 
 
 def _of(where: Slice | None) -> str:

@@ -11,16 +11,13 @@ from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.datasets.thresholds import KEYS, P95, read_thresholds
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.config import ExperimentConfig
-from rag_evaluation_framework.gates.gate import Gate, Key
+from rag_evaluation_framework.gates.gate import Gate, Key, with_default
 from rag_evaluation_framework.gates.measuring import FOUND, cannot_fail, found_score, listed
 from rag_evaluation_framework.gates.thresholds import parse_thresholds, threshold_gate
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from rag_evaluation_framework.results.meaning import other_meaning
 from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
-
-DEFAULT = "compared >= 90 %"
-"""The gate of every run with a baseline."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +60,13 @@ def gates_of_run(
     own = Written(thresholds=experiment.dataset.thresholds, thresholds_at="thresholds of the dataset")
     found: dict[Key, tuple[int, list[Gate]]] = {}
     taken: set[str] = set()
-    default = Written([] if baseline is None else [DEFAULT], gates_at="by default")
-    for number, place in enumerate((*places, own, default)):
+    for number, place in enumerate((*places, own)):
         for gate in _read(place, experiment, taken, problems):
             first, gates = found.setdefault(gate.key, (number, []))
             if first == number and gate not in gates:
                 gates.append(gate)
-    chosen = tuple(gate for _, gates in found.values() for gate in gates)
+    written = [gate for _, gates in found.values() for gate in gates]
+    chosen = with_default(written, has_baseline=baseline is not None)
     for gate in chosen:
         problems += (f"gate {str(gate)!r}: {problem}" for problem in _problems(gate, experiment, baseline))
     if problems:

@@ -16,13 +16,14 @@ _WIDEST = 160  # characters of a failure
 
 
 WITHOUT_BASELINE = "failed or skipped in the baseline"
-"""Why a question of both datasets is not compared."""
+"""Why a question of both datasets cannot be lost."""
 
 
 def not_compared_by_reason(compared: Comparison, baseline: ScoreTable) -> dict[str, tuple[str, ...]]:
     """Return the ids of the questions of baseline and run that cannot be compared, by the reason.
 
-    Those that fail or are skipped now are not among them: they are lost.
+    Those that fail or are skipped now are not among them: they are lost. Those that failed in the baseline are, also
+    where they count as 0: they cannot be lost, nor fall.
     """
     rows, statuses = baseline.rows, baseline.statuses
     failed = [query_id for query_id in compared.change.query_ids if statuses[rows[query_id]] == "failed"]

@@ -53,11 +53,8 @@ def _causes(
     wordings |= compared.questions
     wordings |= {label.query.id: label.query.text for label in after.skipped}
     wordings |= dict(zip(after.scores.query_ids, after.queries.texts, strict=False))
-    reasons = {
-        query_id: f"not compared: {reason}"
-        for reason, ids in not_compared_by_reason(compared, before.scores).items()
-        for query_id in ids
-    }
+    others = not_compared_by_reason(compared, before.scores)
+    reasons = {query_id: reason for reason, ids in others.items() for query_id in ids}
     for (score, queries), blocking in tables.items():
         some = f", the first {most} of {len(queries)}" if len(queries) > most else ""
         deltas = compared.deltas.get(score, {})

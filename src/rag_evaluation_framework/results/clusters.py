@@ -26,11 +26,13 @@ class Clusters:
         few: Number of documents of the labels, where these are too few to count by document, so that what is found is
             about these documents only; else 0.
         fewest: Of fewer documents, each question counts by itself.
+        unknown: Whether each question counts by itself as a report alone does not tell the documents of its labels.
     """
 
     numbers: Integers | None = None
     few: int = 0
     fewest: int = FEWEST
+    unknown: bool = False
 
     @classmethod
     def of(
