@@ -1,6 +1,7 @@
 """Names of documents in another normal form: macOS names files with accents apart, people type them whole."""
 
 import json
+from pathlib import Path
 from unicodedata import normalize
 
 import pytest
@@ -17,7 +18,8 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
-from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth
+from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth, texts_left_out
+from rag_evaluation_framework.labelling import leaving_out, relabel
 from rag_evaluation_framework.rankings import read_qrels, read_rankings
 
 NAME = "Größe/Übersicht.md"
@@ -38,6 +40,30 @@ def test_an_id_is_in_nfc(corpus_and_name):
     corpus, _ = corpus_and_name
     assert [document.id for document in corpus] == [NAME]
     assert Document(DocumentId(normalize("NFD", NAME)), "").id == NAME
+
+
+def test_so_is_that_of_a_span(corpus_and_name):
+    corpus, name = corpus_and_name
+    span = CharacterSpan(DocumentId(name), 0, 24, QUOTE)
+    assert span.doc_id == NAME
+    assert corpus[span.doc_id].content == TEXT
+
+
+def test_a_label_whose_text_was_edited_is_not_in_a_document_that_is_gone(corpus_and_name, tmp_path):
+    corpus, name = corpus_and_name
+    path = tmp_path / "questions.json"
+    span = CharacterSpan(DocumentId(NAME), 0, 24, QUOTE)
+    save_dataset(Dataset([TokenLevelGroundTruth(Query.from_text("How long?"), (span,))], TOKEN, corpus=corpus), path)
+    path.write_text(path.read_text(encoding="utf-8").replace(NAME, name), encoding="utf-8")
+    edited = Corpus([Document(DocumentId(NAME), "We ship whenever.\n")], corpus.metadata)
+    (skipped,) = relabel(load_dataset(path), edited).dataset.skipped
+    assert (skipped.anchor.doc_id, skipped.reason) == (NAME, "lost: its text is gone")
+    assert leaving_out(skipped.anchor.doc_id, edited) is None
+
+
+def test_a_file_that_is_read_is_not_left_out(corpus_and_name):
+    corpus, _ = corpus_and_name
+    assert texts_left_out(corpus, Path(corpus.metadata["source"])) == {}
 
 
 @pytest.mark.parametrize("ending", ["csv", "json", "jsonl"])

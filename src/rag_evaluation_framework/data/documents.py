@@ -155,7 +155,7 @@ class Corpus:
         return self._sorted_ids[place : place + 1] != [] and self._sorted_ids[place].startswith(prefix)
 
     def __getitem__(self, document_id: str) -> Document:
-        """Return the document with this id, or raise KeyError."""
+        """Return the document with this id, or raise KeyError; ids are in NFC, as those of documents and spans."""
         return self._by_id[DocumentId(document_id)]
 
     def __contains__(self, document_id: object) -> bool:

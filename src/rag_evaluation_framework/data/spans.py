@@ -7,7 +7,7 @@ spans that merely touch share nothing.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id
 from rag_evaluation_framework.data.value_checks import check_offsets, check_texts
 from rag_evaluation_framework.errors import SpanError
 
@@ -17,7 +17,7 @@ class CharacterSpan:
     """Span of characters in one document.
 
     Attributes:
-        doc_id: The document.
+        doc_id: The document, in Unicode's normal form NFC.
         start: First character, 0-based.
         end: One past the last character; `start == end` is an empty span.
         text: The covered text, or `""` if unknown. Ignored when spans are compared: a span is a position.
@@ -36,6 +36,8 @@ class CharacterSpan:
         if not (type(self.start) is type(self.end) is int and type(self.doc_id) is type(self.text) is str):
             check_texts(self, SpanError, "doc_id", "text")
             check_offsets(self, SpanError)
+        if not self.doc_id.isascii():
+            object.__setattr__(self, "doc_id", canonical_document_id(self.doc_id))
         if not 0 <= self.start <= self.end:
             raise SpanError(
                 f"span [{self.start}:{self.end}] of {self.doc_id!r}: expected 0 <= start <= end (offsets are half-open)"
