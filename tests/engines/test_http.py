@@ -1,11 +1,13 @@
 import gzip
 import json
+import re
 import socket
 import threading
 from contextlib import contextmanager, nullcontext
 from itertools import repeat
 
 import pytest
+import yaml
 
 from rag_evaluation_framework import (
     DOCUMENT,
@@ -19,6 +21,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.engines import HttpEngine
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
+from rag_evaluation_framework.experiments.configured_engine import make_engine
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
 from support.engines import MemoryEngine, served
 
@@ -219,9 +222,11 @@ def test_an_answer_that_comes_drop_by_drop_is_ended(method, begin, step):
     until = threading.Event()
     with (
         raw_server(lambda: (begin, *repeat(step, 100)), until) as (url, _),
-        pytest.raises(InputError, match=r"took longer than 0\.3 seconds; raise the timeout of HttpEngine"),
+        pytest.raises(InputError, match=r"took longer than 0\.3 seconds; if it needs more, set .*HttpEngine") as late,
     ):
         METHODS[method](HttpEngine(url, timeout=0.3))
+    advised = yaml.safe_load(re.search(r"\{.*\}", str(late.value))[0])
+    assert make_engine(advised, imports=False, allow_remote=False) == HttpEngine(url, timeout=3.0)
 
 
 @pytest.mark.parametrize("method", METHODS)

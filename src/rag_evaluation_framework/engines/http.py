@@ -161,7 +161,8 @@ class HttpEngine(Component):
             status, read = within(seconds, lambda: self._read(method, where, body))
         except OutOfTime as late:
             raise InputError(
-                f"{where} took longer than {seconds:g} seconds; raise the timeout of HttpEngine if it needs more"
+                f"{where} took longer than {seconds:g} seconds; if it needs more, set the timeout of HttpEngine, in a "
+                f"configuration engine: {{type: http, url: {self.url}, timeout: {10 * seconds:g}}}"
             ) from late
         except (self._httpx.HTTPError, self._httpx.InvalidURL, UnicodeError) as error:
             raise InputError(f"{where}: {raised(error)}") from error
