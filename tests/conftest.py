@@ -40,9 +40,24 @@ def pytest_addoption(parser):
     parser.addoption("--kills", default=10, type=int, help="how many processes of each kind tests/kills ends")
 
 
+_OF_PROVIDERS = ("OPENAI_", "CO_API_", "ANTHROPIC_", "LANGSMITH_", "LANGCHAIN_", "NO_PROXY", "no_proxy")
+
+
 @pytest.fixture(autouse=True)
-def no_secret_of_another_test_is_known(monkeypatch):
-    monkeypatch.setattr(_outside, "_known", {})
+def variables_of_providers_are_as_before():
+    """Fail a test that leaves a provider's variable behind, as later tests would ask there."""
+    before = {name: value for name, value in os.environ.items() if name.startswith(_OF_PROVIDERS)}
+    yield
+    assert {name: value for name, value in os.environ.items() if name.startswith(_OF_PROVIDERS)} == before
+
+
+@pytest.fixture(autouse=True)
+def no_secret_of_another_test_is_known():
+    # Not by `monkeypatch`: it would be undone after the fixtures of the test, and a variable that the test deletes
+    # while `LoopbackProviders` is open would come back when that is closed.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_outside, "_known", {})
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -19,29 +19,30 @@ class Outcome(NamedTuple):
 
 
 @pytest.fixture
-def rag_eval(tmp_path, monkeypatch, capfd):
+def rag_eval(tmp_path, capfd):
     """Run `rag-eval` with these arguments."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.MonkeyPatch.context() as patch:  # of its own, which a test does not change
+        patch.chdir(tmp_path)
+        patch.setenv("COLUMNS", "120")
+        patch.setattr(sys, "path", list(sys.path))
 
-    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
-    monkeypatch.delitem(sys.modules, "own", raising=False)
-    importlib.invalidate_caches()
+        patch.setattr(sys, "unraisablehook", sys.unraisablehook)
+        patch.delitem(sys.modules, "own", raising=False)
+        importlib.invalidate_caches()
 
-    def run(*arguments: str) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["rag-eval", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as leaving:
-            code = int(leaving.code or 0)
-        return Outcome(code, *capfd.readouterr())
+        def run(*arguments: str) -> Outcome:
+            patch.setattr(sys, "argv", ["rag-eval", *map(str, arguments)])
+            code = 0
+            try:
+                main()
+            except SystemExit as leaving:
+                code = int(leaving.code or 0)
+            return Outcome(code, *capfd.readouterr())
 
-    before = {number: signal.getsignal(number) for number in interrupts._INTERRUPTS}
-    yield run
-    for number, handler in before.items():
-        signal.signal(number, handler)
+        before = {number: signal.getsignal(number) for number in interrupts._INTERRUPTS}
+        yield run
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -216,11 +216,12 @@ def place(request, folder, providers):
 
 
 @pytest.fixture(params=["LangSmith", "local store"])
-def configured(request, monkeypatch, providers):
+def configured(request, providers):
     """Whether LangSmith is configured, so that what is generated goes there, too."""
-    if request.param == "local store":
-        monkeypatch.delenv("LANGSMITH_API_KEY")
-    return request.param
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "local store":
+            patch.delenv("LANGSMITH_API_KEY")
+        yield request.param
 
 
 def token_level(corpus):

@@ -30,14 +30,14 @@ def pages():
 
 
 @pytest.fixture
-def served(monkeypatch):
+def served():
     """Opens a server whose model is scripted, and returns it with a client."""
     with ExitStack() as stack:
 
         def opened(answers=None, *, langsmith=False):
             providers = stack.enter_context(LoopbackProviders(answers or ScriptedModel()))
             if not langsmith:
-                monkeypatch.delenv("LANGSMITH_API_KEY")
+                stack.enter_context(pytest.MonkeyPatch.context()).delenv("LANGSMITH_API_KEY")
             client = stack.enter_context(openai.OpenAI())
             return providers, client
 
