@@ -63,7 +63,6 @@ class Comparison:
         skipped: Ids of queries that the baseline has and the candidate skipped, as a label could not be placed.
         placed: Ids of queries that the candidate has and the baseline skipped.
         clusters: Which of the queries that are compared count together.
-        cluster: What was asked to be taken as independent; None if that is by how many documents there are.
         labels: The properties by which the queries that are compared can be told apart, and their values of each.
         notes: All notes on the comparison itself.
         run_notes: All notes of baseline and candidate, shown below those.
@@ -90,7 +89,6 @@ class Comparison:
     unfilled: tuple[Mapping[str, int], Mapping[str, int]] = field(default_factory=lambda: ({}, {}))
     incomparable: Mapping[str, str] = field(default_factory=dict[str, str])
     clusters: Clusters = field(default_factory=Clusters, compare=False)
-    cluster: Cluster | None = None
     labels: Labels = field(default_factory=dict[str, Sequence[tuple[str, ...]]])
 
     @classmethod
@@ -149,7 +147,6 @@ class Comparison:
             notes=(),
             incomparable=others,
             clusters=clusters_of((candidate, baseline), same, cluster),
-            cluster=cluster,
             labels=labels_of(known.queries, rows, known.evaluation_type),
         )
         notes = (
@@ -290,23 +287,15 @@ class Comparison:
 
     def record(self) -> dict[str, Any]:
         """Return the comparison for JSON: what became of each score, then each question with its deltas or None."""
+        runs = zip((self.baseline, self.candidate), self.run_notes, self.unfilled, strict=True)
+        baseline, candidate = (
+            {"name": name, "notes": list(notes), "unfilled": dict(unfilled)} for name, notes, unfilled in runs
+        )
         return {
             "schema_version": 1,
-            **{
-                which: {"name": name, "notes": list(notes), "unfilled": dict(unfilled)}
-                for which, name, notes, unfilled in zip(
-                    ("baseline", "candidate"),
-                    (self.baseline, self.candidate),
-                    self.run_notes,
-                    self.unfilled,
-                    strict=True,
-                )
-            },
-            "intervals": {
-                "level": LEVEL,
-                "seed": _SEED,
-                "independent": self.clusters.independent,
-            },
+            "baseline": baseline,
+            "candidate": candidate,
+            "intervals": {"level": LEVEL, "seed": _SEED, "independent": self.clusters.independent},
             "scores": {name: self._score_record(name) for name in self.deltas},
             "incomparable": dict(self.incomparable),
             "properties": list(self.labels),
