@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, overload
 
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import finished
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
 from rag_evaluation_framework.data.failures import NOT_ANSWERED
 from rag_evaluation_framework.data.levels import DOCUMENT, U
@@ -22,7 +22,7 @@ from rag_evaluation_framework.experiments.copied_text import note_copies_retriev
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
 from rag_evaluation_framework.experiments.unlocated import HOW_TO_LOCATE, told_unlocated
-from rag_evaluation_framework.experiments.unmatched_results import unmatched_results
+from rag_evaluation_framework.experiments.unmatched_results import note_unmatched_results
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.results.query_result import QueryResults
@@ -151,8 +151,8 @@ def _scored(
     table = replace(table, count_as_zero=config.config.count_as_zero)
     queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted, config.dataset)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
-    for text in () if interrupted else unmatched_results(config.level, queries, truth.entries):
-        note(text)
+    if not interrupted:
+        note_unmatched_results(config.level, queries, truth.entries)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](
         **head,

@@ -13,7 +13,6 @@ from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.metrics.chunk_metric import ChunkMetric
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.scoring.rank_arrays import read_rank_arrays
-from rag_evaluation_framework.scoring.rank_forms import in_one_form, note_unmatched
 from rag_evaluation_framework.scoring.rank_mappings import (
     IdRankings,
     Truth,
@@ -24,6 +23,7 @@ from rag_evaluation_framework.scoring.rank_mappings import (
 from rag_evaluation_framework.scoring.score_names import DEFAULT_RANK_SCORES, IdScore, Score, parse_rank_scores
 from rag_evaluation_framework.scoring.tabulate import Cut, kept, tabulate
 from rag_evaluation_framework.scoring.units import Units
+from rag_evaluation_framework.scoring.unmatched import check_ids
 
 
 def score_rankings(
@@ -38,8 +38,7 @@ def score_rankings(
     Args:
         ground_truth: For each query its relevant ids, or its judged ids with their gains (0 or below: not relevant).
         rankings: For each query the ids in order, best first, or ids with their scores, which are sorted, highest
-            first and ties in the order given. Where some ids are numbers and others texts, numbers are read as texts,
-            with a note; if no relevant id is in any ranking, that is noted, too.
+            first and ties in the order given. If no relevant id is in any ranking, that is noted.
         metrics: Names of scores, such as `ndcg@10`, `map`, `nDCG@10`, `R@5`, `chunk_recall@5`; metrics, which score the
             whole ranking; and pairs of a metric and a number of results. A metric of your own is called once for each
             question that has an answer, with the retrieved ids, each once and cut, and the relevant ones.
@@ -53,17 +52,16 @@ def score_rankings(
     Raises:
         ConfigError: Something is not a score of ids, two metrics share a name, or no score is named.
         DatasetError: The ground truth is empty, a ranking has no order, an id cannot be hashed, a gain is not a finite
-            number, a score is not a number, or one chunk has two gains.
+            number, a score is not a number, one chunk has two gains, or some ids are numbers and others texts.
     """
     chosen = parse_rank_scores(metrics)
     check_rank_mappings(ground_truth, rankings)
-    truth, ranked = in_one_form(ground_truth, rankings)
-    # The truth is read more than once: by metrics of one's own, and where chunks are found.
+    truth: Any = ground_truth  # read more than once by metrics of one's own, and where chunks are found
     if any(hasattr(kind, "__next__") for kind in set(map(type, truth.values()))):
         truth = dict(zip(truth, kept(truth.values(), "ground_truth"), strict=True))
-    judged, counts, of_chunks = read_rank_mappings(truth, ranked)
-    note_unmatched(truth, ranked, judged)
-    return _scored(tuple(truth), judged, chosen, counts, partial(read_units, truth, ranked, of_chunks=of_chunks))
+    judged, counts, of_chunks = read_rank_mappings(truth, rankings)
+    check_ids(truth, rankings, judged)
+    return _scored(tuple(truth), judged, chosen, counts, partial(read_units, truth, rankings, of_chunks=of_chunks))
 
 
 def score_ranking_arrays(
