@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
 commands = importlib.import_module("rag_evaluation_framework.cli.commands")
 COMMANDS = ("demo", "init", "run", "components")
@@ -27,25 +26,6 @@ def test_every_command_explains_itself(rag_eval, command):
 
 def test_version_is_that_of_the_distribution(rag_eval):
     assert rag_eval("--version").out.strip() == "0.1.0"
-
-
-def options_that_take_one_value():
-    def of(command, path):
-        for name, inner in getattr(command, "commands", {}).items():
-            yield from of(inner, (*path, name))
-        for option in command.params:
-            if path and option.param_type_name == "option" and not (option.multiple or option.is_flag):
-                yield (*path, option.opts[0])
-
-    return list(of(get_command(commands.app), ()))
-
-
-@pytest.mark.parametrize("option", options_that_take_one_value(), ids=" ".join)
-def test_an_option_of_one_value_is_refused_if_it_is_given_twice(rag_eval, option):
-    *command, name = option
-    outcome = rag_eval(*command, name, "1", f"{name}=1")
-    assert outcome.code == 2
-    assert f"{name} is given 2 times; expected once" in outcome.err
 
 
 @pytest.mark.parametrize("arguments", [["--nonsense"], ["fly"], ["run", "--k", "many"], ["run", "--worst", "-1"]])

@@ -1,6 +1,5 @@
 """How a command ended: one message for people, and an exit code."""
 
-import logging
 import os
 import sys
 from contextlib import suppress
@@ -54,14 +53,6 @@ def told(error: BaseException | None) -> int:
 def show_warning(message: Warning | str, *_where: object, **_more: object) -> None:
     """Print a warning; it takes the place of `warnings.showwarning`."""
     _say(f"warning: {message}", 0)
-
-
-class Log(logging.Handler):
-    """Prints what the package logs on standard error."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Print a message."""
-        _say(record.getMessage(), 0)
 
 
 def _told_of(error: BaseException) -> int:

@@ -40,6 +40,6 @@ def _run() -> None:
         warnings.showwarning = endings.show_warning
         log = logging.getLogger(PACKAGE)
         log.setLevel(logging.INFO)
-        log.handlers = [endings.Log()]
+        log.handlers = [logging.StreamHandler()]
         interrupts.clean_up()
         commands.app()

@@ -112,12 +112,10 @@ def run(
         experiment = run_file.experiment(folder, imports=not no_import)
     with _cleaned_up(experiment.retriever, run_file.cleanup) as if_left:
         result, problem = _made(experiment, gating)
-        if experiment.retriever.rewrites_texts:
-            allow_unlocated = 1
         skipped = why_skipped(result, experiment.corpus)
         problems = (
             *gates.unreliable(result, allow_failures, allow_skipped, skipped),
-            *experiments.too_many_unlocated(result, experiment.corpus, allow_unlocated),
+            *experiments.too_many_unlocated(result, experiment, allow_unlocated),
         )
         not_written: tuple[str, ...] = ()
         if not isinstance(problem, Interrupted):

@@ -5,36 +5,34 @@ from typing import Any
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit
+from rag_evaluation_framework.experiments.config import ExperimentConfig
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.quotes.passages import nearest_passage
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.results.result import EvaluationResult
 
-SHARE = 0.5
-HOW_TO_LOCATE = (
+_HOW_TO_LOCATE = (
     "Are the documents those that were indexed? Let the retriever return their text as it is, or doc_id, start and end"
 )
 _COMPARED = 500  # characters of the example
 
 
-def told_unlocated(result: EvaluationResult[Any], corpus: Corpus, allowed: float = SHARE) -> str | None:
-    """Return that a larger share of the results than is allowed has no place, with an example; None if it has not.
+def too_many_unlocated(
+    result: EvaluationResult[Any], experiment: ExperimentConfig[Any], allowed: float = 0.5
+) -> tuple[str, ...]:
+    """Return that a larger share of the results than is allowed has no place, with an example; nothing if it has not.
 
-    At document level no result needs a place.
+    At document level no result needs a place, nor does any of a retriever that rewrites texts.
     """
     unlocated, hits = result.counts["unlocated_hits"], result.counts["hits"]
-    if result.evaluation_type == "document-level" or unlocated <= allowed * hits:
-        return None
-    told = f"{unlocated} of {hits} results have no {RULES[result.evaluation_type].noun}"
+    need_none = experiment.retriever.rewrites_texts or result.evaluation_type == "document-level"
+    if need_none or unlocated <= allowed * hits:
+        return ()
     table = result.queries.hits.flat
     first = next((hit for hit in table if not hit.placed and (hit.text or "").strip()), None)
-    return told if first is None else f"{told}, such as {_with_passage(first, corpus)}"
-
-
-def too_many_unlocated(result: EvaluationResult[Any], corpus: Corpus, allowed: float = SHARE) -> tuple[str, ...]:
-    """Return why a run cannot be relied on of which more results than are allowed have no place; nothing if it can."""
-    unlocated = told_unlocated(result, corpus, allowed)
-    return (f"{unlocated} (--allow-unlocated allows {allowed:.0%}). {HOW_TO_LOCATE}",) if unlocated else ()
+    example = "" if first is None else f", such as {_with_passage(first, experiment.corpus)}"
+    told = f"{unlocated} of {hits} results have no {RULES[result.evaluation_type].noun}{example}"
+    return (f"{told} (--allow-unlocated allows {allowed:.0%}). {_HOW_TO_LOCATE}",)
 
 
 def _with_passage(hit: Hit, corpus: Corpus) -> str:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import class_name, said
+from rag_evaluation_framework._outside import class_name, one_line, said
 from rag_evaluation_framework._support.exits import exit_text
 from rag_evaluation_framework.errors import ConfigError
 
@@ -36,7 +36,7 @@ def load_attribute(reference: str) -> Any:
         with suppress(Exception):  # what is wrong is told when it is imported
             found = find_spec(module_name.partition(".")[0])  # of a dotted name it would import the packages around
             if found is not None:
-                _log.info("importing %s from %s", reference, _place(found))
+                _log.info("importing %s from %s", reference, one_line(_place(found)))
     return load_installed(reference)
 
 

@@ -94,9 +94,7 @@ class GatesFile(pytest.File):
             result = run_experiment(experiment, lambda made: gating.complete(made, gates))
             ungated = replace(result, gates=())  # each test tells of its own gate
             problems = unreliable(ungated, why_skipped=why_skipped(ungated, experiment.corpus))
-            if not experiment.retriever.rewrites_texts:
-                problems += too_many_unlocated(ungated, experiment.corpus)
-            check_reliable(ungated, problems)
+            check_reliable(ungated, (*problems, *too_many_unlocated(ungated, experiment)))
             failed = [told_verdict(verdict) for verdict in result.gates if verdict.counts_as != "pass"]
             ended = GateFailed(failed[0]) if failed else None
         except Exception as error:  # noqa: BLE001  it is anybody's code, and every test tells it
