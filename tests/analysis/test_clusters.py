@@ -54,8 +54,8 @@ def test_with_fewer_than_six_documents_each_question_counts_by_itself_and_the_ve
 def test_some_of_the_questions_may_be_in_few_documents():
     clusters = Clusters.of([(span(f"d{number}"),) for number in range(7)] * 2, "token-level")
     assert clusters.among(np.arange(1, 14)).numbers.tolist() == [1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6]
-    assert clusters.among(np.array([0, 2, 7])).caveat == (
-        "of these 2 documents only, with other documents it may differ: "
+    assert clusters.among(np.array([0, 2, 7])).described("intervals", 3) == (
+        "of these 2 documents only, with other documents it may differ: intervals, questions taken as independent"
     )
 
 

@@ -133,9 +133,11 @@ class Gating:
         if self.junit is None:
             return ()
         compared = self.compared(result)
-        page = compared.summary() if isinstance(compared, rag.Comparison) else result.summary()
+        notes = compared.summary().notes if isinstance(compared, rag.Comparison) else result.all_notes
+        runs = {"baseline": self.baseline, "run": result}
+        hashes = (f"dataset of the {name}: sha256 {run.config['dataset']['hash']}" for name, run in runs.items() if run)
         try:
-            write_over(self.junit, reports.gates_as_junit(result, problems, page.notes, self.baseline))
+            write_over(self.junit, reports.gates_as_junit(result, problems, (*notes, *hashes)))
         except OSError as error:
             return (f"--junit {self.junit}: cannot be written ({store.reason(error)}); choose another file",)
         return ()

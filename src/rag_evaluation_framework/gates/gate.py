@@ -111,11 +111,6 @@ class Gate:
         """Whether it compares the run with a baseline."""
         return self.kind in ("drop", "lost", "compared")
 
-    @property
-    def worst_share(self) -> float:
-        """The worst value of what is from 0 to 1."""
-        return 0.0 if self.is_at_least else 1.0
-
     def allows(self, value: float) -> bool:
         """Return whether a value passes; one that differs from the limit by rounding alone is equal to it."""
         return _COMPARED[self.operator](value, self.limit + _SLACK[self.operator])

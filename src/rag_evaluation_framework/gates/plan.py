@@ -112,8 +112,8 @@ def _problems(gate: Gate, experiment: ExperimentConfig[Any], baseline: Evaluatio
             yield f"the run has no score {shown(gate.name)}; {hint}"
         elif _is_share(gate.name, experiment) and not _lowest(gate) <= gate.limit <= 1:
             yield f"{gate.name} is from 0 to 1; expected a limit from {_lowest(gate)} to 1"
-        elif _is_share(gate.name, experiment) and not gate.off and gate.allows(gate.worst_share):
-            yield cannot_fail(gate, gate.worst_share)
+        elif _is_share(gate.name, experiment) and not gate.off and gate.allows(worst := 1.0 - gate.is_at_least):
+            yield cannot_fail(gate, worst)
     if gate.needs_baseline:
         yield from _problems_of_baseline(gate, names, experiment, baseline)
     if gate.where is not None and gate.where.by not in (DOCUMENT, LENGTH):

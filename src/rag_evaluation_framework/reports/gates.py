@@ -36,7 +36,6 @@ def gates_as_junit(
     result: EvaluationResult[Any],
     problems: Sequence[str] = (),
     notes: Sequence[str] = (),
-    baseline: EvaluationResult[Any] | None = None,
 ) -> str:
     """Return the gates of a result as JUnit XML: one test case per gate.
 
@@ -46,8 +45,7 @@ def gates_as_junit(
     Args:
         result: The result.
         problems: Why it cannot be relied on. If there are some, they are an error of one more test case, "the run".
-        notes: Notes on the result, and on the baseline that it is compared with.
-        baseline: What it was compared with. The hashes of the datasets of both are properties.
+        notes: What is said of the result, and of the baseline that it is compared with.
     """
     suite = ET.Element(
         "testsuite",
@@ -59,11 +57,6 @@ def gates_as_junit(
         timestamp=result.created,
         time=f"{sum(result.timings.values()):.3f}",
     )
-    properties = ET.SubElement(suite, "properties")
-    for which, run in (("baseline", baseline), ("run", result)):
-        if run is not None:
-            named = {"name": f"dataset of the {which}, sha256", "value": _fit(str(run.config["dataset"]["hash"]))}
-            ET.SubElement(properties, "property", named)
     failures = "\n".join(map(_fit, failure_notes(result)))
     if problems:
         case = ET.SubElement(suite, "testcase", classname="rag-eval", name="the run")

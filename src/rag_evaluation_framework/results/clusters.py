@@ -76,15 +76,9 @@ class Clusters:
         """
         if self.numbers is not None:
             return f"{how}, questions on one document taken together ({count} documents)"
-        return f"{self.caveat}{how}, questions taken as independent"
-
-    @property
-    def caveat(self) -> str:
-        """How a verdict begins that is about few documents only; empty if it is not."""
-        if not self.few:
-            return ""
         these = "this document" if self.few == 1 else f"these {self.few} documents"
-        return f"of {these} only, with other documents it may differ: "
+        only = f"of {these} only, with other documents it may differ: " if self.few else ""
+        return f"{only}{how}, questions taken as independent"
 
 
 def documents(relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType) -> Integers | None:
