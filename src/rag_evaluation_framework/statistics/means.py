@@ -52,11 +52,10 @@ def mean_scores(
     clusters: Integers | None = None,
     *,
     ranges: Sequence[tuple[float, float]] | None = None,
-    level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[MeanScore | None]:
-    """Return the means of scores with intervals that hold those of very many questions like these.
+    """Return the means of scores with intervals of 95 % that hold those of very many questions like these.
 
     Of scores that are 0 or 1, and of independent questions, the interval is the exact one (`clopper_pearson`).
 
@@ -75,7 +74,6 @@ def mean_scores(
         scores: Shape (questions, scores); NaN where a question lacks a score.
         clusters: The number of the cluster of each question, from 0, shape (questions,); None if each is its own.
         ranges: The least and the greatest value of each score, which may be infinite; by default 0 and 1.
-        level: The coverage of the interval.
         resamples: How many random weights; fewer, but at least 999, where there are more than 1,000 clusters.
         seed: Of the weights, which all scores share.
 
@@ -87,7 +85,7 @@ def mean_scores(
     known = np.flatnonzero((~np.isnan(scores)).any(axis=0)).tolist()
     for first in range(0, len(known), _COLUMNS):
         some = known[first : first + _COLUMNS]
-        means = _means(scores[:, some], clusters, [limits[number] for number in some], level, resamples, seed)
+        means = _means(scores[:, some], clusters, [limits[number] for number in some], resamples, seed)
         for number, mean in zip(some, means, strict=True):
             found[number] = mean
     return found
@@ -126,7 +124,6 @@ def _means(
     scores: Numbers,
     clusters: Integers | None,
     ranges: Sequence[tuple[float, float]],
-    level: float,
     resamples: int,
     seed: int,
 ) -> Iterator[MeanScore]:
@@ -141,12 +138,12 @@ def _means(
         own, total, size = column[~np.isnan(column)], sums[:, number], sizes[:, number]
         mean = means[number] / scale
         if clusters is None and limits == SHARE and scale == 1 and bool(np.isin(own, (0.0, 1.0)).all()):
-            low, high = clopper_pearson(int(own.sum()), len(own), level)
+            low, high = clopper_pearson(int(own.sum()), len(own), LEVEL)
         else:
             weights = drawn[:, scores.shape[1] + column_of[number]]
             one_more = drawn[:, -1] * sqrt(float(size @ size) / float((size > 0).sum()))
             ends = ends_of(own, (limits[0] / scale, limits[1] / scale))
-            low, high = _bounds(drawn[:, number], weights, one_more, ends, (1 - level) / 2)
+            low, high = _bounds(drawn[:, number], weights, one_more, ends, (1 - LEVEL) / 2)
         yield MeanScore(
             mean=means[number],
             low=min(low, mean) * scale,

@@ -15,14 +15,7 @@ _RARE = 1e-6
 _STEPS = 20  # halvings of an interval
 
 
-def power(
-    difference: float,
-    standard_error: float,
-    clusters: int,
-    changed: float = 1.0,
-    step: float = 0.0,
-    level: float = LEVEL,
-) -> float:
+def power(difference: float, standard_error: float, clusters: int, changed: float = 1.0, step: float = 0.0) -> float:
     """Return the power of `paired_differences`: how often it finds a true difference of means.
 
     A test by signs knows only the clusters that change: of five or fewer, all the same way, chance makes one pattern in
@@ -39,7 +32,6 @@ def power(
         clusters: Number of independent groups of pairs; the pairs, if each is its own.
         changed: Share of the clusters that change; more do where the difference takes more.
         step: What each change moves the mean, if all move it as far; else 0.
-        level: The level of the test.
 
     Returns:
         From 0 to 1; NaN if the standard error is not known, or if it is 0 and no change has a size.
@@ -51,20 +43,20 @@ def power(
         mean = min(wanted / (step * clusters), 1.0)  # more than all cannot change
         share = min(max((standard_error / (step * clusters)) ** 2 * (clusters - 1) + mean**2, mean), 1.0)
         if share * clusters <= _FEW:
-            return _power_of_signs(mean, share, clusters, level)
+            return _power_of_signs(mean, share, clusters)
         wanted = max(wanted - step, 0)
     share = min(max(changed, wanted**2 / (variance + wanted**2), _RARE), 1.0)
     spread = variance / share - (1 - share) * (wanted / share) ** 2 / 2
     spread = max(spread, variance / share / 2)  # by rounding it would be less
     shift = wanted / share / sqrt(spread) if spread else inf
     if share * clusters > _FEW:
-        return _power_of_t(shift, round(share * clusters), level)
+        return _power_of_t(shift, round(share * clusters))
     weights = probabilities(clusters, share)
     likely = np.flatnonzero(weights > _RARE).tolist()
-    return float(sum(weights[count] * _power_of_t(shift, count, level) for count in likely))
+    return float(sum(weights[count] * _power_of_t(shift, count) for count in likely))
 
 
-def _power_of_t(shift: float, count: int, level: float) -> float:
+def _power_of_t(shift: float, count: int) -> float:
     """Return the power of a two-sided t-test at the level that the signs of so many changes can reach.
 
     Source: the normal approximation of the noncentral t distribution (Johnson and Welch, Biometrika 31 (1940),
@@ -73,10 +65,9 @@ def _power_of_t(shift: float, count: int, level: float) -> float:
     Args:
         shift: The mean change in standard deviations of the changes.
         count: The number of changes.
-        level: The level of the test.
     """
     patterns = 2.0 ** min(count - 1, 50)  # on either side
-    reached = floor((1 - level) * patterns + 1e-9) / patterns
+    reached = floor((1 - LEVEL) * patterns + 1e-9) / patterns
     if not reached:
         return 0.0
     quantile, free = -_NORMAL.inv_cdf(reached / 2), count - 1
@@ -87,14 +78,13 @@ def _power_of_t(shift: float, count: int, level: float) -> float:
     return sum(_NORMAL.cdf((side * mean - critical * shrink) / width) for side in (1, -1))
 
 
-def _power_of_signs(mean: float, changed: float, clusters: int, level: float) -> float:
+def _power_of_signs(mean: float, changed: float, clusters: int) -> float:
     """Return the power of the sign test.
 
     Args:
         mean: Gains minus losses, as a share of all clusters.
         changed: Gains and losses.
         clusters: How many there are.
-        level: The level of the test.
     """
     reach = 7 * sqrt(clusters * changed) + 7
     most = min(clusters, round(clusters * changed + reach))
@@ -103,36 +93,27 @@ def _power_of_signs(mean: float, changed: float, clusters: int, level: float) ->
     found = 0.0
     for count, weight in zip(counts.tolist(), weights.tolist(), strict=True):
         by_chance = np.cumsum(probabilities(count, 0.5))
-        losses = int(np.searchsorted(by_chance, (1 - level) / 2 + 1e-12, side="right"))  # so few are rejected
+        losses = int(np.searchsorted(by_chance, (1 - LEVEL) / 2 + 1e-12, side="right"))  # so few are rejected
         gains = probabilities(count, gain)
         found += weight * float(gains[:losses].sum() + gains[count + 1 - losses :].sum())
     return found
 
 
-def detectable(
-    standard_error: float,
-    clusters: int,
-    changed: float = 1.0,
-    step: float = 0.0,
-    level: float = LEVEL,
-    wanted: float = POWER,
-) -> float:
-    """Return the smallest true difference that is found as often as wanted.
+def detectable(standard_error: float, clusters: int, changed: float = 1.0, step: float = 0.0) -> float:
+    """Return the smallest true difference that is found 4 times in 5.
 
     Args:
         standard_error: As in `power`.
         clusters: As in `power`.
         changed: As in `power`.
         step: As in `power`.
-        level: As in `power`.
-        wanted: How often it is to be found, above 1 - level.
 
     Returns:
         Above 0; infinite if no difference is found so often, as with fewer than six clusters; NaN as in `power`.
     """
 
     def is_found(difference: float) -> bool:
-        return power(difference, standard_error, clusters, changed, step, level) >= wanted
+        return power(difference, standard_error, clusters, changed, step) >= POWER
 
     least = standard_error + step
     if not least > 0:
@@ -153,15 +134,8 @@ def detectable_change(test: PairedDifference) -> float:
     return detectable(test.standard_error, test.clusters, test.changed / test.clusters, test.step)
 
 
-def pairs_needed(
-    difference: float,
-    deviation: float,
-    changed: float = 1.0,
-    size: float = 0.0,
-    level: float = LEVEL,
-    wanted: float = POWER,
-) -> int:
-    """Return how many pairs are needed to find a true difference as often as wanted.
+def pairs_needed(difference: float, deviation: float, changed: float = 1.0, size: float = 0.0) -> int:
+    """Return how many pairs are needed to find a true difference 4 times in 5.
 
     Args:
         difference: The true difference, not 0, and not so small that no integer is as large as the answer.
@@ -169,11 +143,9 @@ def pairs_needed(
             error times the root of their number: as many more as these need are counted then.
         changed: Share of the pairs that change, as in `power`.
         size: How far each pair that changed did, if all did as far, as where scores are 0 or 1; else 0.
-        level: As in `power`.
-        wanted: As in `detectable`.
     """
-    quantile = _NORMAL.inv_cdf((1 + level) / 2)
-    pairs = max(ceil(((quantile + _NORMAL.inv_cdf(wanted)) * deviation / difference) ** 2), 6)
-    while power(difference, deviation / sqrt(pairs), pairs, changed, size / pairs, level) < wanted:
+    quantile = _NORMAL.inv_cdf((1 + LEVEL) / 2)
+    pairs = max(ceil(((quantile + _NORMAL.inv_cdf(POWER)) * deviation / difference) ** 2), 6)
+    while power(difference, deviation / sqrt(pairs), pairs, changed, size / pairs) < POWER:
         pairs += max(1, pairs // 1000)
     return pairs
