@@ -42,13 +42,7 @@ def compare(
         str | None,
         typer.Option(help="By which score questions got better or worse, or runs are ordered; by default the first."),
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="question|document",
-            help="What is taken as independent; by default documents, if labels are in 6 or more.",
-        ),
-    ] = None,
+    cluster: options.Cluster = None,
     by: Annotated[
         list[str] | None,
         typer.Option(

@@ -20,9 +20,7 @@ def info(
     dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
     corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
     glob: paths.Glob = None,
-    chunks: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="The chunks that were labelled, of ChunkRegistry.save.")
-    ] = None,
+    chunks: paths.Chunks = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers."""

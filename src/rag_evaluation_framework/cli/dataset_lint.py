@@ -23,9 +23,7 @@ def lint(
     dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
     corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
     glob: paths.Glob = None,
-    chunks: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="The chunks that were labelled, of ChunkRegistry.save.")
-    ] = None,
+    chunks: paths.Chunks = None,
     budget: Annotated[str, typer.Option(help="The largest context budget, in characters.")] = "4000ch",
     k: Annotated[int, typer.Option(min=1, help="The largest number of results.")] = 10,
     fix: Annotated[

@@ -38,9 +38,7 @@ def push(
     ] = False,
     corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
     glob: paths.Glob = None,
-    chunks: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="The chunks that were labelled, of ChunkRegistry.save.")
-    ] = None,
+    chunks: paths.Chunks = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all ids.")] = False,
 ) -> None:
     """Make a dataset in LangSmith hold the questions of a file: only differences are sent.
@@ -72,9 +70,7 @@ def pull(
         Path | None, typer.Option(parser=paths.path, help="The folder of documents, in which quotes are located.")
     ] = None,
     glob: paths.Glob = None,
-    chunks: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="Where chunks are that labels name, of ChunkRegistry.save.")
-    ] = None,
+    chunks: paths.Chunks = None,
     query_key: Annotated[str | None, typer.Option(help="The key of inputs that holds the question.")] = None,
     ground_truth_key: Annotated[
         str | None, typer.Option(help="The key of outputs that holds the ground truth; by default any that is known.")

@@ -20,9 +20,7 @@ def quality(
     dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
     corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")],
     glob: paths.Glob = None,
-    chunks: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="The chunks that were labelled, of ChunkRegistry.save.")
-    ] = None,
+    chunks: paths.Chunks = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions."""

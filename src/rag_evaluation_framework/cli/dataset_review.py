@@ -28,9 +28,7 @@ def review(
         Path | None, typer.Option(parser=paths.path, help="The folder of documents, in which answers are shown.")
     ] = None,
     glob: paths.Glob = None,
-    chunks: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="The chunks that were labelled, of ChunkRegistry.save.")
-    ] = None,
+    chunks: paths.Chunks = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Ask about all questions, also those that were decided on.")
     ] = False,

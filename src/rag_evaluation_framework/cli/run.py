@@ -73,7 +73,7 @@ def run(
     gate: options.Gate = None,
     threshold: options.Threshold = None,
     on_inconclusive: options.OnInconclusive = None,
-    cluster: options.GateCluster = None,
+    cluster: options.Cluster = None,
     junit: options.JUnit = None,
     step_summary: options.StepSummary = False,
     worst: options.Worst = 5,

@@ -104,11 +104,11 @@ OnInconclusive = Annotated[
         metavar="pass|fail", help="As what a population gate counts that chance leaves open; by default pass."
     ),
 ]
-GateCluster = Annotated[
+Cluster = Annotated[
     str | None,
     typer.Option(
         metavar="question|document",
-        help="What counts as independent in population gates; by default documents, if labels are in 6 or more.",
+        help="What counts as independent; by default documents, if labels are in 6 or more.",
     ),
 ]
 JUnit = Annotated[Path | None, typer.Option(parser=paths.path, help="Write the gates as a JUnit XML report.")]

@@ -55,32 +55,33 @@ def refuse_rising(rankings: Iterable[Sequence[float]], path: Path) -> None:
         note(f"{told} The highest was taken for the best. {how}")
 
 
-def by_rank(ranked: Sequence[Ranked]) -> list[list[float]]:
-    """Return the scores of each question in the order of the rank column; none if that is their order in the file."""
+def disordered(ranked: Sequence[Ranked]) -> Ranked | None:
+    """Return all results that have ranks; None if there are none, or if all have the same order by rank and by score.
+
+    That is quickly seen, and so in most files: each question is contiguous, with rising ranks and no rising scores.
+    """
+    if not ranked:
+        return None
     query, rank, score = (np.concatenate(column) for column in zip(*ranked, strict=True))
-    if _is_orderly(query, rank, score):
-        return []
+    same = query[1:] == query[:-1]
+    fits = (rank[1:] > rank[:-1]) & (score[1:] <= score[:-1])
+    is_orderly = bool((fits | ~same).all()) and int((~same).sum()) == int(query.max(initial=0))
+    return None if is_orderly else (query, rank, score)
+
+
+def by_rank(ranked: Ranked) -> list[list[float]]:
+    """Return the scores of each question in the order of the rank column."""
+    query, rank, score = ranked
     order = np.lexsort((rank, query))
     parts = np.split(score[order], np.flatnonzero(np.diff(query[order])) + 1)
     return [part.tolist() for part in parts]
 
 
-def contradicted(ranked: Sequence[Ranked]) -> int:
+def contradicted(ranked: Ranked) -> int:
     """Return the number of questions in which a document with a better rank is behind: by its score, or in a tie."""
-    if not ranked:
-        return 0
-    query, rank, score = (np.concatenate(column) for column in zip(*ranked, strict=True))
-    if _is_orderly(query, rank, score):
-        return 0
+    query, rank, score = ranked
     known = ~np.isnan(rank)
     query, rank, score = query[known], rank[known], score[known]
     order = np.lexsort((-score, query))  # stable: ties keep the order of the file
     query, rank = query[order], rank[order]
     return len(np.unique(query[1:][(query[1:] == query[:-1]) & (rank[1:] < rank[:-1])]))
-
-
-def _is_orderly(query: NDArray[np.int64], rank: NDArray[np.float64], score: NDArray[np.float64]) -> bool:
-    """Return whether each question is contiguous, with rising ranks and no rising scores: fast, true of most files."""
-    same = query[1:] == query[:-1]
-    fits = (rank[1:] > rank[:-1]) & (score[1:] <= score[:-1])
-    return bool((fits | ~same).all()) and int((~same).sum()) == int(query.max(initial=0))

@@ -27,7 +27,15 @@ from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import canonical_document_id
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.rankings.json_parsers import JsonLinesParser, JsonObjectParser
-from rag_evaluation_framework.rankings.order import Order, Ranked, by_rank, check_order, contradicted, refuse_rising
+from rag_evaluation_framework.rankings.order import (
+    Order,
+    Ranked,
+    by_rank,
+    check_order,
+    contradicted,
+    disordered,
+    refuse_rising,
+)
 from rag_evaluation_framework.rankings.parsers import (
     QRELS,
     QUERY_KEYS,
@@ -226,10 +234,11 @@ class _Reader:
             )
         if not self.by_query:
             raise self.nothing()
-        contradicting = 0 if self.order == "given" else contradicted(self.ranked)
+        ranked = disordered(self.ranked)
+        contradicting = 0 if self.order == "given" or ranked is None else contradicted(ranked)
         if self.kind.is_rankings and self.order is None:
             listed = (list(scores.values()) for scores in self.by_query.values())
-            refuse_rising(by_rank(self.ranked) if self.ranked else listed, self.path)
+            refuse_rising(by_rank(ranked) if ranked else listed, self.path)
         unscored = frozenset(self.by_query if self.order == "given" else self.lists)
         return RankFile(self.by_query, self.repeated, contradicting, unscored)
 

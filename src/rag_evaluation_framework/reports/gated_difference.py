@@ -17,9 +17,7 @@ from rag_evaluation_framework.results.summary import Summary, SummaryTable
 _MOST_LISTED = 100  # per gate; a step summary has at most 1 MiB
 
 
-def gated_difference(
-    compared: Comparison, before: EvaluationResult[Any], after: EvaluationResult[Any], most: int = _MOST_LISTED
-) -> Summary:
+def gated_difference(compared: Comparison, before: EvaluationResult[Any], after: EvaluationResult[Any]) -> Summary:
     """Return a comparison with what became of gates, and the questions because of which some did not pass.
 
     If there are none of these, it names the questions that got worse by the first score.
@@ -28,10 +26,9 @@ def gated_difference(
         compared: The comparison.
         before: The baseline.
         after: The candidate, with its gates.
-        most: How many questions to name per gate.
     """
-    causes = tuple(_causes(compared, before, after, most))
-    page = difference(compared, before, after, worst=0 if causes else most)
+    causes = tuple(_causes(compared, before, after))
+    page = difference(compared, before, after, worst=0 if causes else _MOST_LISTED)
     counted = told_gates(after.gates)
     return replace(
         page,
@@ -42,7 +39,7 @@ def gated_difference(
 
 
 def _causes(
-    compared: Comparison, before: EvaluationResult[Any], after: EvaluationResult[Any], most: int
+    compared: Comparison, before: EvaluationResult[Any], after: EvaluationResult[Any]
 ) -> Iterator[SummaryTable]:
     """Yield a table of questions for each gate that did not pass; gates with the same questions share one."""
     tables: dict[tuple[str, tuple[str, ...]], list[GateVerdict]] = {}
@@ -56,11 +53,12 @@ def _causes(
     others = not_compared_by_reason(compared, before.scores)
     reasons = {query_id: reason for reason, ids in others.items() for query_id in ids}
     for (score, queries), blocking in tables.items():
-        some = f", the first {most} of {len(queries)}" if len(queries) > most else ""
+        some = f", the first {_MOST_LISTED} of {len(queries)}" if len(queries) > _MOST_LISTED else ""
         deltas = compared.deltas.get(score, {})
         scores = after.scores.per_query(score) if score in after.scores.columns else {}
         alone = {query_id: value for query_id, value in scores.items() if query_id not in deltas}
-        why = {query_id: why_no_score(after, query_id) if score else reasons[query_id] for query_id in queries[:most]}
+        first = queries[:_MOST_LISTED]
+        why = {query_id: why_no_score(after, query_id) if score else reasons[query_id] for query_id in first}
         yield SummaryTable(
             title=f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}",
             lines=("All of them are in report.json.",) if some else (),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.side_by_side import as_finished
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
@@ -31,6 +30,7 @@ from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.building import as_component
+from rag_evaluation_framework.retrievers.around import AroundRetriever
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 
@@ -44,7 +44,7 @@ _Place = tuple[DocumentId | None, int | None, int | None, str | None]
 
 
 @dataclass(frozen=True)
-class RerankedRetriever(IndexedRetriever[_Index]):
+class RerankedRetriever(AroundRetriever[_Index]):
     """Retrieves candidates and lets a reranker put them into another order.
 
     The number of candidates is one number for the whole run, whatever `k` is. So the ranking at `k` is the beginning of
@@ -89,10 +89,6 @@ class RerankedRetriever(IndexedRetriever[_Index]):
         self.retriever.index(corpus)
         self.reranker.prepare()
         self._keep(_Index(HitLocator(corpus), {}))
-
-    def prepare(self, queries: Sequence[str]) -> None:
-        """Let the retriever prepare for the questions."""
-        self.retriever.prepare(queries)
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return the first `k` candidates in the order of the reranker.
@@ -151,16 +147,6 @@ class RerankedRetriever(IndexedRetriever[_Index]):
             raise
         return [orders[number] for number in range(len(queries))]
 
-    @property
-    def rewrites_texts(self) -> bool:
-        """As the retriever says."""
-        return self.retriever.rewrites_texts
-
-    @property
-    def needs_documents(self) -> bool:
-        """Whether the retriever does."""
-        return self.retriever.needs_documents
-
     def honours(self, scope: Scope) -> bool:
         """Return whether the retriever does."""
         return self.retriever.honours(scope)
@@ -189,15 +175,6 @@ class RerankedRetriever(IndexedRetriever[_Index]):
         if len(found.hits) >= self.candidates:
             return f"candidates={self.candidates} of RerankedRetriever"
         return found.limit
-
-    def chunks(self) -> Sequence[AnyChunk] | None:
-        """Return everything that could be retrieved, or None if that cannot be listed."""
-        return self.retriever.chunks()
-
-    def close(self) -> None:
-        """Close the retriever."""
-        super().close()
-        self.retriever.close()
 
     def _reranked(self, query: str, candidates: Ranking, k: int) -> Ranking:
         chunks = [self._as_chunk(hit) for hit in candidates]

@@ -1,14 +1,12 @@
 """Search within scopes: a filter around any retriever that searches all documents."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.data.ids import DocumentId
@@ -16,6 +14,7 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
+from rag_evaluation_framework.retrievers.around import AroundRetriever
 from rag_evaluation_framework.retrievers.asking import ask
 from rag_evaluation_framework.retrievers.engine import engine_in
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
@@ -32,7 +31,7 @@ class _Index(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ScopedRetriever(IndexedRetriever[_Index]):
+class ScopedRetriever(AroundRetriever[_Index]):
     """Searches all documents, and keeps what is in the scope of the question: one index with a filter over it.
 
     The retriever is asked for more until enough of what it finds is in the scope, so ranks and scores are those of the
@@ -59,16 +58,6 @@ class ScopedRetriever(IndexedRetriever[_Index]):
         """The name of the retriever: the scope is that of the question."""
         return self.retriever.name
 
-    @property
-    def rewrites_texts(self) -> bool:
-        """As the retriever says."""
-        return self.retriever.rewrites_texts
-
-    @property
-    def needs_documents(self) -> bool:
-        """Whether the retriever does."""
-        return self.retriever.needs_documents
-
     def honours(self, scope: Scope) -> bool:
         """Return True: any scope."""
         del scope
@@ -79,10 +68,6 @@ class ScopedRetriever(IndexedRetriever[_Index]):
         self._keep(None)
         self.retriever.index(corpus)
         self._keep(_Index(HitLocator(corpus), {}))
-
-    def prepare(self, queries: Sequence[str]) -> None:
-        """Let the retriever prepare for the questions."""
-        self.retriever.prepare(queries)
 
     def retrieve(self, query: str, k: int) -> Retrieved:
         """Return what the retriever finds among all documents."""
@@ -113,15 +98,6 @@ class ScopedRetriever(IndexedRetriever[_Index]):
     def prefix_stable(self) -> bool | None:
         """Whether the retriever is."""
         return self.retriever.prefix_stable
-
-    def chunks(self) -> Sequence[AnyChunk] | None:
-        """Return everything that could be retrieved in any scope, or None if that cannot be listed."""
-        return self.retriever.chunks()
-
-    def close(self) -> None:
-        """Close the retriever."""
-        super().close()
-        self.retriever.close()
 
     def _inside(self, scope: Scope) -> frozenset[DocumentId]:
         known = self._indexed.inside
