@@ -30,7 +30,7 @@ from rag_evaluation_framework.results.properties import Labels, labels_of
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, marked, notes_by_run
 from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
-from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
+from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -295,7 +295,7 @@ class Comparison:
             "schema_version": 1,
             "baseline": baseline,
             "candidate": candidate,
-            "intervals": {"level": LEVEL, "seed": _SEED, "independent": self.clusters.independent},
+            "intervals": self.clusters.record(_SEED),
             "scores": {name: self._score_record(name) for name in self.deltas},
             "incomparable": dict(self.incomparable),
             "properties": list(self.labels),
@@ -337,7 +337,6 @@ class Comparison:
             notes=(*self.notes, *notes_by_run(("before", "after"), self.run_notes, "both")),
             worst_title=f"Greatest losses by {first}",
             worst=tuple((f"{value:+.3f}", query_id, self.questions[query_id] or "–") for query_id, value in lost),
-            facts=(),
         )
 
     def _row(self, name: str) -> tuple[str, ...]:

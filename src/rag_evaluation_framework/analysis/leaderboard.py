@@ -24,7 +24,7 @@ from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary
 from rag_evaluation_framework.results.written import recorded_test
 from rag_evaluation_framework.statistics.best import TiedWithBest, optimism_of_best, tied_with_best
-from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
+from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
 
 _SEED = 0
 
@@ -254,11 +254,7 @@ class Leaderboard:
                 )
             ],
             "baseline": self.runs[0],
-            "intervals": {
-                "level": LEVEL,
-                "seed": _SEED,
-                "independent": self.clusters.independent,
-            },
+            "intervals": self.clusters.record(_SEED),
             "ordered_by": by,
             "order": [standing.run for standing in self.standings(by)],
             "optimism": self.optimism(by),

@@ -45,16 +45,13 @@ def pages_as_markdown(pages: Sequence[Summary]) -> str:
 def _by_score(board: Leaderboard, score: str, standings: tuple[Standing, ...]) -> Summary:
     return Summary(
         title=f"{len(board.runs)} runs by {score}",
-        headline=(*_headline(board, score), *_scored(board)),
+        headline=(*_headline(board, score), *notes_by_run(board.runs, [[told] for told in board.headlines])),
         header=("", "mean", "delta", "interval", "p", "tied"),
         rows=tuple(
             (f"{place} {standing.run}", *_cells(board, score, standing, place))
             for place, standing in enumerate(standings, 1)
         ),
         notes=(*board.notes, *notes_by_run(board.runs, board.run_notes)),
-        worst_title="",
-        worst=(),
-        facts=(),
     )
 
 
@@ -88,13 +85,6 @@ def _headline(board: Leaderboard, score: str) -> Iterator[str]:
         yield f"the mean of the best is about {optimism:.3f} too high, as it was chosen as the highest"
 
 
-def _scored(board: Leaderboard) -> Iterator[str]:
-    """Yield how many questions the runs scored, a line for all that say the same."""
-    for headline in dict.fromkeys(board.headlines):
-        named = [run for run, told in zip(board.runs, board.headlines, strict=True) if told == headline]
-        yield f"{'each' if len(named) == len(board.runs) else ', '.join(named)}: {headline}"
-
-
 def _all_scores(board: Leaderboard, numbers: dict[str, str]) -> Iterator[Summary]:
     if len(board.score_names) > 1:
         marked = {
@@ -102,13 +92,14 @@ def _all_scores(board: Leaderboard, numbers: dict[str, str]) -> Iterator[Summary
             for name, standings in ((name, board.standings(name)) for name in board.score_names)
         }
         counts = [board.tied[name].questions if name in board.tied else 0 for name in board.score_names]
-        yield _table(
+        yield Summary(
             "All scores, by the numbers of the runs; * tied with the best",
+            (),
             ("", "n", *numbers.values()),
-            [
+            tuple(
                 (name, str(count), *(marked[name][run] for run in numbers))
                 for name, count in zip(board.score_names, counts, strict=True)
-            ],
+            ),
         )
 
 
@@ -116,18 +107,15 @@ def _by_budget(board: Leaderboard, numbers: dict[str, str]) -> Iterator[Summary]
     for curve in board.budget_curves:
         means = dict(zip(board.runs, curve.means, strict=True))
         names = [f"{curve.metric}@{budget}" for budget in curve.budgets]
-        yield _table(
+        yield Summary(
             f"{curve.metric} by budget",
+            (),
             ("", *(f"@{budget}" for budget in curve.budgets)),
-            [
+            tuple(
                 (
                     f"{place} {run}",
                     *(_mean(board, name, run, mean) for name, mean in zip(names, means[run], strict=True)),
                 )
                 for run, place in numbers.items()
-            ],
+            ),
         )
-
-
-def _table(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> Summary:
-    return Summary(title, (), header, tuple(rows), notes=(), worst_title="", worst=(), facts=())

@@ -164,10 +164,6 @@ def slices_page(by: str, found: Sequence[Slice], cluster: Cluster | None = None)
         ),
         header=("", "n", "before", "after", "delta", "interval", "p"),
         rows=rows,
-        notes=(),
-        worst_title="",
-        worst=(),
-        facts=(),
     )
 
 

@@ -229,7 +229,6 @@ class Attribution:
                 )
                 for row in self.worst(worst)
             ),
-            facts=(),
         )
 
     def why(self, row: int) -> str:

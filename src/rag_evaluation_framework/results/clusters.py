@@ -9,6 +9,7 @@ import numpy as np
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.statistics.paired import LEVEL
 
 Cluster = Literal["question", "document"]
 """What is taken as independent."""
@@ -62,10 +63,9 @@ class Clusters:
         few = len(found) < self.fewest
         return replace(self, numbers=None if few else numbers, few=len(found) if few else 0)
 
-    @property
-    def independent(self) -> str:
-        """What is taken as independent, for records."""
-        return "questions" if self.numbers is None else "documents"
+    def record(self, seed: int) -> dict[str, Any]:
+        """Return how intervals are made, for JSON: their level, the seed, and what is taken as independent."""
+        return {"level": LEVEL, "seed": seed, "independent": "questions" if self.numbers is None else "documents"}
 
     def described(self, how: str, count: int) -> str:
         """Say how intervals were made, and what they are about.

@@ -12,7 +12,7 @@ from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.results.clusters import Clusters
 from rag_evaluation_framework.results.summary import SummaryTable, number
 from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
-from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
+from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
 
 _SEED = 0
 
@@ -81,7 +81,7 @@ class Reranking:
     def record(self) -> dict[str, Any]:
         """Return the change of every score for JSON."""
         scores = {name: self._record(name) for name in self.change}
-        intervals = {"level": LEVEL, "seed": _SEED, "independent": self.clusters.independent}
+        intervals = self.clusters.record(_SEED)
         return {"intervals": intervals, "scores": scores}
 
     def _record(self, name: str) -> dict[str, Any]:

@@ -81,10 +81,10 @@ class Summary:
     headline: tuple[str, ...]
     header: Row
     rows: tuple[Row, ...]
-    notes: tuple[str, ...]
-    worst_title: str
-    worst: tuple[Row, ...]
-    facts: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    worst_title: str = ""
+    worst: tuple[Row, ...] = ()
+    facts: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     tables: tuple[SummaryTable, ...] = ()
     latency: SummaryTable | None = None
