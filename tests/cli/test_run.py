@@ -84,7 +84,7 @@ def test_more_skipped_questions_than_allowed_end_in_exit_code_2_after_the_run_wa
     (line,) = [line for line in refused.err.splitlines() if line.startswith("error: ")]
     assert line.startswith("error: 2 of 4 answerable questions were skipped")
     fix = "correct the quotes, those of a dataset file with `rag-eval dataset update`"
-    assert f"(allow_skipped=0), as their quotes have no certain place in the documents: {fix}; the run" in line
+    assert f"(allow_skipped=0), as some quotes have no certain place in the documents: {fix}; the run" in line
     assert line.endswith(f"the run is saved in {run}")
     assert rag_eval("run", *given, "--allow-skipped", "1").code == 2
     assert rag_eval("run", *given, "--allow-skipped", "2").code == 0

@@ -28,7 +28,7 @@ def unfolded(data: bytes, path: Path) -> bytes:
     Raises:
         DatasetError: It is not compressed with gzip, is cut off, or is too much.
     """
-    most, found = _most(len(data)), BytesIO()
+    most, found = max(FREE, RATIO * len(data)), BytesIO()
     try:
         with gzip.GzipFile(fileobj=BytesIO(data)) as pieces:
             while piece := pieces.read(_PIECE):
@@ -86,10 +86,6 @@ def _long(begin: bytes, lines: gzip.GzipFile, size: int, where: str) -> bytes:
             raise DatasetError(f"{where}: unfolds to {_too_much(size, most)}")
         piece = b"" if piece.endswith(b"\n") else lines.readline(_PIECE)
     return line.getvalue()
-
-
-def _most(size: int) -> int:
-    return max(FREE, RATIO * size)
 
 
 def _too_much(size: int, most: int) -> str:

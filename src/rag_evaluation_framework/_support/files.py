@@ -131,11 +131,8 @@ def _opened(path: Path, refusal: type[InputError]) -> BinaryIO:
 
 def open_at_once(path: Path) -> io.BufferedReader:
     """Open whatever is there for reading, without waiting for somebody to write to a pipe; who asks closes it."""
-    return open(path, "rb", opener=_at_once)
-
-
-def _at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has no pipes that are files
+    # Windows has no pipes that are files.
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
 
 
 def _unreadable(path: Path, error: OSError, refusal: type[InputError]) -> InputError:

@@ -28,7 +28,7 @@ from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.results.clusters import Cluster, Clusters
 from rag_evaluation_framework.results.properties import Labels, labels_of
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.summary import Summary, marked, notes_by_run
+from rag_evaluation_framework.results.summary import Shown, Summary, marked, notes_by_run
 from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
 
@@ -44,7 +44,7 @@ _UNKNOWN_LABELS = (
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Shown):
     """How a candidate differs from a baseline, on the queries that have a score in both.
 
     Attributes:
@@ -350,12 +350,6 @@ class Comparison:
         moved = f"{int((changes > 0).sum())}/{int((changes < 0).sum())}"
         means = (marked(mean, name in run) for mean, run in zip((before, after), self.unfilled, strict=True))
         return name, str(len(self.deltas[name])), *means, change, within, p, moved
-
-    def __repr__(self) -> str:
-        return self.summary().as_text()
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
 
 
 def _wordings(

@@ -24,7 +24,7 @@ from rag_evaluation_framework.attribution.told_recall import (
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.summary import Summary, number
+from rag_evaluation_framework.results.summary import Shown, Summary, number
 from rag_evaluation_framework.retrievers.function import Pipeline
 
 _NEARLY = 1e-9
@@ -32,7 +32,7 @@ _WORST_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Attribution:
+class Attribution(Shown):
     """Where a run lost what was relevant, by cause.
 
     The mean of `losses.recall` and those of all causes add up to 1. Means are over the questions that have the score.
@@ -264,12 +264,6 @@ class Attribution:
         if self.depth is None:
             return "what was asked for"
         return f"the first {self.depth}{'' if self.losses.asked.all() else ', where they are known'}"
-
-    def __repr__(self) -> str:
-        return self.summary().as_text()
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
 
 
 def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:

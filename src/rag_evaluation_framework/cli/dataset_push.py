@@ -16,6 +16,7 @@ from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.dataset_file import chunks_of, read_dataset
 from rag_evaluation_framework.cli.output import arriving, print_json, print_text
+from rag_evaluation_framework.cli.run_options import Corpus
 from rag_evaluation_framework.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def push(
     delete_missing: Annotated[
         bool, typer.Option("--delete-missing", help="Delete examples in LangSmith that are not in the file.")
     ] = False,
-    corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
+    corpus: Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all ids.")] = False,
@@ -66,9 +67,7 @@ def pull(
         Literal["document-level", "chunk-level", "token-level"] | None,
         typer.Option(help="The level of its labels; by default what they are."),
     ] = None,
-    corpus: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="The folder of documents, in which quotes are located.")
-    ] = None,
+    corpus: Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
     query_key: Annotated[str | None, typer.Option(help="The key of inputs that holds the question.")] = None,

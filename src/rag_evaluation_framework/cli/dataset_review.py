@@ -18,15 +18,14 @@ from rag_evaluation_framework.cli.dataset_file import chunks_of, read_dataset
 from rag_evaluation_framework.cli.output import arriving, print_text
 from rag_evaluation_framework.cli.quote_suggestions import options_of
 from rag_evaluation_framework.cli.review_dialog import ReviewDialog
+from rag_evaluation_framework.cli.run_options import Corpus
 from rag_evaluation_framework.cli.typed import NoMoreInput, Stop, accept_any_bytes, is_terminal
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 
 
 def review(
     dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset: a native .json or .jsonl file.")],
-    corpus: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="The folder of documents, in which answers are shown.")
-    ] = None,
+    corpus: Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
     everything: Annotated[

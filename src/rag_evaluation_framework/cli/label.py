@@ -44,7 +44,7 @@ def label(
 
     Everything is saved at once. The same command goes on where somebody stopped, or was stopped.
     """
-    path = checked_path(_default(corpus) if output is None else output, ConfigError)
+    path = checked_path(output or _DATASETS / f"{corpus.resolve().name or 'dataset'}.json", ConfigError)
     own = None if retriever is None else registry.build("retriever", retriever)
     asked = [] if questions is None else annotation.read_questions(questions)
     pattern = paths.pattern(glob)
@@ -61,10 +61,6 @@ def label(
         raise Interrupted(f"{_counted(session)}; the same command goes on") from interrupt
     with arriving(_counted(session)):
         print_text(f"\n{_counted(session)}.{_next(session, corpus, pattern, output, retriever)}")
-
-
-def _default(corpus: Path) -> Path:
-    return _DATASETS / f"{corpus.resolve().name or 'dataset'}.json"
 
 
 def _hold(session: annotation.Session, pool: annotation.Pool) -> None:

@@ -38,9 +38,7 @@ def why_skipped(result: rag.EvaluationResult[Any], corpus: rag.Corpus) -> str:
         return f": {left_out}"
     if any(label.reason == data.NOT_LABELLED for label in result.skipped):
         return ", some as nobody has labelled them yet: `rag-eval label` goes on with them"
-    if result.counts["skipped"] == 1:
-        whose, what = "a quote of its has", "the quote, that"
-    else:
-        whose, what = "their quotes have", "the quotes, those"
-    fix = "of a dataset file with `rag-eval dataset update`"
-    return f", as {whose} no certain place in the documents: correct {what} {fix}"
+    return (
+        ", as some quotes have no certain place in the documents: correct the quotes, those of a dataset file with "
+        "`rag-eval dataset update`"
+    )

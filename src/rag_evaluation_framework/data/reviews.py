@@ -109,10 +109,8 @@ def _read(given: object) -> Review | None:
     if not all(type(number) is int and number >= 0 for number in counts):
         return None
     texts: Any = record
-    if not set(texts) <= {"wording", "question", "earlier_wording"} or not all(map(_is_text, texts.values())):
+    if not set(texts) <= {"wording", "question", "earlier_wording"} or not all(
+        isinstance(text, str) for text in texts.values()
+    ):
         return None
     return Review(verdict, dropped_answers=tuple(cast("list[int]", counts)), **texts)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)

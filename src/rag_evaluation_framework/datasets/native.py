@@ -245,7 +245,8 @@ def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_pl
             )
     if len(labels.records.problems) > known:
         return None
-    if not has_places and _has_answers(data):
+    # In version 1 any other key `answers` is metadata.
+    if not has_places and is_object(data) and have_places(data.get("answers")):
         labels.records.problem(f"{where}.answers", "answers with several places need schema_version 2 in the header")
         return None
     data, answers = _without_answers(data, where, level, labels.records) if has_places else (data, [])
@@ -255,11 +256,6 @@ def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_pl
     labels.records.check_query(record.id, record.query, where)
     query = Query(QueryId(record.id), QueryText(record.query), {**record.metadata, **(record.model_extra or {})})
     return record.truth(query, labels, where, answers)
-
-
-def _has_answers(data: Any) -> bool:
-    """Return whether a question of version 1 has answers as version 2 has them; any other key `answers` is metadata."""
-    return is_object(data) and have_places(data.get("answers"))
 
 
 def _without_answers(data: Any, where: str, level: Level[Any], records: RecordReader) -> tuple[Any, list[Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeAlias
+from typing import Any, ClassVar, Generic, TypeAlias
 
 from rag_evaluation_framework._outside import fit_to_keep, shown
 from rag_evaluation_framework._support.faults import Faults
@@ -81,6 +81,8 @@ class ExperimentConfig(Generic[U]):
     chunk_id: NameChunk | None
     notes: tuple[str, ...] = field(compare=False)
 
+    _level: ClassVar[Level[Any] | None] = None
+
     def __init__(
         self,
         retriever: Pipeline,
@@ -92,7 +94,7 @@ class ExperimentConfig(Generic[U]):
         config: EvaluationConfig | None = None,
     ) -> None:
         given: Any = dataset  # whatever it is, and refused as such if it is not a dataset
-        level: Any = dataset.level if isinstance(given, Dataset) else TOKEN
+        level: Any = self._level or (dataset.level if isinstance(given, Dataset) else TOKEN)
         self._set_validated(retriever, dataset, level, corpus, metrics, k, config, None)
 
     def _set_validated(
@@ -349,17 +351,7 @@ class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
 class TokenLevelExperimentConfig(ExperimentConfig[CharacterSpan]):
     """An experiment on the text itself, whatever its chunks."""
 
-    def __init__(
-        self,
-        retriever: Pipeline,
-        dataset: Dataset[CharacterSpan],
-        *,
-        corpus: Corpus | None = None,
-        metrics: Metrics[CharacterSpan] | None = None,
-        k: int | Sequence[int] | None = None,
-        config: EvaluationConfig | None = None,
-    ) -> None:
-        self._set_validated(retriever, dataset, TOKEN, corpus, metrics, k, config, None)
+    _level = TOKEN
 
 
 AnyExperimentConfig: TypeAlias = DocumentLevelExperimentConfig | ChunkLevelExperimentConfig | TokenLevelExperimentConfig

@@ -1,7 +1,7 @@
 """What a dataset is like: how many questions and labels, how long, of which documents, and in whose words."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -180,7 +180,7 @@ def describe_dataset(
         Spread.of(lengths),
         _coverage(answered, corpus),
         _overlap(answered),
-        _most_common(key for entry, _ in questions for key in entry.query.metadata),
+        dict(Counter(key for entry, _ in questions for key in entry.query.metadata).most_common()),
     )
 
 
@@ -230,7 +230,3 @@ def _overlap(answered: _Questions) -> WordOverlap | None:
     if not shares:
         return None
     return WordOverlap(len(shares), float(np.mean(shares)), float(np.median(shares)), shares.count(0.0))
-
-
-def _most_common(keys: Iterable[str]) -> dict[str, int]:
-    return dict(Counter(keys).most_common())

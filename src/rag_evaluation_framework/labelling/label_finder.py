@@ -98,7 +98,7 @@ class LabelFinder:
             both = self._only(anchor, self._places(anchor, anchor.before, anchor.after, doc_id))
             if both is not None and (is_unique or self._at_same_edges(anchor, both)):
                 return None if is_short and both.doc_id == anchor.doc_id != doc_id else both
-        if not is_unique and (anchor.unique_with is not None or not self._stands_once(anchor)):
+        if not is_unique and (anchor.unique_with is not None or not self.locator.occurs_once(anchor.text)):
             return None  # another copy may have come to stand beside the same words, or be left alone there
         if is_short:  # "3 days" stands beside the same words on another page
             return None if doc_id is None else self._of_short(anchor, doc_id)
@@ -172,9 +172,6 @@ class LabelFinder:
         if len(places) > 1:
             raise Several(list(places))
         return next(iter(places.items()), NOWHERE)
-
-    def _stands_once(self, anchor: Anchor) -> bool:
-        return self.locator.occurs_once(anchor.text)
 
     def _at_same_edges(self, anchor: Anchor, span: CharacterSpan) -> bool:
         """Return whether a place is at the begin or end of its document if the span was."""

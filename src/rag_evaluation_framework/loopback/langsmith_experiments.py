@@ -47,7 +47,7 @@ class ExperimentRoutes:
             "POST /runs/query": self._query,
             "GET /runs/{id}": lambda request: Answer(the_only(self.store.runs, request.values["id"], "Run")),
             "GET /feedback": self._list_feedback,
-            "POST /feedback": self._new_feedback,
+            "POST /feedback": lambda request: Answer(self._store_feedback(request.json)),
         }
 
     def _sessions(self, request: Request) -> Answer:
@@ -147,9 +147,6 @@ class ExperimentRoutes:
             and feedback["session_id"] in wanted.get("session", [feedback["session_id"]])
         )
         return Answer(page(found, request))
-
-    def _new_feedback(self, request: Request) -> Answer:
-        return Answer(self._store_feedback(request.json))
 
     def _store_feedback(self, given: Any) -> Row:
         """Store feedback on a run, whose project it gets if it names none, or on a project."""

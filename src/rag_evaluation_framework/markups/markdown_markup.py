@@ -234,9 +234,5 @@ def _labels(text: str) -> Iterator[str]:
     for found in _DEFINED.finditer(text):
         before = text[text.rfind("\n", 0, max(found.start() - 1, 0)) + 1 : found.start()].strip("> \t\n")
         if not before or found.start() <= last + 1 or before.startswith("#") or _RULE.match(before):
-            yield _label(found["label"])
+            yield " ".join(found["label"].split()).casefold()
             last = found.end()
-
-
-def _label(text: str) -> str:
-    return " ".join(text.split()).casefold()

@@ -1,6 +1,6 @@
 """Stored rankings as a retriever: nothing is run, what was found is read from a file."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -112,7 +112,7 @@ class StoredRetriever(Retriever):
                 f"{', '.join(shown(name, 40) for name in [*asked][:3])}"
             )
         hits = [hit for found in self.rankings.values() if found for hit in found.hits]
-        fields = {name for hit in hits for name in _known(hit)}
+        fields = {name for hit in hits for name in _COLUMNS if getattr(hit, name) is not None}
         needed = [name for name in _NEEDED[evaluation_type] if name != "text" or len(corpus)]
         if fields.isdisjoint(needed) and hits:
             raise ConfigError(
@@ -150,7 +150,3 @@ class StoredRetriever(Retriever):
         if self.ids == "document":
             return tuple(Hit(doc_id=DocumentId(name), score=score) for name, score in ranked)
         return tuple(Hit(chunk_id=name, score=score) for name, score in ranked)
-
-
-def _known(hit: Hit) -> Iterator[str]:
-    return (name for name in _COLUMNS if getattr(hit, name) is not None)

@@ -29,7 +29,9 @@ def show_quality(console: Console, quality: DatasetQuality, public: Sequence[Pub
     console.print(Text(f"{name_line(quality.name)} ({quality.evaluation_type})", style="bold"))
     columns = [("this dataset", quality), *((one.title, one.quality) for one in public)]
     words = Column(Text(""), [Text(label) for label, _ in _ROWS])
-    show_table(console, [words], [_column(title, one) for title, one in columns])
+    show_table(
+        console, [words], [Column(Text(title), [Text(cell(one)) for _, cell in _ROWS]) for title, one in columns]
+    )
     print_wrapped(console, "Answers in each tenth of their documents, first to last, in %:", 0)
     for title, one in columns:
         print_wrapped(console, _tenths(one), 15, f"  {title}", "dim")
@@ -42,10 +44,6 @@ def show_quality(console: Console, quality: DatasetQuality, public: Sequence[Pub
     for known in public:
         print_wrapped(console, Text(f"{known.title}: {known.authors}. {known.source}", "dim"), 0)
     print_wrapped(console, _NOT_TOLD, 0)
-
-
-def _column(title: str, quality: DatasetQuality) -> Column:
-    return Column(Text(title), [Text(cell(quality)) for _, cell in _ROWS])
 
 
 def _tenths(quality: DatasetQuality) -> str:

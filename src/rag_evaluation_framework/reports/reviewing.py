@@ -123,11 +123,7 @@ def _where(label: Label, texts: LabelTexts) -> str:
     inside = "" if texts.corpus is None else folder_of(texts.corpus)
     if label.span is not None:
         return f"{inside}{texts.where(label.span)}"
-    return f"{inside if _is_document(label, texts.corpus) else ''}{name_line(label.unit)}"
-
-
-def _is_document(label: Label, corpus: Corpus | None) -> bool:
-    return corpus is not None and label.unit in corpus
+    return f"{inside if texts.corpus is not None and label.unit in texts.corpus else ''}{name_line(label.unit)}"
 
 
 def _known(query: Query) -> str:

@@ -47,7 +47,7 @@ from rag_evaluation_framework.results.record import (
 )
 from rag_evaluation_framework.results.reranking import Reranking
 from rag_evaluation_framework.results.result_summary import all_notes, summary_of
-from rag_evaluation_framework.results.summary import Summary
+from rag_evaluation_framework.results.summary import Shown, Summary
 from rag_evaluation_framework.results.unanswerable import Unanswerable
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore, mean_scores
 
@@ -66,7 +66,7 @@ _EXPLAIN = "rag_evaluation_framework.attribution.explaining:explain"  # another 
 
 
 @dataclass(frozen=True, repr=False)
-class EvaluationResult(Generic[U]):
+class EvaluationResult(Shown, Generic[U]):
     """The result of one experiment.
 
     Attributes:
@@ -463,12 +463,6 @@ class EvaluationResult(Generic[U]):
             tokenizer=tokenizer,
             deep=deep,
         )
-
-    def __repr__(self) -> str:
-        return self.summary().as_text()
-
-    def _repr_html_(self) -> str:
-        return self.summary().as_html()
 
 
 ExperimentResult: TypeAlias = EvaluationResult[DocumentId] | EvaluationResult[ChunkId] | EvaluationResult[CharacterSpan]

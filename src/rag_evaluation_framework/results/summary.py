@@ -244,3 +244,17 @@ def _literal(text: str) -> str:
 def _in_line(text: str) -> str:
     """Return text of one line escaped so that Markdown shows it as it is within a line."""
     return _INLINE.sub(r"\\\g<0>", text)
+
+
+class Shown:
+    """What is shown as its summary, in a terminal and in a notebook."""
+
+    def summary(self) -> Summary:
+        """Return it as people read it."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.summary().as_text()
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
