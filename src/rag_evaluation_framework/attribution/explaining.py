@@ -155,7 +155,8 @@ class _Explaining:
         )
 
     def _results(self) -> Iterator[RankedResult]:
-        reader, was = self.evidence.cutter.reader, self._ranks_before()
+        reader = self.evidence.cutter.reader
+        was = {} if self.before is None or self.before.ranking is None else _ranks(self.before.ranking)
         bought = [*self.read]
         for rank, hit in enumerate(self.final, start=1):
             read: Literal["all", "part", "none"] = "none"
@@ -273,9 +274,6 @@ class _Explaining:
         for chunk in (*behind[-1:], *holding, *ahead[:1]):
             place = (chunk.doc_id, chunk.start, chunk.end)
             yield Neighbour(chunk, chunk.overlaps(span), self.ranks.get(place), self.first_ranks.get(place))
-
-    def _ranks_before(self) -> Mapping[tuple[object, ...], int]:
-        return {} if self.before is None or self.before.ranking is None else _ranks(self.before.ranking)
 
     def _gone(self) -> Iterator[tuple[Hit, int, int | None]]:
         """Yield what the baseline read and the run did not, with its ranks in both."""

@@ -134,16 +134,13 @@ def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.U
     }
 
 
-def _in_options(failed: synthesis.FailedRequests) -> synthesis.FailedRequests:
-    return replace(failed, messages=tuple(map(as_options, failed.messages)))
-
-
 def _show(
     generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: str, chunker: str | None
 ) -> None:
     reports.show_funnel(stdout(), generator.funnel)
     reports.show_rejections(stdout(), generator.rejections, generator.failed)
-    reports.show_failed(stdout(), [_in_options(each) for each in generator.failed])
+    failed = [replace(each, messages=tuple(map(as_options, each.messages))) for each in generator.failed]
+    reports.show_failed(stdout(), failed)
     for each in usage.models:
         print_text(each.told)
     if generator.llm.kept is not None and (used := generator.llm.kept.used):

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -252,7 +251,7 @@ class Ranker:
         if self.interrupt is None:
             try:
                 with (
-                    _progress(doing, len(queries)) as bar,
+                    tqdm(total=len(queries), desc=doing, unit="question", delay=2, disable=None, leave=False) as bar,
                     closing(
                         self._asker.many([queries[row] for row in others], [depths[row] for row in others])
                     ) as found,
@@ -386,7 +385,3 @@ def _failures(queries: Sequence[Query], answers: Sequence[Sequence[_Seen]]) -> d
             if answer.failure is not None:
                 failures.setdefault(query.id, answer.failure)
     return failures
-
-
-def _progress(what: str, questions: int) -> "tqdm[Any]":
-    return tqdm(total=questions, desc=what, unit="question", delay=2, disable=None, leave=False)

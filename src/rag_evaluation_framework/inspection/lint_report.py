@@ -91,7 +91,7 @@ class LintReport:
 
     def by_kind(self) -> list[FoundKind]:
         """Return the findings of each kind of which there are any, the worst first."""
-        return [FoundKind(kind, tuple(found)) for kind, found in groupby(self.findings, lambda finding: finding.kind)]
+        return [FoundKind(kind, tuple(found)) for kind, found in groupby(self.findings, _kind)]
 
     def record(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
@@ -115,3 +115,7 @@ class LintReport:
 
     def __repr__(self) -> str:
         return f"LintReport({shown(self.name)}, {self.counted()})"
+
+
+def _kind(finding: Finding) -> FindingKind:
+    return finding.kind

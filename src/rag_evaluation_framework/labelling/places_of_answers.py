@@ -149,7 +149,7 @@ def _occurrences(text: str, anchor: Anchor, corpus: Corpus, withdrawn: Withdrawn
 def _among(group: Sequence[LabelChange], places: Sequence[CharacterSpan]) -> list[Reanchored]:
     """Return where the labels of one text are, those that were lost among its occurrences at one of these."""
     results = [change.found for change in group]
-    free = [place for place in places if not any(_meet(place, result.span) for result in results)]
+    free = [place for place in places if not any(result.span and place.overlaps(result.span) for result in results)]
     labelled = Counter(result.anchor.doc_id for result in results)
     standing = Counter(str(place.doc_id) for place in places)
     for row, result in enumerate(results):
@@ -160,10 +160,6 @@ def _among(group: Sequence[LabelChange], places: Sequence[CharacterSpan]) -> lis
             free.remove(place)
             results[row] = _at(result.anchor, place)
     return results
-
-
-def _meet(place: CharacterSpan, span: CharacterSpan | None) -> bool:
-    return span is not None and place.overlaps(span)
 
 
 def _at(anchor: Anchor, span: CharacterSpan) -> Reanchored:

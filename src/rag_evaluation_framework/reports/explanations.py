@@ -43,8 +43,9 @@ def show_attribution(console: Console, attribution: Attribution, worst: int) -> 
 
 def show_explanation(console: Console, explanation: Explanation) -> None:
     """Print what one question found, what it missed, and why; what is relevant is coloured, or between » and «."""
+    coloured = console.is_terminal and not console.no_color and console.color_system is not None
     for line in explanation.lines:
-        print_wrapped(console, _styled(line, coloured=_has_colours(console)), line.indent, line.before)
+        print_wrapped(console, _styled(line, coloured=coloured), line.indent, line.before)
 
 
 def _styled(line: Line, *, coloured: bool) -> Text:
@@ -53,7 +54,3 @@ def _styled(line: Line, *, coloured: bool) -> Text:
         marked = part.style in ("relevant", "missed") and not coloured
         text.append(f"»{part.text}«" if marked else part.text, _STYLES[part.style])
     return text
-
-
-def _has_colours(console: Console) -> bool:
-    return console.is_terminal and not console.no_color and console.color_system is not None

@@ -66,10 +66,6 @@ def _of_bm25(name: str) -> Callable[[DatasetQuality], str]:
     return lambda quality: _percent(None if quality.bm25 is None else getattr(quality.bm25, name))
 
 
-def _mrr(quality: DatasetQuality) -> str:
-    return _UNDEFINED if quality.bm25 is None else f"{quality.bm25.mrr_at_10:.3f}"
-
-
 _ROWS: tuple[tuple[str, Callable[[DatasetQuality], str]], ...] = (
     ("questions", lambda quality: f"{quality.questions:,}"),
     ("of them with an answer", lambda quality: f"{quality.answerable:,}"),
@@ -85,5 +81,5 @@ _ROWS: tuple[tuple[str, Callable[[DatasetQuality], str]], ...] = (
     ("BM25: found at rank 1", _of_bm25("found_at_1")),
     ("BM25: found by rank 10", _of_bm25("found_at_10")),
     ("BM25: recall at 10", _of_bm25("recall_at_10")),
-    ("BM25: MRR at 10", _mrr),
+    ("BM25: MRR at 10", lambda quality: _UNDEFINED if quality.bm25 is None else f"{quality.bm25.mrr_at_10:.3f}"),
 )

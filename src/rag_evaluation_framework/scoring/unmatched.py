@@ -20,7 +20,8 @@ def check_ids(ground_truth: Mapping[Any, Any], rankings: Mapping[Any, Any], judg
         DatasetError: Some ids are numbers and others texts, of the questions or the first of each truth and ranking.
     """
     ranked = [rankings.get(query, ()) for query in ground_truth]
-    if _differ(ground_truth, rankings) or _differ(_firsts(ground_truth.values()), _firsts(ranked)):
+    firsts = (chain.from_iterable(map(islice, given, repeat(1))) for given in (ground_truth.values(), ranked))
+    if _differ(ground_truth, rankings) or _differ(*firsts):
         raise DatasetError(
             "some ids are numbers and others texts, which never match; expected ids of one kind: write numbers as "
             "texts, 7 as '7', in the ground truth and in the rankings"
@@ -51,7 +52,3 @@ def _differ(*sides: Iterable[object]) -> bool:
         {base for kind in set(map(type, ids)) for base in (str, Real) if issubclass(kind, base)} for ids in sides
     )
     return bool(one and other) and one != other
-
-
-def _firsts(given: Iterable[Iterable[Any]]) -> Iterable[Any]:
-    return chain.from_iterable(map(islice, given, repeat(1)))
