@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rag_evaluation_framework import experiments
 from rag_evaluation_framework.cli import paths
 
 Config = Annotated[
@@ -141,34 +142,17 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 
 _KEYS = {"metric": "metrics", "budget": "budgets", "root": "save_results_path", "no_ingest": "ingest"}
 """Options that are not called like the key that they set."""
-_NO_KEYS = frozenset(
-    {
-        *(
-            "config",
-            "no_config",
-            "worst",
-            "allow_failures",
-            "allow_skipped",
-            "allow_unlocated",
-            "no_import",
-            "as_json",
-            "yes",
-        ),
-        *("baseline", "gate", "threshold", "junit", "step_summary"),
-    }
-)
-"""What is about the command, not about the evaluation."""
 
 
 def settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a configuration that options set; a path is absolute.
+    """Return the keys of a configuration that options set; a path is absolute. Other options are about the command.
 
     Args:
         given: The value of each option by its name, None or empty if it was not given.
     """
-    told = {name: value for name, value in given.items() if name not in _NO_KEYS and not _is_absent(value)}
-    settings = {_KEYS.get(name, name): _written(name, value) for name, value in told.items()}
-    return {key: False if key == "ingest" else value for key, value in settings.items()}  # --no-ingest says so
+    told = {_KEYS.get(name, name): _written(name, value) for name, value in given.items() if not _is_absent(value)}
+    keys = experiments.ConfigFile.model_fields.keys() - {"baseline"}  # which is named otherwise in a file
+    return {key: False if key == "ingest" else told[key] for key in told if key in keys}  # --no-ingest says so
 
 
 def _is_absent(value: Any) -> bool:
