@@ -28,6 +28,17 @@ def test_version_is_that_of_the_distribution(rag_eval):
     assert rag_eval("--version").out.strip() == "0.1.0"
 
 
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [(["run"], "--dataset"), (["explain"], "--baseline"), (["score"], "--qrels"), (["dataset", "lint"], "--budget")],
+    ids=str,
+)
+def test_an_option_of_one_value_is_refused_if_it_is_given_twice(rag_eval, command, option):
+    outcome = rag_eval(*command, option, "1", f"{option}=1")
+    assert outcome.code == 2
+    assert f"{option} is given 2 times; expected once" in outcome.err
+
+
 @pytest.mark.parametrize("arguments", [["--nonsense"], ["fly"], ["run", "--k", "many"], ["run", "--worst", "-1"]])
 def test_wrong_usage_exits_with_2(rag_eval, arguments):
     outcome = rag_eval(*arguments)

@@ -542,7 +542,7 @@ def test_a_run_whose_results_have_no_place_is_kept_and_shown_and_ends_with_2(rag
         assert "results have no place in the corpus, such as 'Invoices are mostly sent on the first day'" in told
         assert "the nearest passage is billing.md:" in told
         assert "Invoices are sent on the first day" in told
-        assert f"(--allow-unlocated allows {(allowed[1:] and 60) or 50}%)" in told
+        assert f"(allow_unlocated={0.6 if allowed[1:] else 0.5})" in told
 
 
 def test_a_retriever_that_says_that_it_rewrites_texts_needs_no_place(rag_eval, folder):

@@ -1,5 +1,6 @@
 """The command `rag-eval` and its subcommands."""
 
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
@@ -50,7 +51,20 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
-class ForgetJUnit(TyperCommand):
+class Command(TyperCommand):
+    """A command, which refuses an option that is given twice: it would take the last value and say nothing."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments of a command."""
+        _, _, given = self.make_parser(ctx).parse_args([*args])
+        counts: Counter[Any] = Counter(given)
+        for option, count in counts.items():
+            if count > 1 and not (option.multiple or option.is_flag):
+                ctx.fail(f"{option.opts[0]} is given {count} times; expected once")
+        return super().parse_args(ctx, args)
+
+
+class ForgetJUnit(Command):
     """A command that first removes the JUnit XML of an earlier run: it is not there if the arguments are refused."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -91,14 +105,14 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
 
 
 for command in (demo, init, label, generate, run, baseline, compare, explain, score, publish, components, cache):
-    app.command(cls=ForgetJUnit if command is run else None)(_reporting(command))
+    app.command(cls=ForgetJUnit if command is run else Command)(_reporting(command))
 
 datasets = typer.Typer(
     no_args_is_help=True,
     help="Describe a dataset, check, judge and review it, keep its labels as documents change, share it in LangSmith.",
 )
 for subcommand in (info, lint, quality, review, update, push, pull):
-    datasets.command()(_reporting(subcommand))
+    datasets.command(cls=Command)(_reporting(subcommand))
 app.add_typer(datasets, name="dataset")
 
 
