@@ -81,9 +81,11 @@ class Gating:
         """Return the gates of a run; raises ConfigError if one cannot be measured in it."""
         return gates.gates_of_run(experiment, self.written, self.baseline)
 
-    def complete(self, result: rag.EvaluationResult[Any], checked: Sequence[gates.Gate]) -> rag.EvaluationResult[Any]:
+    def complete(
+        self, result: rag.EvaluationResult[Any], checked: Sequence[gates.Gate], problems: Sequence[str]
+    ) -> rag.EvaluationResult[Any]:
         """Return a result with the verdicts of gates, and with its comparison as files."""
-        told = replace(result, gates=gates.verdicts(self._runs_of(result), checked, self.on_inconclusive))
+        told = replace(result, gates=gates.verdicts(self._runs_of(result), checked, self.on_inconclusive, problems))
         return replace(told, beside=self._diff(told))
 
     def _diff(self, result: rag.EvaluationResult[Any]) -> dict[str, str]:

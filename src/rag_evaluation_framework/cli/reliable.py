@@ -13,14 +13,14 @@ from rag_evaluation_framework.errors import ConfigError
 
 
 def check_reliable(result: rag.EvaluationResult[Any], problems: Iterable[str]) -> None:
-    """Raise ConfigError if there are problems, or a gate could not be measured, and say where the run is.
+    """Raise ConfigError if there are problems, or else a gate that was not measured, and say where the run is.
 
     Args:
         result: The result.
         problems: Why it cannot be relied on, and what could not be written.
     """
     listed = [*problems]
-    if not gates.has_no_score(result):
+    if not listed and not gates.has_no_score(result):
         listed += (
             f"gate {verdict.gate!r} could not be measured: {verdict.told}"
             for verdict in result.gates

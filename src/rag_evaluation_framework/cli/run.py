@@ -3,9 +3,10 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -111,10 +112,11 @@ def run(
     with components_print_to_stderr(), _nothing_kept():
         experiment = run_file.experiment(folder, imports=not no_import)
     with _cleaned_up(experiment.retriever, run_file.cleanup) as if_left:
-        result, problem = _made(experiment, gating)
+        unreliable = partial(gates.unreliable, allow_failures=allow_failures, allow_skipped=allow_skipped)
+        result, problem = _made(experiment, gating, unreliable)
         skipped = why_skipped(result, experiment.corpus)
         problems = (
-            *gates.unreliable(result, allow_failures, allow_skipped, skipped),
+            *unreliable(result, why_skipped=skipped),
             *experiments.too_many_unlocated(result, experiment, allow_unlocated),
         )
         not_written: tuple[str, ...] = ()
@@ -128,12 +130,16 @@ def run(
             raise Found
 
 
-def _made(experiment: rag.ExperimentConfig[Any], gating: Gating) -> tuple[rag.EvaluationResult[Any], Problem | None]:
+def _made(
+    experiment: rag.ExperimentConfig[Any],
+    gating: Gating,
+    unreliable: Callable[[rag.EvaluationResult[Any]], Sequence[str]],
+) -> tuple[rag.EvaluationResult[Any], Problem | None]:
     """Return the result of an experiment, and what is to be told after that was shown."""
     with components_print_to_stderr(), _nothing_kept():
-        gates = gating.planned(experiment)
+        planned = gating.planned(experiment)
         try:
-            return rag.run_experiment(experiment, lambda result: gating.complete(result, gates)), None
+            return rag.run_experiment(experiment, lambda run: gating.complete(run, planned, unreliable(run))), None
         except (SaveFailed, Interrupted, ComponentExited) as problem:
             if problem.result is None:
                 raise

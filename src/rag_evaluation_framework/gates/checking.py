@@ -1,6 +1,6 @@
 """Verdicts: what became of gates in a result."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any, get_args
@@ -53,19 +53,21 @@ def check_gates(
     listed = [gates] if isinstance(gates, str | Gate) else gates
     parsed = [gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in listed]
     gates = with_default(parsed, has_baseline=baseline is not None)
-    found = verdicts(Runs(result, baseline, cluster), gates, on_inconclusive)
-    problems = "; ".join(unreliable(result, allow_failures, allow_skipped))
+    problems = unreliable(result, allow_failures, allow_skipped)
+    return verdicts(Runs(result, baseline, cluster), gates, on_inconclusive, problems)
+
+
+def verdicts(
+    runs: Runs, gates: Iterable[Gate], on_inconclusive: OnInconclusive, problems: Sequence[str] = ()
+) -> tuple[GateVerdict, ...]:
+    """Return the verdicts on gates; in a run that has problems what would pass is not measured, and is told."""
+    found = tuple(_verdict(gate, runs, on_inconclusive) for gate in gates)
     return tuple(
-        replace(one, verdict="not measured", told=f"{problems}; found: {one.told}")
-        if problems and one.verdict not in ("off", "not measured")
+        replace(one, verdict="not measured", told=f"{'; '.join(problems)}; found: {one.told}")
+        if problems and one.verdict in ("passed", "inconclusive")
         else one
         for one in found
     )
-
-
-def verdicts(runs: Runs, gates: Iterable[Gate], on_inconclusive: OnInconclusive) -> tuple[GateVerdict, ...]:
-    """Return what became of gates in runs, whatever failed or was skipped."""
-    return tuple(_verdict(gate, runs, on_inconclusive) for gate in gates)
 
 
 def assert_gates(

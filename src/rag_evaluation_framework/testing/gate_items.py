@@ -91,7 +91,7 @@ class GatesFile(pytest.File):
         outcome: tuple[GateVerdict, ...] | Exception
         ended: BaseException | None = None
         try:
-            result = run_experiment(experiment, lambda made: gating.complete(made, gates))
+            result = run_experiment(experiment, lambda made: gating.complete(made, gates, unreliable(made)))
             ungated = replace(result, gates=())  # each test tells of its own gate
             problems = unreliable(ungated, why_skipped=why_skipped(ungated, experiment.corpus))
             check_reliable(ungated, (*problems, *too_many_unlocated(ungated, experiment)))
