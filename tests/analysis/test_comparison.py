@@ -278,7 +278,6 @@ def test_one_of_two_labels_of_the_same_text_is_another_truth():
     assert old.compare(new).changed == (COPIED,)
 
 
-@pytest.mark.parametrize("older", [False, True], ids=["this version", "a report that knows no ids"])
 @pytest.mark.parametrize(
     ("places", "after"),
     [
@@ -288,10 +287,8 @@ def test_one_of_two_labels_of_the_same_text_is_another_truth():
     ],
     ids=["joined", "both renamed", "renamed"],
 )
-def test_runs_before_and_after_documents_were_joined_or_renamed_compare(places, after, older):
+def test_runs_before_and_after_documents_were_joined_or_renamed_compare(places, after):
     before = copies_run({COPIED: "a.md", OTHER: "c.md"}, a=COPIED, c=OTHER)
-    if older:
-        before = replace(before, config={**before.config, "corpus": {"hash": before.config["corpus"]["hash"]}})
     comparison = before.compare(copies_run(dict(zip((COPIED, OTHER), places, strict=True)), **after))
     assert (comparison.changed, len(comparison.deltas["span_recall@1"])) == ((), 2)
 

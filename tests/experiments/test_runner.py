@@ -792,7 +792,6 @@ def test_a_result_records_what_was_run_on_what():
         "skipped": 0,
         "version": None,
         "hash": ONE.content_hash,
-        "hash_of": "each quoted text",
     }
     assert (result.config["chunking"], result.config["chunk_id"]) == (None, None)
     assert result.config["corpus"]["documents"] == 2

@@ -55,9 +55,9 @@ USES: dict[str, tuple[str, Use]] = {
     "config-yaml2": ("x.yaml", uses.config),
     "tokenizer": ("tokenizer.json", uses.tokenizer),
     "tiktoken": ("cl100k_base.tiktoken", uses.tokenizer),
-    "report": ("report.json", uses.report("token")),
-    "report-chunk": ("report.json", uses.report("chunk")),
-    "report-doc": ("report.json", uses.report("document")),
+    "report": ("report.json", uses.report_alone("token")),
+    "report-chunk": ("report.json", uses.report_alone("chunk")),
+    "report-doc": ("report.json", uses.report_alone("document")),
 }
 """Under which name a file is stored, and what is done with it."""
 
@@ -82,9 +82,9 @@ def _trees() -> dict[str, Any]:
         "config-pipeline": samples.PIPELINE,
         "config-yaml2": samples.CONFIG,
         "tokenizer": samples.TOKENIZER,
-        "report": samples.old_report("token"),
-        "report-chunk": samples.old_report("chunk"),
-        "report-doc": samples.old_report("document"),
+        "report": json.loads(samples.report("token")["report.json"]),
+        "report-chunk": json.loads(samples.report("chunk")["report.json"]),
+        "report-doc": json.loads(samples.report("document")["report.json"]),
     }
 
 
@@ -198,7 +198,7 @@ def _beside(folder: Path) -> None:
 
 
 def _saved(level: str, donors: Sequence[Any]) -> Case:
-    """Return the case of a folder of schema 2, of which one or two files are changed, mostly with their hashes."""
+    """Return the case of the folder of a run, of which one or two files are changed, mostly with their hashes."""
 
     def run(rng: Random, folder: Path) -> None:
         files = dict(samples.report(level))

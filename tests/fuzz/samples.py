@@ -14,7 +14,6 @@ from tests.support.results import without_clocks
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
 
-GOLDEN = Path(__file__).parents[1] / "results" / "golden"
 LEVELS = {"token": rag.TOKEN, "chunk": rag.CHUNK, "document": rag.DOCUMENT}
 
 DOCUMENTS = {
@@ -235,11 +234,6 @@ def report(level: str) -> dict[str, bytes]:
     with TemporaryDirectory() as folder:
         run = result(level).save(Path(folder) / "run")
         return {file.name: file.read_bytes() for file in sorted(run.iterdir())}
-
-
-@cache
-def old_report(level: str) -> Any:
-    return json.loads((GOLDEN / f"schema-1-{level}-level.json").read_text(encoding="utf-8"))
 
 
 IDENTITY = json.dumps({"type": "tests:Sample", "parameters": {"a": 1}, "weights": None})

@@ -79,20 +79,9 @@ class _Nowhere:
 
 
 def use_result(result: Any, folder: Path, level: str) -> None:
-    """Look at a result, save it, load it, and compare it."""
-    printed(result)
+    """Look at a result, save it, and load it."""
+    look_at(result, level)
     kept = [*result.queries.hits]  # they are read when they are needed
-    json.dumps([result.metrics, result.counts, dict(result.timings)], allow_nan=False)
-    for name in result.score_names:
-        result.per_query(name)
-        result.worst(2, name)
-    result.to_dataframe()
-    if result.evaluation_type == f"{level}-level":
-        for one, other in ((result, samples.result(level)), (samples.result(level), result)):
-            try:
-                printed(one.compare(other))
-            except RagEvalError as error:
-                check_message(error)
     try:
         saved = result.save(folder / "again")
     except RagEvalError as error:
@@ -107,6 +96,22 @@ def use_result(result: Any, folder: Path, level: str) -> None:
         or [*question_lines(again.queries)] != [*question_lines(result.queries)]
     ):
         raise Broken("a saved result is another one when it is loaded")
+
+
+def look_at(result: Any, level: str) -> None:
+    """Look at a result, and compare it."""
+    printed(result)
+    json.dumps([result.metrics, result.counts, dict(result.timings)], allow_nan=False)
+    for name in result.score_names:
+        result.per_query(name)
+        result.worst(2, name)
+    result.to_dataframe()
+    if result.evaluation_type == f"{level}-level":
+        for one, other in ((result, samples.result(level)), (samples.result(level), result)):
+            try:
+                printed(one.compare(other))
+            except RagEvalError as error:
+                check_message(error)
 
 
 def use_dataset(dataset: Any, folder: Path, level: str) -> None:
@@ -187,10 +192,19 @@ def config(file: Path) -> None:
 
 
 def report(level: str) -> Any:
-    """Return the use of the folder, or of the file, of a report."""
+    """Return the use of the folder of a run."""
 
     def use(path: Path) -> None:
         use_result(rag.load_result(path), path.parent, level)
+
+    return use
+
+
+def report_alone(level: str) -> Any:
+    """Return the use of a report without the files that were saved with it."""
+
+    def use(path: Path) -> None:
+        look_at(rag.load_result(path), level)
 
     return use
 

@@ -1,7 +1,6 @@
-"""The files of a result: what each is for, what happens without it, and files of earlier versions."""
+"""The files of a result: what each is for and what happens without it."""
 
 import gzip
-import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -243,16 +242,6 @@ def test_a_report_whose_means_are_not_those_of_its_questions_is_refused(tmp_path
         load_result(tmp_path)
 
 
-def test_a_report_from_when_zeros_alone_made_a_mean_is_read_without_that_mean(tmp_path, folder):
-    report = json.loads((folder / "report.json").read_text())
-    report["count_as_zero"] = ["no-answer"]
-    for query in report["queries"]:
-        query["scores"] = dict.fromkeys(query["scores"])
-    report["metrics"] = dict.fromkeys(report["metrics"], 0.0)
-    (tmp_path / "report.json").write_text(json.dumps(report))
-    assert set(load_result(tmp_path).metrics.values()) == {None}
-
-
 @pytest.mark.parametrize("name", ["questions.jsonl", "rankings.jsonl.gz", "summary.md"])
 def test_a_part_of_a_result_is_not_the_result(folder, name):
     with pytest.raises(ResultError, match=r"is a part of a result; expected the run's folder or its report\.json"):
@@ -273,7 +262,7 @@ def resealed(folder, name, content):
 
 
 def question(**known):
-    whole = {"query_id": "one", "status": "scored", "answerable": True, "text": "", "relevant": [], "gains": {}}
+    whole = {"query_id": "one", "status": "scored", "answerable": True, "text": "", "gains": {}, "results": 0}
     spans = [{"doc_id": "d", "start": 0, "end": 1}]
     return json.dumps({**whole, "relevant": spans, "scores": {}, "stages": {}, "failures": [], **known}).encode()
 
@@ -297,6 +286,7 @@ def question(**known):
             question(stages={"embed": 7}).replace(b"7", b"-1e999"),
             r"line 1: \$\.stages\.embed: Input should be a finite number, got -inf",
         ),
+        (question().replace(b'"results": 0, ', b""), r"line 1: \$\.results: Field required"),
         (question(status="failed"), "is said to be failed; by .* it is scored"),
         (question(answerable=False, relevant=[]), "said to be scored; by .* it is no-answer"),
     ],
@@ -338,35 +328,6 @@ def test_lines_that_are_no_hits_are_refused(folder, content, message):
     resealed(folder, "rankings.jsonl.gz", given.get(content) or gzip.compress(content))
     with pytest.raises(ResultError, match=message):
         hits_of(load_result(folder))
-
-
-# --- files of earlier versions ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("level", ["token-level", "chunk-level", "document-level"])
-def test_a_report_of_schema_1_is_loaded_as_it_was_saved(tmp_path, level):
-    file = GOLDEN / f"schema-1-{level}.json"
-    saved = json.loads(file.read_text(encoding="utf-8"))
-    result = load_result(file)
-    failed = saved["counts"]["failed"]  # all of them have an answer
-    answerable = saved["counts"]["scored"] + failed
-    assert dict(result.metrics) == saved["metrics"]
-    assert result.counts == {**saved["counts"], "answerable": answerable}
-    questions = "question" if answerable == 1 else "questions"
-    headline = f"scored {saved['counts']['scored']} of {answerable} answerable {questions} ({failed} failed)"
-    assert f"\n{headline}" in repr(result)  # how many were skipped was not recorded, and nothing is said of it
-    assert (result.evaluation_type, result.notes) == (level, tuple(saved["notes"]))
-    for query, known in zip(result.queries, saved["queries"], strict=True):
-        assert (query.query_id, query.text, query.gains) == (known["query_id"], known["text"], known["gains"])
-        assert (query.scores, query.stages) == (known["scores"], known["stages"])
-        assert [failure.message for failure in query.failures] == [each["message"] for each in known["failures"]]
-        found = [(hit.doc_id, hit.start, hit.end, hit.chunk_id, hit.text, hit.score) for hit in query.hits]
-        assert found == [tuple(hit.values()) for hit in known["hits"]]
-        units = [unit if isinstance(unit, str) else [unit.doc_id, unit.start, unit.end] for unit in query.relevant]
-        assert units == [unit if isinstance(unit, str) else [*unit.values()][:3] for unit in known["relevant"]]
-    again = load_result(result.save(tmp_path / "again"))
-    assert again == result
-    assert set(result.compare(again).deltas[result.score_names[0]].values()) <= {0.0}
 
 
 # --- identity ---------------------------------------------------------------------------------------------------------
@@ -423,85 +384,6 @@ def test_two_labels_of_the_same_text_are_another_truth_than_one():
     assert both != identities((0, 4))
     assert both == identities((9, 13), (0, 4)) == identities((0, 4), (9, 13), (0, 4))
     assert identities((0, 4)) == identities((9, 13)) == ("71d84be9905ee14bc67e9e286d985474",)
-
-
-def test_a_report_whose_identities_counted_a_text_once_is_read_and_those_of_its_questions_file_are_made_anew(tmp_path):
-    corpus = Corpus([Document(DocumentId("a.md"), "Yes. No. Yes. Maybe.")])
-    labels = [CharacterSpan(DocumentId("a.md"), start, start + 4, "Yes.") for start in (0, 9)]
-    asked = Dataset([TokenLevelGroundTruth(Query(QueryId("one"), QueryText("Really?")), labels)], TOKEN)
-    result = evaluate(lambda query, k: ["Yes."], asked, corpus=corpus, k=1)
-    file = result.save(tmp_path) / "report.json"
-    report = json.loads(file.read_text(encoding="utf-8"))
-    report["queries"][0]["identity"] = "0" * 32
-    file.write_text(json.dumps(report), encoding="utf-8")
-    with pytest.raises(ResultError, match=r"\$\.queries\.0\.identity"):
-        load_result(file)
-    report["config"]["dataset"]["hash_of"] = "quoted texts"
-    file.write_text(json.dumps(report), encoding="utf-8")
-    assert load_result(file).queries.identities == result.queries.identities
-
-
-def older(folder, target):
-    """Make of a saved result one of an earlier version, whose hashes were of offsets."""
-    shutil.copytree(folder, target)
-    report = json.loads((target / "report.json").read_text(encoding="utf-8"))
-    del report["config"]["dataset"]["hash_of"], report["skipped"]
-    report["config"]["dataset"]["hash"] = "0" * 64
-    for brief, row in zip(report["queries"], lines(target / "questions.jsonl"), strict=True):
-        places = sorted({(span["doc_id"], span["start"], span["end"]) for span in row["relevant"]})
-        told = json.dumps([row["text"], places, []])
-        brief["identity"] = hashlib.sha256(told.encode()).hexdigest()[:16]
-    (target / "report.json").write_text(json.dumps(report), encoding="utf-8")
-    return target
-
-
-@pytest.mark.parametrize(
-    ("part", "known"),
-    [("", "id and wording"), ("kept", "id alone, as a report alone has no wordings")],
-    ids=["the folder", "the report alone"],
-)
-def test_a_result_of_an_earlier_version_is_paired_by_id_and_wording(tmp_path, folder, part, known):
-    saved = older(folder, tmp_path / "older")
-    (saved / "kept").mkdir()
-    shutil.copy(saved / "report.json", saved / "kept")
-    baseline = load_result(saved / part)
-    candidate = run(two=[(51, 61)])  # another truth, of which the older result tells nothing
-    comparison = baseline.compare(candidate)
-    assert set(comparison.deltas["span_recall@4"]) == {"one", "two"}
-    assert comparison.changed == ()
-    (note,) = comparison.notes[:1]
-    assert note == (
-        "mine was saved by an earlier version, which did not record what labels quote: questions are paired by "
-        f"{known}, also where their truth has changed"
-    )
-    assert candidate.compare(baseline).notes[0] == note
-
-
-def test_a_reworded_question_is_not_paired_with_that_of_an_earlier_version(tmp_path, folder):
-    entries = [
-        TokenLevelGroundTruth(Query(QueryId(entry.query.id), QueryText("other words")), entry.relevant)
-        if entry.query.id == "two"
-        else entry
-        for entry in dataset()
-    ]
-    candidate = evaluate(search, Dataset(entries, TOKEN, name="numbers", corpus=CORPUS), k=[4, 1], budgets=["12ch"])
-    comparison = load_result(older(folder, tmp_path / "older")).compare(candidate)
-    assert comparison.changed == ("two",)
-
-
-def test_two_results_of_earlier_versions_are_compared_as_they_were(tmp_path, folder):
-    other = load_result(older(run(two=[(40, 50)]).save(tmp_path / "new"), tmp_path / "other"))
-    comparison = load_result(older(folder, tmp_path / "older")).compare(other)
-    assert comparison.changed == ("two",)  # the same text, but they told spans by offsets
-    again = load_result(other.save(tmp_path / "again"))
-    assert again == other
-    assert again.compare(other).changed == ()
-    file = tmp_path / "other" / "report.json"
-    report = json.loads(file.read_text(encoding="utf-8"))
-    report["queries"][0]["identity"] = "0" * 16
-    file.write_text(json.dumps(report), encoding="utf-8")
-    with pytest.raises(ResultError, match=r"queries\.0\.identity is '0{16}', and by questions\.jsonl it is"):
-        load_result(file.parent)
 
 
 def test_a_metric_that_failed_is_told_of_its_question_only(tmp_path):

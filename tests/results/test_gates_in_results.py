@@ -37,14 +37,6 @@ def test_gates_are_saved_and_read_back(tmp_path):
     assert load_result(report).gates == GATED.gates
 
 
-def test_reports_that_know_no_gates_have_none(tmp_path):
-    report = GATED.save(tmp_path / "run") / "report.json"
-    content = json.loads(report.read_text())
-    del content["gates"]
-    report.write_text(json.dumps(content))
-    assert load_result(report).gates == ()
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

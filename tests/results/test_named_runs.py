@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 
 import pytest
 
@@ -105,16 +104,6 @@ def test_reports_that_others_have_rewritten_have_names(root):
         file.write_text(json.dumps(dict(reversed(json.loads(file.read_text()).items())), indent=layout))
         assert find_run(f"written with {layout}", root).name == folder
         assert find_run("last", root).name == folder
-
-
-@pytest.mark.parametrize("kind", ["token", "document", "chunk"])
-def test_reports_of_earlier_versions_have_names(root, request, kind):
-    golden = request.path.parent / "golden" / f"schema-1-{kind}-level.json"
-    folder = root / "runs" / "20260104T000000Z-old"
-    folder.mkdir()
-    shutil.copy(golden, folder / "report.json")
-    assert find_run(json.loads(golden.read_text())["name"], root) == folder
-    assert find_run("last", root) == folder
 
 
 def damage(kind, folder):

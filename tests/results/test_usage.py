@@ -148,11 +148,6 @@ def changed(folder, change):
     return path.parent
 
 
-def test_a_report_from_before_says_nothing_of_it(result, tmp_path):
-    folder = changed(result.save(tmp_path / "run"), lambda report: report.pop("usage"))
-    assert load_result(folder).usage == ()
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [

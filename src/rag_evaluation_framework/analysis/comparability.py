@@ -65,16 +65,9 @@ def _asked_for(result: EvaluationResult[Any], query_ids: Sequence[str]) -> list[
 def same_questions(
     baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], shared: Sequence[str]
 ) -> list[str]:
-    """Return the queries that have one wording and one truth; of the truth of an earlier version nothing is known."""
-    one, other = baseline.queries, candidate.queries
-    if one.by_place == other.by_place:
-        known: tuple[Sequence[str], Sequence[str]] = one.identities, other.identities
-    elif one.texts and other.texts:
-        known = one.texts, other.texts
-    else:
-        return [*shared]
-    before, after = baseline.scores.rows, candidate.scores.rows
-    return [query_id for query_id in shared if known[0][before[query_id]] == known[1][after[query_id]]]
+    """Return the queries that have one wording and one truth."""
+    known = [dict(zip(run.scores.query_ids, run.queries.identities, strict=True)) for run in (baseline, candidate)]
+    return [query_id for query_id in shared if known[0][query_id] == known[1][query_id]]
 
 
 def edited_questions(
@@ -86,9 +79,8 @@ def edited_questions(
         return {}
     rows = [(baseline.scores.rows[query_id], candidate.scores.rows[query_id]) for query_id in query_ids]
     old, new = baseline.config["dataset"], candidate.config["dataset"]
-    others = was.get("ids") is None or was.get("ids") != now.get("ids")
-    copied = [dataset.get("copied") or () for dataset in (old, new)]  # reports of earlier versions do not say
-    renamed = set(query_ids).difference(*copied) if others else set[str]()
+    copied = [dataset.get("copied") or () for dataset in (old, new)]
+    renamed = set(query_ids).difference(*copied) if was["ids"] != now["ids"] else set[str]()
     return edited_rows(
         baseline.queries, candidate.queries, rows, renamed, (old.get("was_in") or {}, new.get("was_in") or {})
     )
@@ -107,8 +99,6 @@ def noted_differences(
     if others:
         notes.append(f"scores that are not in both: {', '.join(others)}")
     before, after = baseline.config, candidate.config
-    one, other = baseline.queries, candidate.queries
-    hashed = ("corpus", "dataset") if one.by_place == other.by_place else ("corpus",)
     names_of = before["dataset"]["name"], after["dataset"]["name"]
     if names_of[0] != names_of[1]:
         notes.append(f"the datasets have other names: {name_line(names_of[0])} before, {name_line(names_of[1])} after")
@@ -116,14 +106,8 @@ def noted_differences(
     if was_asked != is_asked:
         own = "none but providers' own"
         notes.append(f"the servers are not the same: {was_asked or own} before, {is_asked or own} after")
-    notes += [f"the {what} is not the same" for what in hashed if before[what]["hash"] != after[what]["hash"]]
-    if one.by_place != other.by_place:
-        older = baseline.name if one.by_place else candidate.name
-        known = "id and wording" if one.texts and other.texts else "id alone, as a report alone has no wordings"
-        notes.append(
-            f"{older} was saved by an earlier version, which did not record what labels quote: questions are paired by "
-            f"{known}, also where their truth has changed"
-        )
+    parts = ("corpus", "dataset")
+    notes += [f"the {what} is not the same" for what in parts if before[what]["hash"] != after[what]["hash"]]
     if baseline.scores.count_as_zero != candidate.scores.count_as_zero:
         notes.append("the two count different questions that were not scored as 0")
     notes += _rules(baseline).doubts(before, after)

@@ -92,5 +92,4 @@ def _changed(
     one, other = baseline.queries, result.queries
     if one.texts and one.texts[there] != other.texts[row]:
         return "wording"
-    known = same_documents and one.by_place == other.by_place
-    return "truth" if known and one.identities[there] != other.identities[row] else ""
+    return "truth" if same_documents and one.identities[there] != other.identities[row] else ""

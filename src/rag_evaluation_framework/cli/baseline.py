@@ -72,7 +72,7 @@ def _dataset(result: EvaluationResult[Any]) -> str:
 def _check(result: EvaluationResult[Any], allow_failures: int, allow_skipped: int) -> None:
     """Raise ConfigError if later runs would not be watched on all questions."""
     failed = result.counts["failed"] + result.counts["metric_failed"]
-    skipped = result.counts.get("skipped", 0)
+    skipped = result.counts["skipped"]
     problems = [
         f"{number} of its questions {what} (--{option} allows {most})"
         for number, what, option, most in (

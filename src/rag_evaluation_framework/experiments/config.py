@@ -31,7 +31,6 @@ from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.records import describe, plain
 from rag_evaluation_framework.results.means import recorded_range
 from rag_evaluation_framework.results.query_result import DEEPEST
-from rag_evaluation_framework.results.record import HASH_OF
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
@@ -200,7 +199,6 @@ class ExperimentConfig(Generic[U]):
                 "questions": len(self.dataset),
                 "skipped": count_skipped(self.dataset.skipped),
                 "hash": self.dataset.content_hash,
-                "hash_of": HASH_OF,
                 **({"was_in": self.dataset.was_in} if self.dataset.was_in else {}),
                 **({"copied": copied} if copied else {}),
             },

@@ -18,7 +18,7 @@ def unreliable(
         why_skipped: Why questions were skipped, behind their number.
     """
     counts = result.counts
-    failed, skipped, asked = counts["failed"] + counts["metric_failed"], counts.get("skipped", 0), counts["questions"]
+    failed, skipped, asked = counts["failed"] + counts["metric_failed"], counts["skipped"], counts["questions"]
     not_asked = sum(NOT_ASKED in failures for failures in result.failures.values())
     if not_asked:
         others = f"{counts['failed'] - not_asked} others in time"

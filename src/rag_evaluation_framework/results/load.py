@@ -20,7 +20,7 @@ from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.errors import DatasetError, InputError, LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.rankings.hit_lines import read_hit_lines
-from rag_evaluation_framework.results import schema_1, store
+from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.query_result import Found, QueryResults
 from rag_evaluation_framework.results.questions import read_questions
 from rag_evaluation_framework.results.record import (
@@ -85,14 +85,12 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         version=head.version,
         folder=report.parent,
         experiment_url=head.experiment_url or address,
-        skipped=tuple(record.label() for record in head.skipped or ()),
+        skipped=tuple(record.label() for record in head.skipped),
         gates=head.gates,
         usage=head.usage,
     )
-    _check_counts(report, head, result)
+    _check_counts(report, head, config, result)
     _check_means(report, head, queries)
-    if isinstance(queries.found, RankedHits):
-        _check_hits(report, head, queries.found)
     return result
 
 
@@ -140,19 +138,16 @@ def _score_names(report: Path, head: ReportRecord) -> list[str]:
 
 def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, config: ConfigRecord) -> QueryResults[Any]:
     """Return the questions: of the file beside the report or, if there is none, of the report alone."""
-    names, by_place = _score_names(report, head), config.dataset.hash_of is None
+    names = _score_names(report, head)
     built_in = {metric.type for metric in config.metrics if metric.type in head.metric_names}  # scored from 0 to 1
     shares = {name for name in names if name.partition("@")[0] in built_in}
     unit = recorded_unit(RULES[head.evaluation_type].unit)
-    old: Any = schema_1.QueryRecord
-    new: Any = FullQuestion
+    full: Any = FullQuestion
     listed, file = content.get("queries"), report.parent / store.QUESTIONS
 
     def read(records: Iterator[Any], found: Found, source: Path) -> QueryResults[Any]:
-        return read_questions(records, names, shares, head.count_as_zero, found, str(source), by_place)
+        return read_questions(records, names, shares, head.count_as_zero, found, str(source))
 
-    if content["schema_version"] == 1:
-        return read(*schema_1.split(_listed(report, listed, old[unit])), report)
     beside = report.name == store.REPORT and file.exists()
     if listed is None and not beside:
         raise ResultError(f"{file}: is missing; it holds the scores of the questions of {report.name}")
@@ -160,19 +155,19 @@ def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, confi
     if not beside:
         return cast("QueryResults[Any]", told)
     _check_file(file, report, head)
-    queries = read(_lines(file, new[unit]), partial(_hits, report, head), file)
+    queries = read(_lines(file, full[unit]), partial(_hits, report, head), file)
     if told is not None:
-        _check_told(report, told, queries, config.dataset.hash_of)
+        _check_told(report, told, queries)
     return queries
 
 
-def _check_told(report: Path, told: QueryResults[Any], queries: QueryResults[Any], hash_of: str | None) -> None:
-    """Check that the questions of a report are those of the file beside it; their identities if we still make such."""
+def _check_told(report: Path, told: QueryResults[Any], queries: QueryResults[Any]) -> None:
+    """Check that the questions of a report are those of the file beside it."""
     if len(told) != len(queries):
         raise ResultError(f"{report}: $.queries: has {len(told)} questions, and {store.QUESTIONS} has {len(queries)}")
     for number, (one, other) in enumerate(zip(brief_records(told), brief_records(queries), strict=True)):
         for name, value in one.items():
-            if value != other[name] and not (name == "identity" and hash_of == "quoted texts"):
+            if value != other[name]:
                 raise ResultError(
                     f"{report}: $.queries.{number}.{name} is {shown(value)}, and by {store.QUESTIONS} it is "
                     f"{shown(other[name])}: it was changed"
@@ -219,16 +214,16 @@ def _check_file(file: Path, report: Path, head: ReportRecord) -> None:
         )
 
 
-def _check_counts(report: Path, head: ReportRecord, result: EvaluationResult[Any]) -> None:
+def _check_counts(report: Path, head: ReportRecord, config: ConfigRecord, result: EvaluationResult[Any]) -> None:
     if not len(result.queries):
         raise ResultError(f"{report}: has no questions")
     for name, number in result.counts.items():
-        if head.counts.get(name, number) != number:
+        if head.counts[name] != number:
             raise ResultError(
                 f"{report}: $.counts.{name} is {head.counts[name]}, and by its questions it is {number}: it was changed"
             )
-    known, skipped = result.counts.get("skipped", 0), count_skipped(result.skipped)
-    if head.skipped is not None and skipped != known:
+    known, skipped = config.dataset.skipped, count_skipped(result.skipped)
+    if skipped != known:
         raise ResultError(
             f"{report}: $.skipped has {skipped} questions, and $.config.dataset.skipped is {known}: it was changed"
         )
@@ -247,8 +242,6 @@ def _check_hits(report: Path, head: ReportRecord, hits: RankedHits) -> None:
 def _check_means(report: Path, head: ReportRecord, queries: QueryResults[Any]) -> None:
     for name, mean in head.metrics.items():
         found = queries.table.mean[name]
-        if found is None and mean == 0.0 and head.count_as_zero:
-            continue  # of version 2 as it first was: zeros alone, of a score that no question has
         if (found is None) != (mean is None) or not isclose(found or 0.0, mean or 0.0, rel_tol=1e-9):
             raise ResultError(
                 f"{report}: $.metrics.{name} is {mean}, and the mean of the scores of its questions is {found}: it was "

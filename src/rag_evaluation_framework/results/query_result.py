@@ -1,6 +1,5 @@
 """The results of all queries in columns, and the result of one query."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,12 +17,10 @@ from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.data.identity import LabelIdentity, gains_of, question_identity
-from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.labelled_units import as_answer
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_name
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results.latency import total_seconds
@@ -51,13 +48,11 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         found: What was retrieved, or what reads it from a file for these query ids when a hit is asked for; None if it
             is not known.
         known: The identities of queries of which only these are known.
-        by_place: Whether identities are those of earlier versions, which told spans by their offsets.
         metadata: What else the dataset says of queries, by row, as a record holds it; of those of which it does.
         before: The scores of the ranking without the reranker by name, NaN where a query has none; shape (queries,)
             each. Empty without a reranker, or if no query was scored.
         ceilings: The recall that no order of the candidates exceeds, likewise; of recalls only.
-        returned: What was returned for each query, in brief; None if that is not known, as of a `report.json` alone, or
-            of results that were saved before it was recorded.
+        returned: What was returned for each query, in brief; None if that is not known, as of a `report.json` alone.
         labelled: What the labels of the dataset are known again by, by row, where they were read at another level or
             under other ids.
     """
@@ -69,7 +64,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     stages: Mapping[str, Numbers]
     found: Found
     known: Sequence[str] = ()
-    by_place: bool = False
     answers: Mapping[int, tuple[Answer[U], ...]] = field(default_factory=dict[int, tuple[Answer[U], ...]])
     places_found: Mapping[int, tuple[int | None, ...]] = field(default_factory=dict[int, tuple[int | None, ...]])
     metadata: Mapping[int, Mapping[str, Any]] = field(default_factory=dict[int, Mapping[str, Any]])
@@ -146,7 +140,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
 
     @cached_property
     def identities(self) -> tuple[str, ...]:
-        """A hash of the wording and the truth of each query, 32 hexadecimal digits; 16 if it is `by_place`.
+        """A hash of the wording and the truth of each query, 32 hexadecimal digits.
 
         Of a span count its document and text, not where that text is; without a text its offsets. Two spans of the same
         text count twice.
@@ -155,13 +149,8 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
 
     def _identity(self, row: int) -> str:
         relevant, gains = cast("tuple[Any, ...]", self.relevant[row]), self.gains.get(row, {})
-        if row in self.answers or not self.by_place:
-            answers = self.answers.get(row) or map(as_answer, relevant)
-            return question_identity(self.texts[row], answers, gains)
-        places: set[Any] = {
-            (unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit for unit in relevant
-        }
-        return content_digest(json.dumps([self.texts[row], sorted(places), sorted(gains.items())]))[:16]
+        answers = self.answers.get(row) or map(as_answer, relevant)
+        return question_identity(self.texts[row], answers, gains)
 
     def row(self, number: int) -> "QueryResult[U]":
         """Return the result of one query."""

@@ -29,7 +29,6 @@ def read_questions(
     count_as_zero: Iterable[str],
     found: Found,
     source: str,
-    by_place: bool = False,
 ) -> QueryResults[U]:
     """Return the results of recorded questions, in columns.
 
@@ -40,25 +39,21 @@ def read_questions(
         count_as_zero: Which questions that were not scored count as 0.0.
         found: What was retrieved.
         source: The file that the questions are from, for messages.
-        by_place: Whether an earlier version saved them, which told spans by their offsets.
 
     Raises:
-        ResultError: A question is there twice, has a score of another name or one that it cannot have, or an identity
-            of another version, or its status is not what its failures and truth say.
+        ResultError: A question is there twice, has a score of another name or one that it cannot have, or its status
+            is not what its failures and truth say.
     """
     columns = _Columns[U](names, source)
     for record in records:
         columns.add(record)
-    digits = 16 if by_place else 32
-    if any(len(identity) != digits for identity in columns.identities):
-        raise ResultError(f"{source}: expected identities of {digits} digits, as its config.dataset.hash_of says")
     table = columns.table(frozenset(count_as_zero))
     _check_statuses(table, columns.statuses, source)
     before, ceilings = columns.before.read(), columns.ceilings.read()
     for scores in (table.columns, before, ceilings):
         _check_shares({name: scores[name] for name in shares & scores.keys()}, table.query_ids, source)
     times = {name: _filled(seconds, len(columns.statuses)) for name, seconds in columns.stages.items()}
-    read = table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities, by_place
+    read = table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities
     more = columns.answers, columns.places_found, columns.metadata, before, ceilings, columns.returned()
     return QueryResults(*read, *more, columns.labelled)
 
@@ -117,11 +112,10 @@ class _Columns(Generic[U]):
         if record.answers:
             self.answers[row] = _answers(record, self.source)
             self.places_found[row] = record.places_found
-        if record.results is not None:
-            _check_first_relevant(record, record.results, self.source)
-            self.results.append(record.results)
-            self.first_relevant.append(nan if record.first_relevant is None else record.first_relevant)
-            self.best_score.append(nan if record.best_score is None else record.best_score)
+        _check_first_relevant(record, self.source)
+        self.results.append(record.results)
+        self.first_relevant.append(nan if record.first_relevant is None else record.first_relevant)
+        self.best_score.append(nan if record.best_score is None else record.best_score)
         for name, seconds in record.stages.items():
             known = self.stages[name]
             known.extend([nan] * (row - len(known)))
@@ -133,8 +127,8 @@ class _Columns(Generic[U]):
         return ScoreTable(tuple(self.statuses), columns, answerable, self.failures, count_as_zero=count_as_zero)
 
     def returned(self) -> Returned | None:
-        """Return what was returned for each question, if all of them tell it."""
-        if not self.results or len(self.results) < len(self.statuses):
+        """Return what was returned for each question; None of brief records."""
+        if not self.results:
             return None
         counts = np.array(self.results, dtype=np.int64)
         return Returned(
@@ -182,12 +176,12 @@ def _check_truth(record: FullQuestion[Any], source: str) -> None:
         raise ResultError(f"{source}: question {record.query_id!r} has the gain of {name!r}, which is not relevant")
 
 
-def _check_first_relevant(record: FullQuestion[Any], results: int, source: str) -> None:
+def _check_first_relevant(record: FullQuestion[Any], source: str) -> None:
     rank = record.first_relevant
-    if rank is not None and not (record.answerable and 1 <= rank <= results):
+    if rank is not None and not (record.answerable and 1 <= rank <= record.results):
         raise ResultError(
-            f"{source}: question {record.query_id!r} has a first_relevant of {rank} among {results} results; expected "
-            "a rank from 1, of a question with an answer, or null"
+            f"{source}: question {record.query_id!r} has a first_relevant of {rank} among {record.results} results; "
+            "expected a rank from 1, of a question with an answer, or null"
         )
 
 

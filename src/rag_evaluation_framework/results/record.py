@@ -1,4 +1,4 @@
-"""What the files of a result hold, schema version 2: `report.json`, and the lines of `questions.jsonl`."""
+"""What the files of a result hold: `report.json`, and the lines of `questions.jsonl`."""
 
 import json
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from math import isnan
-from typing import Annotated, Any, Final, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, AllowInfNan, Field, PlainValidator, Strict, StringConstraints
 
@@ -27,9 +27,6 @@ from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResults
 
 _LARGEST = 2**63 - 1
-HASH_OF: Final = "each quoted text"
-"""What the hash of a dataset, and the identity of a question, tell spans by."""
-
 T = TypeVar("T")
 
 
@@ -102,42 +99,42 @@ Cutoffs = Annotated[
 
 @dataclass(frozen=True)
 class CountsRecord:
-    """The counts of a report that every version has written; `EvaluationResult.counts` says what they are."""
+    """The counts of a report; `EvaluationResult.counts` says what they are."""
 
     questions: Count
     scored: Count
     no_answer: Count
     failed: Count
     metric_failed: Count
+    answerable: Count
+    skipped: Count
     hits: Count
     unlocated_hits: Count
 
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """What is read of the dataset in a configuration; `hash_of` is another in those of earlier versions.
+    """What is read of the dataset in a configuration.
 
-    `quoted texts`: the identity of a question counted a text that is labelled twice once. None: hashes and identities
-    told spans by their offsets. `was_in`: the documents that labels were in before, by question and document. `copied`:
-    the questions a label of which quotes a text that stood in several places.
+    `was_in`: the documents that labels were in before, by question and document. `copied`: the questions a label of
+    which quotes a text that stood in several places.
     """
 
     name: str
     hash: str
-    hash_of: Literal["each quoted text", "quoted texts"] | None = None
-    skipped: Count = 0
+    skipped: Count
     was_in: dict[str, dict[str, list[str]]] | None = None
     copied: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class CorpusRecord:
-    """What is read of the corpus in a configuration; `ids`, a hash of the ids of documents, is None in older ones."""
+    """What is read of the corpus in a configuration; `ids` is a hash of the ids of documents."""
 
     source: str | None
     documents: Count
     hash: str
-    ids: str | None = None
+    ids: str
 
 
 @dataclass(frozen=True)
@@ -201,9 +198,9 @@ class SkippedRecord:
 class ReportRecord:
     """What a report says of the whole run; `EvaluationResult` says what the fields mean.
 
-    `files` are those that were saved with the report, by name, each with its `sha256`. `skipped` is None in reports of
-    earlier versions, which did not list them. `statistics`, `reranking`, `latency`, `unanswerable`, `breakdowns` and
-    `first_relevant` are written and not read: they follow from what is known of the questions.
+    `files` are those that were saved with the report, by name, each with its `sha256`. `statistics`, `reranking`,
+    `latency`, `unanswerable`, `breakdowns` and `first_relevant` are written and not read: they follow from what is
+    known of the questions.
     """
 
     name: str
@@ -217,18 +214,18 @@ class ReportRecord:
     created: Annotated[str, AfterValidator(_time)]
     version: str
     counts: Mapping[str, Count]
-    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    experiment_url: str | None = None
-    metrics: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
-    statistics: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    skipped: tuple[SkippedRecord, ...] | None = None
-    reranking: Mapping[str, Any] | None = None
-    latency: Mapping[str, Any] | None = None
-    unanswerable: Mapping[str, Any] | None = None
-    breakdowns: Sequence[Mapping[str, Any]] = ()
-    first_relevant: Mapping[str, Any] | None = None
-    gates: tuple[GateVerdict, ...] = ()
-    usage: tuple[ModelUsage, ...] = ()
+    files: Mapping[str, Mapping[str, str]]
+    experiment_url: str | None
+    metrics: Mapping[str, Number | None]
+    statistics: Mapping[str, Any]
+    skipped: tuple[SkippedRecord, ...]
+    reranking: Mapping[str, Any] | None
+    latency: Mapping[str, Any] | None
+    unanswerable: Mapping[str, Any] | None
+    breakdowns: Sequence[Mapping[str, Any]]
+    first_relevant: Mapping[str, Any] | None
+    gates: tuple[GateVerdict, ...]
+    usage: tuple[ModelUsage, ...]
 
 
 @dataclass(frozen=True)
@@ -255,12 +252,12 @@ class BriefQuestion(ScoredQuestion):
     """One question of a report.
 
     Attributes:
-        identity: The hash of its wording and truth; 16 digits of an earlier version, which told spans by their offsets.
+        identity: The hash of its wording and truth.
         before: Scores of the ranking without the reranker, by name; empty if it has none.
         ceilings: The recall that no order of the candidates exceeds, by name of the score; likewise.
     """
 
-    identity: Annotated[str, StringConstraints(pattern="^([0-9a-f]{16}){1,2}$")]
+    identity: Annotated[str, StringConstraints(pattern="^[0-9a-f]{32}$")]
     before: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     ceilings: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
 
@@ -278,7 +275,7 @@ class FullQuestion(ScoredQuestion, Generic[U]):
         stages: Seconds by stage, as the retriever told them.
         before: As in `BriefQuestion`.
         ceilings: As in `BriefQuestion`.
-        results: The number of results; None of earlier versions, which did not record it.
+        results: The number of results.
         first_relevant: The rank of the first result that is relevant, from 1; None if none is.
         best_score: The retriever's own score of the first result; None if the scores do not order the results.
         labelled: What the labels of the dataset are known again by, where `relevant` are others: at another level, or
@@ -289,12 +286,12 @@ class FullQuestion(ScoredQuestion, Generic[U]):
     relevant: tuple[U, ...]
     gains: Mapping[str, Number]
     stages: Mapping[str, Number]
+    results: Count
     answers: tuple[tuple[tuple[U, ...], ...], ...] = ()
     places_found: tuple[Count | None, ...] = ()
     metadata: Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)] = field(default_factory=dict[str, Any])
     before: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     ceilings: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
-    results: Count | None = None
     first_relevant: Count | None = None
     best_score: Number | None = None
     labelled: LabelIdentity | None = None

@@ -81,7 +81,7 @@ class EvaluationResult(Shown, Generic[U]):
         created: When the run started, UTC, ISO 8601.
         hits: How many hits were found, and how many of these lack what the level compares (`unlocated_hits`).
         skipped: The labels that could not be placed in the documents, with quote and reason; their questions were not
-            asked. Empty in results that were saved before they were recorded.
+            asked.
         gates: What became of the gates of the run, in order; empty if it had none.
         usage: What components asked of providers: requests, retries, tokens and costs of each model; empty if nothing.
         beside: Texts that are saved in the folder of the result, by file name, such as a comparison with a baseline;
@@ -176,7 +176,7 @@ class EvaluationResult(Shown, Generic[U]):
     def reranking(self) -> Reranking | None:
         """The scores before and after reranking, and the candidate ceiling; None without a reranker.
 
-        None, too, if no query was scored, and of results that were saved before this was recorded.
+        None, too, if no query was scored.
         """
         if not self.queries.before:
             return None
@@ -268,21 +268,19 @@ class EvaluationResult(Shown, Generic[U]):
         """How many queries were scored, have no answer, failed, or made a metric fail; how many hits lack the unit.
 
         `skipped` queries were not asked, as a label of theirs could not be placed; each counts once, however many of
-        its labels are in `EvaluationResult.skipped`. Absent from results that were saved before it was recorded.
+        its labels are in `EvaluationResult.skipped`.
         `answerable` are the skipped, whose labels say that there is an answer, and the queries asked that have one.
         `unlocated_hits` are results without a place in the corpus; at the other levels, without a document or chunk id.
         """
-        statuses = self.scores.statuses
-        dataset = self.config["dataset"]
-        skipped: dict[str, int] = {"skipped": dataset["skipped"]} if "skipped" in dataset else {}
+        statuses, skipped = self.scores.statuses, self.config["dataset"]["skipped"]
         return {
             "questions": len(statuses),
             "scored": statuses.count("scored"),
             "no_answer": statuses.count("no-answer"),
             "failed": statuses.count("failed"),
             "metric_failed": len(self.scores.failures) - statuses.count("failed"),
-            "answerable": int(self.scores.answerable.sum()) + sum(skipped.values()),
-            **skipped,
+            "answerable": int(self.scores.answerable.sum()) + skipped,
+            "skipped": skipped,
             **self.hits,
         }
 
@@ -295,9 +293,9 @@ class EvaluationResult(Shown, Generic[U]):
         """
         counts = self.counts
         failed = int(self.scores.answerable.sum()) - counts["scored"]
-        skipped = f"{counts['skipped']} skipped, " if "skipped" in counts else ""
         questions = "answerable question" if counts["answerable"] == 1 else "answerable questions"
-        return f"scored {counts['scored']} of {counts['answerable']} {questions} ({skipped}{failed} failed)"
+        left_out = f"{counts['skipped']} skipped, {failed} failed"
+        return f"scored {counts['scored']} of {counts['answerable']} {questions} ({left_out})"
 
     def summary(self) -> Summary:
         """Return the result as people read it: the means, the counts behind them, notes, and the weakest questions."""

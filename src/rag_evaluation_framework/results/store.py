@@ -32,8 +32,8 @@ EXPERIMENT = "experiment.json"
 """Where a result was published, if it was: beside the report, which is never changed."""
 BASELINE = "baseline"
 SCHEMA_VERSION = 3
-"""The version of results with answers that have several places; all others are of version 2, as before."""
-READ_VERSIONS = (1, 2, SCHEMA_VERSION)
+"""The version of results with answers that have several places; all others are of version 2."""
+READ_VERSIONS = (2, SCHEMA_VERSION)
 LARGEST_REPORT = 256 << 20
 """How many bytes of a report are read. What is said of a run takes some kilobytes, 5,000 questions some megabytes."""
 LARGEST_PART = 64 << 30
