@@ -55,7 +55,7 @@ def test_the_same_as_json(rag_eval, filled):
     assert (found["onnx_exports"], found["onnx_bytes"]) == (1, 1_002)
 
 
-def test_secrets_that_an_earlier_version_kept_are_not_shown(rag_eval, tmp_path):
+def test_secrets_in_an_identity_are_not_shown(rag_eval, tmp_path):
     secrets = {"api_key": "s3cr3t", "url": "http://me:s3cr3t@host", "size": 3, "content": None}
     identity = json.dumps({"type": "own:Own", "parameters": secrets})
     EmbeddingCache(tmp_path).put(identity, {"text": Embedding(np.ones(3, dtype=np.float32), False)})
@@ -118,22 +118,22 @@ def damaged(file, kind):
         case "fifo":
             file.unlink()
             os.mkfifo(file)
-        case "newer":
+        case "other version":
             with closing(sqlite3.connect(file)) as connection:
-                connection.execute("PRAGMA user_version = 2")
+                connection.execute("PRAGMA user_version = 3")
         case _:
             with closing(sqlite3.connect(file)) as connection:
                 connection.execute("UPDATE embedders SET identity = 'edited'")
                 connection.commit()
 
 
-@pytest.mark.parametrize("kind", ["zeros", "text", "crasher", "folder", "fifo", "newer", "edited"])
+@pytest.mark.parametrize("kind", ["zeros", "text", "crasher", "folder", "fifo", "other version", "edited"])
 def test_whatever_is_in_its_place_is_told_in_a_line_and_can_be_cleared(rag_eval, filled, kind):
     damaged(filled / "cache" / "embeddings" / "vectors.sqlite", kind)
     outcome = rag_eval("cache", "info", "--root", filled)
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
     assert "vectors.sqlite: " in outcome.err
-    assert "cache clear" in outcome.err or "has schema version 2" in outcome.err
+    assert "cache clear" in outcome.err or "has schema version 3" in outcome.err
     assert rag_eval("cache", "clear", "--root", filled, "--yes").code == 0
     assert rag_eval("cache", "info", "--root", filled).out.startswith(f"{filled}/cache: 0 vectors, 0 bytes")
 

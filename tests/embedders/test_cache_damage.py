@@ -18,6 +18,7 @@ import pytest
 from rag_evaluation_framework import CachedEmbedder, Embedder
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.embedders import EmbeddingCache, cache_file
+from rag_evaluation_framework.embedders.cache_records import Embedding
 from rag_evaluation_framework.embedders.identity import embedder_identity
 from rag_evaluation_framework.errors import InputError
 
@@ -178,53 +179,34 @@ class TestDamage:
         assert "is damaged" in said
         assert_mended(tmp_path)
 
-    @pytest.mark.parametrize("value", ["7", "'text'", "x'00'", "-1", "0", "1e300"])
-    def test_what_is_known_of_an_embedder_is_checked(self, valid, file, tmp_path, value):
+    @pytest.mark.parametrize("record", ["x'00'", "7", "NULL", "(SELECT record FROM vectors LIMIT 1)", "flipped"])
+    def test_an_embedder_whose_latest_vector_is_damaged_is_asked_until_that_is_made_anew(
+        self, valid, file, tmp_path, record
+    ):
         file.write_bytes(valid)
         with closing(sqlite3.connect(file)) as connection, connection:
-            connection.execute(f"UPDATE embedders SET dimension = {value}")
-        embedded(tmp_path)
-        assert_mended(tmp_path)
-
-    @pytest.mark.parametrize("what", ["dimension", "input_limit"])
-    def test_what_is_known_of_an_embedder_is_that_of_its_record(self, valid, file, tmp_path, what):
-        file.write_bytes(valid)
-        with closing(sqlite3.connect(file)) as connection, connection:
-            connection.execute(f"UPDATE embedders SET {what} = 7")
-        embedder = CachedEmbedder(Lengths(), tmp_path)
-        assert (embedder.dimension, embedder.input_limit) == (24, 9)
-        assert embedder.embed(["new"]).shape == (1, 24)
-        assert [entry.dimension for entry in EmbeddingCache(tmp_path).contents()] == [24]
-
-    @pytest.mark.parametrize(
-        "record", ["x'00'", "7", "NULL", "(SELECT record FROM vectors WHERE rowid = 1)", "flipped"]
-    )
-    def test_a_damaged_record_of_an_embedder_is_told_once_and_it_is_asked(self, valid, file, tmp_path, record):
-        file.write_bytes(valid)
-        with closing(sqlite3.connect(file)) as connection, connection:
-            ((key, kept),) = connection.execute("SELECT key, record FROM vectors WHERE length(record) = 32").fetchall()
-            value = f"x'{flipped(kept, 1, 1).hex()}'" if record == "flipped" else record
+            ((key, kept_as),) = connection.execute("SELECT key, record FROM vectors, embedders WHERE key = latest")
+            value = f"x'{flipped(kept_as, 1, 1).hex()}'" if record == "flipped" else record
             connection.execute("CREATE TABLE others (key BLOB UNIQUE, embedder INTEGER, record)")
             connection.execute("INSERT INTO others SELECT * FROM vectors")
             connection.execute("DROP TABLE vectors")
             connection.execute("ALTER TABLE others RENAME TO vectors")
             connection.execute(f"UPDATE vectors SET record = {value} WHERE key = ?", (key,))
-        with pytest.raises(InputError, match="what it says of an embedder is damaged"):
-            EmbeddingCache(tmp_path).contents()
-        (said,) = embedded(tmp_path)
-        assert "was damaged; it is dropped, and the embedder is asked anew" in said
-        assert CachedEmbedder(Lengths(), tmp_path).input_limit == Lengths().input_limit
-        assert_mended(tmp_path)
-        assert CachedEmbedder(Lengths(), tmp_path).input_limit == Lengths().input_limit
-
-    def test_a_cache_of_an_earlier_version_is_read_and_gets_its_record(self, valid, file, tmp_path):
-        file.write_bytes(valid)
-        with closing(sqlite3.connect(file)) as connection, connection:
-            connection.execute("DELETE FROM vectors WHERE length(record) = 32")
-        assert kept(tmp_path) == len(TEXTS)
-        assert_mended(tmp_path)
         identity = embedder_identity(Lengths())
+        assert EmbeddingCache(tmp_path).known(identity) is None
+        (said,) = embedded(tmp_path)
+        assert "held 1 damaged of 60 vectors; they are dropped and computed anew" in said
         assert EmbeddingCache(tmp_path).known(identity) == (24, 9)
+        assert_mended(tmp_path)
+
+    def test_the_vector_of_another_embedder_tells_nothing(self, valid, file, tmp_path):
+        file.write_bytes(valid)
+        vector = np.ones(3, dtype=np.float32)
+        EmbeddingCache(tmp_path).put("other", {"text": Embedding(vector, False)})
+        with closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute("UPDATE embedders SET latest = (SELECT max(latest) FROM embedders WHERE id = 2)")
+        assert EmbeddingCache(tmp_path).known(embedder_identity(Lengths())) is None
+        assert EmbeddingCache(tmp_path).known("other") == (3, None)
 
     def test_an_identity_that_is_damaged_is_told_and_mended(self, valid, file, tmp_path):
         file.write_bytes(valid)
@@ -274,25 +256,25 @@ class TestNotOurs:
             EmbeddingCache(root).contents()
         assert {path.name: path.read_bytes() for path in file.parent.iterdir()} == before
 
-    @pytest.mark.parametrize("version", [2, 99, 2**31 - 1])
-    def test_a_newer_version_is_left_alone(self, valid, file, tmp_path, version):
+    @pytest.mark.parametrize("version", [0, 1, 3, 2**31 - 1])
+    def test_another_version_is_left_alone(self, valid, file, tmp_path, version):
         file.write_bytes(valid)
         with closing(sqlite3.connect(file)) as connection:
             connection.execute(f"PRAGMA user_version = {version}")
-        self.assert_left_alone(file, tmp_path, f"has schema version {version}, and this version of rag-eval reads 1")
+        self.assert_left_alone(file, tmp_path, f"has schema version {version}, and this version of rag-eval reads 2")
 
-    def test_a_newer_version_is_left_alone_with_the_log_of_a_killed_process(self, valid, file, tmp_path):
+    def test_another_version_is_left_alone_with_the_log_of_a_killed_process(self, valid, file, tmp_path):
         other = tmp_path / "other.sqlite"
         other.write_bytes(valid)
         with closing(sqlite3.connect(other)) as connection:
-            connection.execute("PRAGMA user_version = 2")
+            connection.execute("PRAGMA user_version = 3")
         with closing(sqlite3.connect(other)) as connection, connection:
             connection.execute("DELETE FROM vectors")
             connection.commit()
             for path in tmp_path.glob("other.sqlite*"):
                 shutil.copyfile(path, file.with_name(path.name.replace("other", "vectors")))
         assert file.with_name("vectors.sqlite-wal").stat().st_size > 0
-        self.assert_left_alone(file, tmp_path, "has schema version 2")
+        self.assert_left_alone(file, tmp_path, "has schema version 3")
 
     @pytest.mark.parametrize("version", [0, 1, 3])
     def test_the_database_of_another_application_is_left_alone(self, file, tmp_path, version):
@@ -305,10 +287,10 @@ class TestNotOurs:
             EmbeddingCache(tmp_path).clear()
         assert file.exists()
 
-    def test_a_newer_version_can_be_cleared(self, valid, file, tmp_path):
+    def test_another_version_can_be_cleared(self, valid, file, tmp_path):
         file.write_bytes(valid)
         with closing(sqlite3.connect(file)) as connection:
-            connection.execute("PRAGMA user_version = 2")
+            connection.execute("PRAGMA user_version = 3")
         EmbeddingCache(tmp_path).clear()
         assert_mended_from_nothing(tmp_path)
 
@@ -343,14 +325,16 @@ class TestOtherProcesses:
         cache.clear()
         assert not cache.folder.exists()
 
-    @pytest.mark.parametrize("newer", [True, False])
-    def test_what_cannot_be_emptied_while_another_process_has_it_open_is_told(self, valid, file, tmp_path, newer):
+    @pytest.mark.parametrize("other_version", [True, False])
+    def test_what_cannot_be_emptied_while_another_process_has_it_open_is_told(
+        self, valid, file, tmp_path, other_version
+    ):
         file.write_bytes(valid)
         with closing(sqlite3.connect(file)) as making:
-            making.execute("PRAGMA user_version = 2" if newer else "PRAGMA user_version").fetchone()
+            making.execute("PRAGMA user_version = 3" if other_version else "PRAGMA user_version").fetchone()
         with closing(sqlite3.connect(file)) as other:
             other.execute("SELECT count(*) FROM vectors").fetchone()
-            if not newer:
+            if not other_version:
                 other.executescript("DROP TABLE vectors; DROP TABLE embedders; CREATE TABLE vectors (key)")
             with pytest.raises(
                 InputError, match=r"vectors\.sqlite: cannot be removed: it .* try again when that has ended"

@@ -244,8 +244,7 @@ _CACHE_STATEMENTS = [
     "UPDATE vectors SET key = ? WHERE rowid = 1",
     "UPDATE vectors SET embedder = ?",
     "UPDATE embedders SET identity = ?",
-    "UPDATE embedders SET dimension = ?",
-    "UPDATE embedders SET input_limit = ?",
+    "UPDATE embedders SET latest = ?",
     "UPDATE embedders SET digest = ?",
     "UPDATE embedders SET id = ?",
     "DELETE FROM embedders WHERE identity <> ?",
@@ -271,9 +270,9 @@ def _change_cache(rng: Random, connection: sqlite3.Connection) -> None:
     statement = rng.choice(
         [
             *_CACHE_STATEMENTS,
-            f"PRAGMA user_version = {rng.choice((0, 2, -1, 999))}",
+            f"PRAGMA user_version = {rng.choice((0, 3, -1, 999))}",
             f"DROP TABLE {rng.choice(('vectors', 'embedders'))}",
-            "ALTER TABLE embedders DROP COLUMN input_limit",
+            "ALTER TABLE embedders DROP COLUMN latest",
             "ALTER TABLE vectors RENAME COLUMN record TO other",
         ]
     )

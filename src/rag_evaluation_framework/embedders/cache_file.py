@@ -1,7 +1,7 @@
 """The SQLite file of the embedding cache: made whole, opened with care, and told apart from what is not ours.
 
-What is damaged is set aside, and the next one to write makes a new file. What a newer version or another application
-made is left alone, byte for byte.
+What is damaged is set aside, and the next one to write makes a new file. What another version or application made
+is left alone, byte for byte.
 """
 
 import errno
@@ -17,7 +17,7 @@ from rag_evaluation_framework._support.unfinished import unfinished
 
 _FILE = "vectors.sqlite"
 _OURS = (_FILE, f"{_FILE}-wal", f"{_FILE}-shm", f"{_FILE}-journal")  # the others SQLite keeps beside it
-_VERSION = 1
+_VERSION = 2
 _SECONDS = 30  # to wait for another process that is writing
 _TABLES = {b"embedders", b"vectors"}
 _SCHEMA = f"""
@@ -25,8 +25,7 @@ PRAGMA page_size = 16384;
 PRAGMA journal_mode = WAL;
 PRAGMA user_version = {_VERSION};
 CREATE TABLE embedders (
-    id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, identity TEXT NOT NULL, dimension INTEGER NOT NULL,
-    input_limit INTEGER
+    id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, identity TEXT NOT NULL, latest BLOB NOT NULL
 );
 CREATE TABLE vectors (key BLOB NOT NULL UNIQUE, embedder INTEGER NOT NULL, record BLOB NOT NULL);
 """
@@ -54,8 +53,8 @@ class NotOurs(Exception):
     """The file is to be left alone."""
 
 
-class NewerVersion(NotOurs):
-    """A newer version made it."""
+class OtherVersion(NotOurs):
+    """Another version made it."""
 
     def __str__(self) -> str:
         return f"has schema version {self.args[0]}, and this version of rag-eval reads {_VERSION}"
@@ -107,7 +106,7 @@ class CacheFile:
         """Open the file, which has to be there; texts are read as bytes.
 
         Raises:
-            NotOurs: A newer version, or another application, made it.
+            NotOurs: Another version, or another application, made it.
             Damaged: It, or what is done with the connection, fails, and will the next time.
             Replaced: Another process removed or replaced it meanwhile; to be tried again.
             sqlite3.Error, OSError: The disk, or another process, is in the way.
@@ -175,11 +174,11 @@ class CacheFile:
         of the next file.
 
         Raises:
-            NotOurs: Another application made it, or a newer version that is using it.
+            NotOurs: Another application made it, or another version that is using it.
             Damaged: It is damaged and in use.
             sqlite3.Error, OSError: It cannot be removed.
         """
-        with suppress(sqlite3.Error, OSError, UnicodeError, Damaged, NewerVersion):
+        with suppress(sqlite3.Error, OSError, UnicodeError, Damaged, OtherVersion):
             self._check_ours(None)
         with self._alone() as alone:
             if alone:
@@ -250,8 +249,8 @@ class CacheFile:
             if tables and not tables & _TABLES:
                 raise AnothersDatabase
             (version,) = looking.execute("PRAGMA user_version").fetchone()
-            if version > _VERSION:
-                raise NewerVersion(version)
+            if tables and version != _VERSION:
+                raise OtherVersion(version)
 
 
 def _is_damage(error: Exception) -> bool:

@@ -1,4 +1,4 @@
-"""Vectors, and what is known of an embedder, as bytes: each record has a checksum over its key and its content."""
+"""Vectors as bytes: each record has a checksum over its key and its content."""
 
 import hashlib
 import struct
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 _CHECKSUM = 16
 _FLOATS = np.dtype("<f4")
-_NUMBERS = struct.Struct("<qq")
+_HEAD = struct.Struct("<?q")  # whether it is truncated, and the input limit of the embedder
 
 
 class Embedding(NamedTuple):
@@ -48,47 +48,28 @@ def record_key(identity: str, role: str, text: str) -> bytes:
     ).digest()
 
 
-def known_key(identity: str) -> bytes:
-    """Return what the record of an embedder itself is found by."""
-    return record_key(identity, "known", "")
-
-
-def encoded(key: bytes, embedding: Embedding) -> bytes:
-    """Return the record of a vector."""
-    return _sealed(key, bytes([embedding.truncated]) + embedding.vector.astype(_FLOATS).tobytes())
-
-
-def decoded(key: object, record: object) -> Embedding | None:
-    """Return what a record holds, or None if it, or its key, is damaged."""
-    content = _unsealed(key, record)
-    if not content or (len(content) - 1) % _FLOATS.itemsize:
-        return None
-    return Embedding(np.frombuffer(content, _FLOATS, offset=1).astype(np.float32), bool(content[0]))
-
-
-def encoded_known(key: bytes, known: KnownEmbedder) -> bytes:
-    """Return the record of an embedder; both numbers are below 2 to the 63."""
-    return _sealed(key, _NUMBERS.pack(known.dimension, known.input_limit or 0))
-
-
-def decoded_known(key: bytes, record: object) -> KnownEmbedder | None:
-    """Return what the record of an embedder holds, or None if it is damaged."""
-    content = _unsealed(key, record)
-    if content is None or len(content) != _NUMBERS.size:
-        return None
-    dimension, input_limit = _NUMBERS.unpack(content)
-    return KnownEmbedder(dimension, input_limit or None)
-
-
-def _sealed(key: bytes, content: bytes) -> bytes:
+def encoded(key: bytes, embedding: Embedding, input_limit: int | None) -> bytes:
+    """Return the record of a vector; the input limit of its embedder is below 2 to the 63."""
+    content = _HEAD.pack(embedding.truncated, input_limit or 0) + embedding.vector.astype(_FLOATS).tobytes()
     return _checksum(key, content) + content
 
 
-def _unsealed(key: object, record: object) -> bytes | None:
+def decoded(key: object, record: object) -> tuple[Embedding, KnownEmbedder] | None:
+    """Return the vector that a record holds, and its embedder; None if the record, or its key, is damaged."""
     if not isinstance(key, bytes) or not isinstance(record, bytes):
         return None
     content = record[_CHECKSUM:]
-    return content if _checksum(key, content) == record[:_CHECKSUM] else None
+    floats = content[_HEAD.size :]
+    if _checksum(key, content) != record[:_CHECKSUM] or not floats or len(floats) % _FLOATS.itemsize:
+        return None
+    truncated, input_limit = _HEAD.unpack_from(content)
+    vector = np.frombuffer(floats, _FLOATS).astype(np.float32)
+    return Embedding(vector, truncated), KnownEmbedder(len(vector), input_limit or None)
+
+
+def dimension_of(size: int) -> int:
+    """Return the length of the vector in a record of so many bytes."""
+    return max(size - _CHECKSUM - _HEAD.size, 0) // _FLOATS.itemsize
 
 
 def _checksum(key: bytes, content: bytes) -> bytes:
