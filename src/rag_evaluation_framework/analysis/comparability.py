@@ -56,8 +56,8 @@ def incomparable_scores(
 
 
 def _asked_for(result: EvaluationResult[Any], query_ids: Sequence[str]) -> list[int | None]:
-    """Return at how many results these queries were cut for their scores `@topK`; None where a report does not say."""
-    most: int | None = next(iter(result.config.get("k") or ()), None)
+    """Return at how many results these queries were cut for their scores `@topK`; None without a number of results."""
+    most: int | None = next(iter(result.config["k"]), None)
     others: Mapping[str, int] = result.config.get("top_k") or {}
     return [others.get(query_id, most) for query_id in query_ids]
 

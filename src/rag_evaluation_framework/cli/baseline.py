@@ -10,7 +10,6 @@ import typer
 
 from rag_evaluation_framework import results
 from rag_evaluation_framework._outside import name_line, one_line
-from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
@@ -64,9 +63,7 @@ def _remark(result: EvaluationResult[Any], earlier: Path) -> None:
 
 def _dataset(result: EvaluationResult[Any]) -> str:
     """Return the name of the dataset of a run, for people."""
-    described: Any = result.config.get("dataset")
-    name: Any = described.get("name") if is_object(described) else None
-    return name_line(name) if isinstance(name, str) and name else "a dataset without a name"
+    return name_line(result.config["dataset"]["name"]) or "a dataset without a name"
 
 
 def _check(result: EvaluationResult[Any], allow_failures: int, allow_skipped: int) -> None:

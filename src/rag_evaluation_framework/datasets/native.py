@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, TypeGuard
 from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr
 from rag_evaluation_framework._support.strict_json import Json
@@ -26,7 +25,7 @@ from rag_evaluation_framework.datasets.skipped_labels import read_skipped
 from rag_evaluation_framework.errors import DatasetError
 
 SCHEMA_VERSION = 2
-"""The version of files in which an answer has several places; all others are of version 1, as before."""
+"""The version of files in which an answer has several places; all others are of version 1."""
 
 _Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
@@ -146,7 +145,6 @@ def _read(
     first: Json, where: str, rows: Iterable[tuple[str, Any]], path: Path, level: Level[Any], labels: LabelReader
 ) -> Dataset[Any]:
     records = labels.records
-    _check_version(first, where, path)
     header = records.validate(_Header, first, where)
     if header is None and _version(first) not in range(1, SCHEMA_VERSION + 1):
         raise records.error()
@@ -196,17 +194,6 @@ def _of_answers(
             had = f"where it had {label.among}" if label.among else f"and none of them is answer {number} (from 0)"
             what = f"question {label.query.id!r} has {answered}, {had}: which of them lost a place is not known"
             records.note("lost place", f"{where}: {what}; the entry is left out")
-
-
-def _check_version(first: Any, where: str, path: Path) -> None:
-    """Refuse the header of a later version, with what helps."""
-    for key in ("schema_version", "schemaVersion") if is_object(first) else ():
-        version = first.get(key)
-        if isinstance(version, int) and version > SCHEMA_VERSION:
-            raise DatasetError(
-                f"{path}: {where}.schema_version: {shown(version, 60)} is of a later version of "
-                f"rag-evaluation-framework than this, which reads {SCHEMA_VERSION}: update it"
-            )
 
 
 def _version(first: Any) -> object:

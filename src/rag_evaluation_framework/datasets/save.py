@@ -78,7 +78,7 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
 
 
 def _has_places(dataset: Dataset[Any]) -> bool:
-    """Return whether an answer has several places, in a question that is scored or skipped: old readers refuse it."""
+    """Return whether an answer has several places, in a question that is scored or skipped."""
     labels = (*dataset.skipped, *dataset.contexts.lost)
     return any(entry.has_alternatives for entry in dataset) or any(label.place for label in labels)
 

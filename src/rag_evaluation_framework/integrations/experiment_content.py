@@ -21,7 +21,6 @@ RUN = "rag_eval_run"
 
 _COMPONENTS = ("chunker", "embedder", "vector_store", "reranker")
 _LONGEST_NAME = 80
-_GIVEN_NAME = "experiment_name"
 _PARAMETERS = re.compile(r"^(\w+)\(.*", re.DOTALL)
 
 
@@ -50,8 +49,7 @@ class ExperimentContent:
     @property
     def name(self) -> str:
         """What the experiment is called, without what makes it unique; of a name that nobody gave the class alone."""
-        name, config = self.result.name, self.result.config
-        is_given = config.get(_GIVEN_NAME, name) is not None  # of a result of an earlier version that is not known
+        name, is_given = self.result.name, self.result.config["experiment_name"] is not None
         return (name if is_given else _PARAMETERS.sub(r"\1", name))[:_LONGEST_NAME].strip() or "rag-eval"
 
     @cached_property

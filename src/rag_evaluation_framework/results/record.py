@@ -166,9 +166,10 @@ class ConfigRecord:
     tokenizer: str | None
     chunking: ChunkingRecord | None
     metrics: tuple[MetricRecord, ...]
-    k: tuple[Count, ...] = ()
+    k: tuple[Count, ...]
+    unfilled: dict[str, Count]
+    experiment_name: str | None
     top_k: dict[str, Count] | None = None
-    unfilled: dict[str, Count] | None = None
 
 
 @dataclass(frozen=True)

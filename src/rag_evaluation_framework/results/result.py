@@ -219,7 +219,7 @@ class EvaluationResult(Shown, Generic[U]):
 
         Such a mean is not that of a whole budget: it is marked wherever it is shown.
         """
-        known: Mapping[str, int] = self.config.get("unfilled") or {}
+        known: Mapping[str, int] = self.config["unfilled"]
         return {name: known[cutoff] for name in self.score_names if (cutoff := name.partition("@")[2]) in known}
 
     @property

@@ -151,7 +151,7 @@ def report_lines(head: Mapping[str, Any], queries: Iterable[str] | None, has_pla
     Args:
         head: What the report says of the whole run.
         queries: The queries as JSON; None to leave them to the file beside.
-        has_places: Whether an answer has several places: readers that do not know of it refuse the report.
+        has_places: Whether an answer has several places.
     """
     version = SCHEMA_VERSION if has_places else SCHEMA_VERSION - 1
     text = json.dumps({"schema_version": version, **head}, ensure_ascii=False, allow_nan=False, indent=1)
