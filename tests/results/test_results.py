@@ -848,3 +848,10 @@ def test_comparing_leaves_the_search_path_alone(tmp_path, monkeypatch):
     before = list(sys.path)
     assert run().compare(run()).deltas
     assert sys.path == before
+
+
+def test_a_folder_without_a_report_is_told_by_the_file_that_is_not_there(tmp_path):
+    with pytest.raises(
+        ResultError, match=r"report\.json: cannot be read \(No such file or directory\); expected a run"
+    ):
+        load_result(tmp_path)

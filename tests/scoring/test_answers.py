@@ -125,6 +125,7 @@ def test_one_more_place_of_an_answer_lowers_no_score():
         assert all(many[name] >= few[name] - 1e-12 for name in few)
 
 
+@pytest.mark.filterwarnings("ignore:0 of .* ids match a label")  # of random documents
 def test_text_is_never_lost_by_reading_on():
     for corpus, answers, ranking in worlds(0, 100):
         table = scored([(corpus, answers, ranking[:depth]) for depth in range(len(ranking) + 1)], ["span_recall"])

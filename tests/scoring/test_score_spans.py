@@ -75,6 +75,7 @@ def columns(scores):
 
 
 @pytest.mark.no_cover
+@pytest.mark.filterwarnings("ignore:0 of .* ids match a label")  # of drawn worlds
 class TestAgainstBruteForce:
     @given(all_truth, all_rankings)
     def test_every_score_equals_counting_characters(self, truth, rankings):
@@ -605,3 +606,15 @@ class TestArrays:
         end = 2**40
         scores = score_span_arrays([(0, 0, 0, end)], [(0, 0, 1, end)] * 3, 1, ["span_recall", "span_precision_raw"])
         assert scores.mean == {"span_recall": (end - 1) / end, "span_precision_raw": 1 / 3}
+
+
+def test_documents_without_a_label_are_told_where_all_that_was_retrieved_are(recwarn):
+    truth = {f"q{number}": [(f"a{number}.md", 0, 5)] for number in range(2)}
+    with pytest.warns(
+        UserWarning, match=r"0 of 2 ids match a label, such as 'docs/a0\.md'; labels are such as 'a0\.md'"
+    ):
+        score_spans(truth, {query: [(f"docs/{spans[0][0]}", 0, 5)] for query, spans in truth.items()})
+    recwarn.clear()
+    score_spans(truth, {"q0": [("a1.md", 0, 5)], "q1": [("x.md", 0, 5)]})
+    score_spans({"q0": [("a.md", 0, 5)]}, {"q0": [("x.md", 0, 5)]})
+    assert not recwarn.list

@@ -28,7 +28,7 @@ def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth:
         return
     hits = queries.hits.flat
     if not len(hits):
-        note(f"the retriever returned no results for any question ({answered} asked)")
+        note(f"the retriever returned no results for any question that did not fail ({answered} of {len(queries)})")
     elif level is not TOKEN:
         ids = (level.unit(hit, 1) for hit in hits.take(np.flatnonzero(level.known(hits))))
         if told := none_matches(ids, chain.from_iterable(entry.labels for entry in truth)):

@@ -187,8 +187,9 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
     except ResultError:
         raise
     except (OSError, ValueError) as error:
+        named = getattr(error, "filename", None) or path
         raise ResultError(
-            f"{path}: cannot be read ({reason(error)}); expected a run's folder or its {REPORT}"
+            f"{named}: cannot be read ({reason(error)}); expected a run's folder or its {REPORT}"
         ) from error
     try:
         content: Json = parse_json(utf8_json.read(written))

@@ -38,7 +38,8 @@ def score_rankings(
     Args:
         ground_truth: For each query its relevant ids, or its judged ids with their gains (0 or below: not relevant).
         rankings: For each query the ids in order, best first, or ids with their scores, which are sorted, highest
-            first and ties in the order given. If no relevant id is in any ranking, that is noted.
+            first and ties in the order given. If of two questions or more no relevant id is in any
+            ranking, that is noted.
         metrics: Names of scores, such as `ndcg@10`, `map`, `nDCG@10`, `R@5`, `chunk_recall@5`; metrics, which score the
             whole ranking; and pairs of a metric and a number of results. A metric of your own is called once for each
             question that has an answer, with the retrieved ids, each once and cut, and the relevant ones.

@@ -34,6 +34,7 @@ from rag_evaluation_framework.scoring.span_arrays import (
 from rag_evaluation_framework.scoring.span_mappings import SpanLike, Spans, Truth, as_spans, read_spans, read_truth
 from rag_evaluation_framework.scoring.tabulate import Cut, kept, reads_judgements, tabulate
 from rag_evaluation_framework.scoring.units import Units
+from rag_evaluation_framework.scoring.unmatched import note_no_match
 
 
 def score_spans(
@@ -48,7 +49,8 @@ def score_spans(
     characters (Unicode code points), the end exclusive. Queries are matched by id. A query that the rankings lack is
     scored as an empty ranking, one without ground truth is left out, one without relevant text has no score; all are
     counted. Nobody knows which documents there are: a span is as long as it says, wherever it is, while `evaluate`
-    counts no characters of a place that its corpus lacks.
+    counts no characters of a place that its corpus lacks. That no retrieved document has a label is noted, of two
+    questions or more.
 
     Args:
         ground_truth: For each query its relevant spans, all of which are wanted. In place of a span,
@@ -82,7 +84,10 @@ def score_spans(
     right = kept(ground_truth.values(), "ground_truth")
     ranked = kept((found.get(query, ()) for query in queries), "rankings")
     truth, answers = read_truth([f"question {query!r}: the ground truth" for query in queries], right, documents)
+    labelled = len(documents)
     retrieved = read_spans([f"question {query!r}: the ranking" for query in queries], ranked, documents, ranked=True)
+    if (retrieved.document >= labelled).all():
+        note_no_match([*documents][labelled:], [*documents][:labelled], len(queries))
     pieces = None if chunks is None else read_spans(["the list of chunks"], [chunks], documents, ranked=False)
     answered = sum(map(rankings.__contains__, queries))
     counts = {

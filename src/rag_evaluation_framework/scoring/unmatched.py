@@ -10,7 +10,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 
-_FEWEST = 2  # questions: that one alone finds nothing is nothing unusual
+_FEWEST = 2
 
 
 def check_ids(ground_truth: Mapping[Any, Any], rankings: Mapping[Any, Any], judged: RankJudgements) -> None:
@@ -26,11 +26,16 @@ def check_ids(ground_truth: Mapping[Any, Any], rankings: Mapping[Any, Any], judg
             "some ids are numbers and others texts, which never match; expected ids of one kind: write numbers as "
             "texts, 7 as '7', in the ground truth and in the rankings"
         )
-    if not len(judged.found.rank) and ((judged.relevant > 0) & (judged.results > 0)).sum() >= _FEWEST:
+    if not len(judged.found.rank):
         truths = ground_truth.values()
         labels = (unit for truth in truths for unit in truth if not isinstance(truth, Mapping) or truth[unit] > 0)
-        if told := none_matches(chain.from_iterable(ranked), labels):
-            note(told)
+        note_no_match(chain.from_iterable(ranked), labels, int(((judged.relevant > 0) & (judged.results > 0)).sum()))
+
+
+def note_no_match(ids: Iterable[Any], labels: Iterable[Any], questions: int) -> None:
+    """Note that none of the ids is a label, of two questions or more: that one alone finds nothing is not unusual."""
+    if questions >= _FEWEST and (told := none_matches(ids, labels)):
+        note(told)
 
 
 def none_matches(ids: Iterable[Any], labels: Iterable[Any]) -> str | None:
