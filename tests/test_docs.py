@@ -357,7 +357,7 @@ def leaves(group, names=()):
 def test_every_option_of_a_command_is_documented_and_no_other(name, command):
     text = section(COMMAND_LINE, f"`rag-eval {name}`")
     assert text, f"{name_of(COMMAND_LINE)} has no section '## `rag-eval {name}`'"
-    written = {*re.findall(r"(?<![\w-])--[a-z][a-z-]*", text), *re.findall(r"`(-[a-z])`", text)}
+    written = {*re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text), *re.findall(r"`(-[a-z])`", text)}
     assert options(command) <= written
     assert written <= options(command) | {"--help"}
     for parameter in command.params:

@@ -334,6 +334,6 @@ def test_of_one_score_and_a_certain_winner_there_is_one_table_and_nothing_is_too
 def test_markdown_and_html_hold_every_page(board):
     page = board.as_markdown("span_recall@20ch")
     assert page.startswith("# 3 runs by span_recall@20ch\n")
-    assert page.count("\n## ") == 3
+    assert page.count("\n## ") == 4  # with the notes
     assert "\n## span_recall by budget\n" in page
     assert board._repr_html_().count("<table>") == 3

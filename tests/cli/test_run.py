@@ -84,7 +84,10 @@ def test_more_skipped_questions_than_allowed_end_in_exit_code_2_after_the_run_wa
     (line,) = [line for line in refused.err.splitlines() if line.startswith("error: ")]
     assert line.startswith("error: 2 of 4 answerable questions were skipped")
     fix = "correct the quotes, those of a dataset file with `rag-eval dataset update`"
-    assert f"(allow_skipped=0), as some quotes have no certain place in the documents: {fix}; the run" in line
+    assert (
+        "skipped, 0 may be (allow_skipped, --allow-skipped), as some quotes have no certain place in the documents: "
+        f"{fix}; the run" in line
+    )
     assert line.endswith(f"the run is saved in {run}")
     assert rag_eval("run", *given, "--allow-skipped", "1").code == 2
     assert rag_eval("run", *given, "--allow-skipped", "2").code == 0
@@ -96,7 +99,10 @@ def test_failed_and_skipped_questions_are_told_in_one_error(rag_eval, folder):
     )
     outcome = rag_eval("run", *FLAGS[:4], "--retriever", "own:search")
     assert outcome.code == 2
-    assert "1 of 3 questions failed (allow_failures=0); 2 of 4 answerable questions were skipped" in outcome.err
+    assert (
+        "1 of 3 questions failed, 0 may (allow_failures, --allow-failures); 2 of 4 answerable questions were skipped"
+        in outcome.err
+    )
 
 
 def test_a_configuration_file_allows_neither_failed_nor_skipped_questions(rag_eval, folder):
@@ -542,7 +548,7 @@ def test_a_run_whose_results_have_no_place_is_kept_and_shown_and_ends_with_2(rag
         assert "results have no place in the corpus, such as 'Invoices are mostly sent on the first day'" in told
         assert "the nearest passage is billing.md:" in told
         assert "Invoices are sent on the first day" in told
-        assert f"(allow_unlocated={0.6 if allowed[1:] else 0.5})" in told
+        assert f", {60 if allowed[1:] else 50}% may (--allow-unlocated). Are" in told
 
 
 def test_a_retriever_that_says_that_it_rewrites_texts_needs_no_place(rag_eval, folder):

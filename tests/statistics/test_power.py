@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from rag_evaluation_framework.statistics.paired import paired_differences
-from rag_evaluation_framework.statistics.power import detectable, pairs_needed, power
+from rag_evaluation_framework.statistics.power import detectable, detectable_change, pairs_needed, power
 
 
 @pytest.mark.no_cover
@@ -125,3 +125,10 @@ def test_the_step_is_that_of_the_changes():
     one, half, uneven = paired_differences(values)
     assert (one.step, half.step, uneven.step) == (0.25, 0.125, 0)
     assert paired_differences(np.zeros((4, 1)))[0].step == 0
+
+
+def test_a_change_that_no_score_can_have_is_never_found():
+    few = np.array([[1.0], [-1.0], [0.5], [1.0], [0.0], [0.0], [0.0]])
+    (wide,), (shares,) = (paired_differences(few, largest=largest) for largest in (10.0, 1.0))
+    assert 1 < detectable_change(wide) < 10
+    assert detectable_change(shares) == inf

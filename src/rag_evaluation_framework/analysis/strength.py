@@ -1,7 +1,7 @@
 """How much a comparison can tell, in lines: how it was tested, and which true change it would find."""
 
 from collections.abc import Iterator, Sequence
-from math import sqrt
+from math import inf, isfinite, sqrt
 
 from rag_evaluation_framework.results.clusters import FEWEST, Clusters
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
@@ -21,7 +21,7 @@ def strength(name: str, test: PairedDifference, clusters: Clusters) -> Iterator[
         yield f"{name}: with so few questions no true change would be found"
     elif not test.changed:
         yield f"{name}: no question changed, so that it is not known which true change would be found"
-    elif least >= 1:
+    elif least == inf:
         yield f"{name}: with so few questions no true change would be found 4 times in 5"
     else:
         found = f"{name}: a true change of {least:.3f} would be found 4 times in 5"
@@ -40,7 +40,7 @@ def strength(name: str, test: PairedDifference, clusters: Clusters) -> Iterator[
 def range_of_power(name: str, tests: Sequence[PairedDifference | None]) -> Iterator[str]:
     """Yield which change of a score from the baseline would be found, as a range over the runs; nothing if none is."""
     known = [detectable_change(test) for test in tests if test is not None]
-    found = sorted(least for least in known if 0 < least < 1)
+    found = sorted(least for least in known if least > 0 and isfinite(least))
     if found:
         least, most = (f"{value:.3f}" for value in (found[0], found[-1]))
         told = least if least == most else f"{least} to {most}, depending on the run,"

@@ -32,7 +32,7 @@ def too_many_unlocated(
     first = next((hit for hit in table if not hit.placed and (hit.text or "").strip()), None)
     example = "" if first is None else f", such as {_with_passage(first, experiment.corpus)}"
     told = f"{unlocated} of {hits} results have no {RULES[result.evaluation_type].noun}{example}"
-    return (f"{told} (allow_unlocated={allowed:g}). {_HOW_TO_LOCATE}",)
+    return (f"{told}, {allowed:.0%} may (--allow-unlocated). {_HOW_TO_LOCATE}",)
 
 
 def _with_passage(hit: Hit, corpus: Corpus) -> str:

@@ -121,7 +121,7 @@ def _verdict(gate: Gate, runs: Runs, on_inconclusive: OnInconclusive) -> GateVer
     try:
         found = runs.measure(gate)
     except NotMeasured as why:
-        return GateVerdict(str(gate), gate.source, "not measured", str(why))
+        return GateVerdict(str(gate), gate.source, "not measured", str(why), on_inconclusive=on_inconclusive)
     outcome = _outcome(gate, found)
     return GateVerdict(
         gate=str(gate),

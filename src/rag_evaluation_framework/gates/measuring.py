@@ -183,7 +183,7 @@ class Runs:
         check_clusters(compared.clusters.among(rows), change.test.clusters)
         low, high = -change.test.high, -change.test.low
         told = f"{gate.written(drop)}, {_interval(low, high)}, from {means}"
-        return Measurement(drop, told, low, high, worst, power_of_drop(gate, change, *columns))
+        return Measurement(drop, told, low, high, worst, power_of_drop(gate, change))
 
     def _change(self, compared: Comparison, name: str, where: Slice | None) -> ChangedSlice | None:
         """Return how a score changed: by the test that the comparison shows, if it is about all questions."""

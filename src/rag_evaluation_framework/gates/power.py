@@ -16,31 +16,29 @@ _OF_INTERVAL, _OF_POWER = (NormalDist().inv_cdf(share) for share in ((1 + LEVEL)
 _STEPS = 20  # halvings
 
 
-def power_of_drop(gate: Gate, change: Slice, before: Numbers, after: Numbers) -> str:
+def power_of_drop(gate: Gate, change: Slice) -> str:
     """Return the true drop that would make a gate fail, as people read it.
 
     Args:
         gate: The gate.
         change: What was measured for it.
-        before: The scores of the baseline; NaN where a question has none.
-        after: Those of the candidate.
     """
     test = change.test
     if not test.changed:
         return "power: not known, as no question changed"
     least = gate.limit + detectable_change(test)
-    return _described("drop", least, is_possible=least <= 1 or not (_are_shares(before) and _are_shares(after)))
+    return _described("drop", least, is_possible=least <= test.largest)
 
 
 def power_of_mean(gate: Gate, mean: MeanScore, scores: Numbers) -> str:
-    """Return the true mean that would make a gate fail, as people read it; the arguments are as in `power_of_drop`.
+    """Return the true mean that would make a gate fail, as people read it.
 
     Scores from 0 to 1 with the mean m have a variance of at most m (1 - m), which those of 0 or 1 have; others are
     taken to keep the share of it that they have now. So the true mean b is that from which the limit L is as far as the
     bound of an interval around L, and the quantile of 4 in 5 around b, for n questions:
     |L - b| = z sqrt(L (1 - L) r / n) + z' sqrt(b (1 - b) r / n) + 1 / 2n.
     """
-    if not _are_shares(scores):
+    if not np.all((scores >= 0) & (scores <= 1)):
         return "power: not known of scores that are not from 0 to 1"
     limit = gate.limit if gate.is_at_least else 1 - gate.limit
     share = 1.0  # of the largest variance there can be: that of scores that are all equal is not known
@@ -54,11 +52,6 @@ def power_of_mean(gate: Gate, mean: MeanScore, scores: Numbers) -> str:
         fails = middle + _OF_POWER * sqrt(middle * (1 - middle) * share / mean.clusters) <= room
         low, high = (middle, high) if fails else (low, middle)
     return _described("mean", low if gate.is_at_least else 1 - low, is_possible=low > 0)
-
-
-def _are_shares(scores: Numbers) -> bool:
-    """Return whether scores are from 0 to 1, so that a mean is, too, and a drop at most 1."""
-    return bool(np.all((scores >= 0) & (scores <= 1) | np.isnan(scores)))
 
 
 def _described(what: str, least: float, *, is_possible: bool) -> str:

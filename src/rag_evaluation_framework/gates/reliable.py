@@ -27,10 +27,12 @@ def unreliable(
         return ("no question has a score",)
     problems: list[str] = []
     if failed > allow_failures:
-        problems.append(f"{failed} of {asked} questions failed (allow_failures={allow_failures})")
+        problems.append(
+            f"{failed} of {asked} questions failed, {allow_failures} may (allow_failures, --allow-failures)"
+        )
     if skipped > allow_skipped:
         many = f"{skipped} of {counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
-        problems.append(f"{many} skipped (allow_skipped={allow_skipped}){why_skipped}")
+        problems.append(f"{many} skipped, {allow_skipped} may be (allow_skipped, --allow-skipped){why_skipped}")
     return tuple(problems)
 
 

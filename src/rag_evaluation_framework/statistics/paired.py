@@ -35,6 +35,7 @@ class PairedDifference:
         changed: How many of these changed.
         standard_error: That of the mean, by the spread of the clusters; NaN of one cluster.
         step: What each cluster that changed moves the mean, if all move it as far, as where scores are 0 or 1; else 0.
+        largest: How far a single difference can be from 0; `inf` if there is no limit.
         resamples: How many patterns of signs were compared.
         is_exact: Whether these are all patterns there are.
     """
@@ -49,6 +50,7 @@ class PairedDifference:
     changed: int
     standard_error: float
     step: float
+    largest: float
     resamples: int
     is_exact: bool
 
@@ -166,6 +168,7 @@ class _Column:
             changed=changed,
             standard_error=standard_error(self.moved, self.shares),
             step=self._step(),
+            largest=self.largest,
             resamples=1 << changed if is_exact else len(sums),
             is_exact=is_exact,
         )

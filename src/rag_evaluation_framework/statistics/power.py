@@ -130,8 +130,12 @@ def detectable(standard_error: float, clusters: int, changed: float = 1.0, step:
 
 
 def detectable_change(test: PairedDifference) -> float:
-    """Return the smallest true difference that a comparison like this one finds 4 times in 5, as `detectable` does."""
-    return detectable(test.standard_error, test.clusters, test.changed / test.clusters, test.step)
+    """Return the smallest true difference that a comparison like this one finds 4 times in 5, as `detectable` does.
+
+    It is infinite if no difference of these scores can be so large.
+    """
+    least = detectable(test.standard_error, test.clusters, test.changed / test.clusters, test.step)
+    return inf if least > test.largest else least
 
 
 def pairs_needed(difference: float, deviation: float, changed: float = 1.0, size: float = 0.0) -> int:
