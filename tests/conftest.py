@@ -22,6 +22,8 @@ settings.register_profile(
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
+os.environ.pop("COLUMNS", None)  # some runners set it, and what the tests start would be as narrow
+
 # As in a terminal, also where these are ignored: behind nohup, and in the background of a script.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
