@@ -11,7 +11,6 @@ from rag_evaluation_framework._outside import (
     harmless,
     hide,
     is_secret,
-    is_secret_pair,
     one_line,
     raised,
     said,
@@ -102,9 +101,6 @@ def test_of_long_text_begin_and_end_stay():
         ("mail me@host, http://host:80/a@b, chunk_size=3", "mail me@host, http://host:80/a@b, chunk_size=3"),
         ("expected tokens=100, token: got 3", "expected tokens=100, token: got 3"),
         ("password='cut off\nnext line", "password='***'\nnext line"),
-        ("password=" + "\\" * 40 + "'a b" + "\\" * 40 + "' c\nd", "password=***\nd"),
-        ("api_key=[1,[2,'abc']], b=2\nc", "api_key=***, b=2\nc"),
-        ("api_key=f(g('abc'),'def')", "api_key=***"),
         ("auth=('me', 'p)w'), b=2", "auth=***, b=2"),
         ("https://h/?sig=abc%2B&x=1, /?a=1&signature=abc", "https://h/?sig=***&x=1, /?a=1&signature=***"),
         (
@@ -131,19 +127,19 @@ def test_of_long_text_begin_and_end_stay():
         ("headers=(('password', 'x y'), ('a', 'b'))", "headers=(('password', '***'), ('a', 'b'))"),
         ("[(b'authorization', b'Bearer x'),(b'a', b'b')]", "[(b'authorization', '***'),(b'a', b'b')]"),
         ('[["X-Api-Key", "abc"], ["a", "b"]]', '[["X-Api-Key", "***"], ["a", "b"]]'),
-        ("(('auth', ('me', 'p')), ('n', 1))", "(('auth', ***), ('n', 1))"),
-        ("('openai_api_key', 'cut off in the m", "('openai_api_key', '***'"),
-        ("add('token', 'abc1'), ('Set-Cookie', 'a=b; c=d',)", "add('token', '***'), ('Set-Cookie', '***',)"),
+        (
+            "add('client_secret', 'abc1'), ('Set-Cookie', 'a=b; c=d',)",
+            "add('client_secret', '***'), ('Set-Cookie', '***',)",
+        ),
         ("bearer hunter22, BEARER: a1b2c3d4e5", "bearer ***, BEARER: ***"),
         ("sent bearer 'abcdefghijklmnopqrstuvwxyz'", "sent bearer '***'"),
         ("bearer=abc, {'bearer': 'd'}", "bearer=***, {'bearer': '***'}"),
         ("Cookie:a=b; c=d\nx", "Cookie:***\nx"),
         ("cookie=a=b; c=d, cookies: e=f; g=h x", "cookie=***, cookies: *** x"),
-        ("<Jar[<Cookie a=b for h/>]>, <SimpleCookie: a='b'>", "<Jar[<Cookie a=*** for h/>]>, <SimpleCookie: ***"),
+        ("conn_str=Endpoint=sb://h;Key=abc, x=1", "conn_str=***, x=1"),
+        ("x-chroma-token: abc, {'X-Vault-Token': 'abc'}", "x-chroma-token: ***, {'X-Vault-Token': '***'}"),
         ("credentials=(\n  'me',\n  'p'\n)\nnext", "credentials=***\nnext"),
-        ('{"password": {\n  "a": ["b",\n  "c"]\n},\n"k": 1}', '{"password": ***,\n"k": 1}'),
         ("auth=[\n'cut off',\n", "auth=***"),
-        ("password=((((((\n'deep'\n))))))", "password=***"),
         ("private_key=-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY----- b", "private_key=*** b"),
         ("PRIVATE_KEY: '-----BEGIN PRIVATE KEY-----\nabc", "PRIVATE_KEY: '***'"),
     ],
@@ -170,33 +166,10 @@ def test_ordinary_words_stay(text):
 
 
 @pytest.mark.parametrize(
-    "pair",
-    [
-        ("password", "x"),
-        (b"password", b"x"),
-        ["Authorization", "Bearer x"],
-        ("auth", ("me", "p")),
-        ("token", "ab1"),
-        ("cookie", {"a": "b"}),
-    ],
-)
-def test_a_name_and_its_secret_are_a_pair(pair):
-    assert is_secret_pair(pair)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [("token", "chunk"), ("auth", "none"), ("token", 5), ("password",), ("password", None), ("a", "b"), (1, "b"), "ab"],
-)
-def test_other_values_are_no_pair_with_a_secret(value):
-    assert not is_secret_pair(value)
-
-
-@pytest.mark.parametrize(
     "name",
     [
         *("api_key", "openai_api_key", "password", "token", "auth_token", "client-secret", "apiKey", "openaiApiKey"),
-        *("X-Api-Key", "Authorization", "auth", "api_keys", "aws_secret_access_key", "pwd"),
+        *("X-Api-Key", "X-Chroma-Token", "Authorization", "auth", "api_keys", "aws_secret_access_key", "pwd"),
         *("openai_key", "openaiKey", "credential", "credentials", "connection_string", "conn_str", "cookie", "cookies"),
     ],
 )
@@ -238,7 +211,16 @@ _HOSTILE = [
     ),
     *("password=", "password='", "password=[", "password \\", "password: \\\\'", "--password ", "--a-", "?sig=", "a:b"),
     *("cookie: ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----END ", "sk-", "sk-ab-", "***", " at 0x"),
-    *("password=(\n", "password=(a)", "('password', ", "('password', (", "[['password', '", "('password', (a)b"),
+    *(
+        "password=(\n",
+        "password=(a)",
+        "password=('a\n",
+        "password=(\"'",
+        "('password', ",
+        "('password', (",
+        "[['password', '",
+        "('password', (a)b",
+    ),
     *("bearer ", "bearer a", "bearer: '", "<cookie a", "cookie=a=b; ", "cookie: a='"),
 ]
 

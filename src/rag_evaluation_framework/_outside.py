@@ -6,10 +6,9 @@ Components, files and other people's errors are outside. Whatever they hold, sho
 import json
 import os
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 _MESSAGE = 4000  # characters: no message of ours is as long, and what it quotes may be
 _NAME = 200
@@ -39,34 +38,24 @@ _VENDOR = (
 _CREDENTIAL = (
     rf"(?:api|access|account|private|secret|shared[_-]?access|{_VENDOR})[_-]?keys?|(?:secret[_-]?)?access[_-]?key[_-]?id"
     r"|(?:api|access|auth|bearer|client|hf|github|gitlab|hub|id|oauth|refresh|sas|security|service|session|user)[_-]?token"
+    r"|x-(?:\w+-){0,3}token"
     r"|(?:client[_-]?)?secrets?|passw(?:or)?ds?|passphrase|pwd|authorization|credentials?|cookies?"
     r"|conn(?:ection)?[_-]?str(?:ing)?"
 )
-
-
-def _within(depth: int) -> str:
-    """Return a pattern of what may stand in a bracket, over any number of lines, with brackets in it so deep."""
-    flat = r"""[^()\[\]{}"']|"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?"""
-    return rf"{flat}|[(\[{{](?:{_within(depth - 1)})*+(?:[)\]}}]|\Z)" if depth else flat
-
-
-# What is quantified is possessive (`*+`): a text that ends too early is not tried again in every other way.
+# A name, and the value behind it. What is repeated is possessive (`*+`), so that no text is tried in every way.
 _NAMED = re.compile(
-    rf"""((?:{_CREDENTIAL}|\b(?:auth|bearer)(?==|["']\s*:)|\btoken(?=\s*=\s*["']|["']\s*:)|(?<=[?&])(?:token|sig(?:nature)?)
-    |\bx-(?:amz|goog)-(?:signature|credential))\\*+["']?\s*+[=:]\s*+
-    |(?<![\w-])--(?:[a-z]\w*+-){{0,4}}(?:{_CREDENTIAL}|token)(?:["']?,?\s++|=)(?!-|(?:and|cannot|in|is|must|needs|or|to|with)\b)
-    |<cookie\ [^\s=>]{{1,100}}+=
-    |(?P<pair>(?:\(|[(\[,]\s*+\[)\s*+b?\\*+["'])(?!(?:token|auth)["'],\s*+["'][a-z]*+["'])
-    (?:[\w.-]{{0,60}}?(?:{_CREDENTIAL})|token|auth)\\*+["']\s*+,\s*+(?=b?\\*+["'(\[{{]))
-    (?!(?:None|True|False|null)\b|\*\*\*|(?:already|cannot|does|expected|has|holds|is|must|no|not|was)\ )
-    (?:(?P<open>\\{{1,32}}["'])(?:(?!(?P=open)).)*+(?:(?P=open))?
-    |\\{{33}}[^\n]*+
-    |[bru]?(?P<quote>["'])(?:\\.|(?!(?P=quote))[^\\\n])*+(?:(?P=quote))?
-    |[\w.]*+[(\[{{](?:{_within(4)})*+(?:[)\]}}]|(?s:.*+))
-    |(?:(?<=cookie:)|(?<=cookie:\ ))(?:[^\n"']|(?<==)(?:"[^"\n]*+"?|'[^'\n]*+'?))++
-    |[\w.%-]++=[^\s;"'&,)]*+(?:;\ ?[\w.%-]++=[^\s;"'&,)]*+)++
-    |(?:(?:bearer|basic|token|digest)\s++)?[^\s"'&,;)\]}}]+)
-    (?(pair)(?=\s*+(?:,?\s*+[)\]]|\Z)))  # of two, and no more""",
+    rf"""(
+    (?:{_CREDENTIAL}|\b(?:auth|bearer)(?==|\\?["']\s*:)|\btoken(?=\s*=\s*["']|\\?["']\s*:)|(?<=[?&])(?:token|sig(?:nature)?)
+        |\bx-(?:amz|goog)-(?:signature|credential)) \\?["']?\s*+[=:]\s*+                   # password=  "Authorization":
+    |(?<![\w-])--(?:[a-z]\w*+-){{0,4}}(?:{_CREDENTIAL}|token)(?:["']?,?\s++|=)(?!-)        # --api-key VALUE
+    |(?:\(|[\[,]\s*\[)b?["'][\w.-]{{0,60}}?(?:{_CREDENTIAL})["'],\s*+(?=b?["'][^"'\n]*+["'],?[)\]])  # ("pwd", "VALUE")
+    )
+    (?!(?:None|True|False|null)\b|\*\*\*
+        |(?:already|and|cannot|does|expected|has|holds|in|is|must|needs|no|not|or|to|was|with)\ )  # a sentence about it
+    (?:[bru]?(?P<quote>\\?["'])(?:(?!(?P=quote))\\?.)*+(?P=quote)?  # "VALUE", which may end too early
+    |[\w.]*+[(\[{{](?:"[^"\n]*+"|'[^'\n]*+'|[^)\]}}])*+[)\]}}]?     # ("me", "VALUE"), to the first bracket that closes
+    |[\w.%-]++=[^\s;"'&,)]*+(?:;\ ?[\w.%-]++=[^\s;"'&,)]*+)++       # a=VALUE; b=VALUE
+    |(?:(?:bearer|basic|token|digest)\s++)?[^\s"'&,;)\]}}]++)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _SHAPED = re.compile(
@@ -76,34 +65,12 @@ _SHAPED = re.compile(
     r"|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|\Z)"
 )
 _BEARER = re.compile(
-    r"""\b((?i:bearer)(?:[:=]\s*+|\s++)["']?(?=\S{0,100}\d|\S{24})(?=\S{7})|Basic\ (?=\S{0,100}\d)(?=\S{12}))
-    [\w.~+/=-]{7,}""",
-    re.VERBOSE,
+    r"""\b((?i:bearer)(?:[:=]\s*+|\s++)["']?(?=\S{0,100}\d|\S{24})|Basic (?=\S{0,100}\d)(?=\S{12}))[\w.~+/=-]{7,}"""
 )
-# Of what `_NAMED` finds, and of what `_SHAPED` and `_BEARER` find.
-_STEMS = (
-    "key",
-    "token",
-    "secret",
-    "passw",
-    "passphrase",
-    "pwd",
-    "auth",
-    "bearer",
-    "credential",
-    "cookie",
-    "conn",
-    "sig=",
-    "signature",
-)
-_BEGINS = (
-    *("-----BEGIN", "sk-", "sk_", "rk_", "hf_", "gh", "glpat-", "xox", "AKIA", "AIza", "eyJ"),
-    *("earer", "EARER", "Basic "),
-)
+# Most texts hold none of these, and that is seen a hundred times as quickly.
+_MAY_BE_NAMED = re.compile("key|token|secret|passw|passphrase|pwd|auth|bearer|credential|cookie|conn|sig=|signature")
+_MAY_BE_SHAPED = re.compile("-----BEGIN|[sr]k[-_]|hf_|gh|glpat-|xox|AKIA|AIza|eyJ|earer|EARER|Basic ")
 _SECRET_NAME = re.compile(rf"(?i)(?:^token|(?:^|[._-])(?:{_CREDENTIAL}|auth|bearer))$")  # but not: mask_token
-_SECRET_VARIABLES = ("password", "passwd", "_token")  # PGPASSWORD; no variable is called mask_token
-_CAN_BE_SECRET = (str, bytes, list, tuple, dict)
-_WORDS, _WORD = ("token", "auth"), re.compile("[a-z]*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]{5,}")
 
@@ -138,9 +105,11 @@ def _ends(begin: str, end: str, most: int, whole: int) -> str:
 def hide(secret: str) -> None:
     """Hide a text in all that is shown or kept from now on, in this process; of many, the last thousand.
 
-    It is hidden as it is and as Python writes it, with escapes, as libraries quote what they refuse.
+    It is hidden as it is, but for white space around it, and as Python writes it, with escapes, as libraries quote what
+    they refuse.
     Shorter texts than six characters, and words such as `password`, stay: they would be missing elsewhere.
     """
+    secret = secret.strip()
     if len(secret) >= _SHORTEST and not (secret.isalpha() and is_secret(secret)):
         for form in (secret, repr(secret)[1:-1]):
             _known.pop(form, None)
@@ -152,9 +121,9 @@ def hide(secret: str) -> None:
 def hide_environment() -> None:
     """Hide what environment variables hold that are called like secrets, as `hide` does: libraries quote passwords."""
     for name, value in os.environ.items():
-        if name != "PWD" and (is_secret(name) or name.lower().endswith(_SECRET_VARIABLES)):
+        # PGPASSWORD; and no variable is called mask_token
+        if name != "PWD" and (is_secret(name) or name.lower().endswith(("password", "passwd", "_token"))):
             hide(value)
-            hide(value.strip())
 
 
 def without_secrets(text: str) -> str:
@@ -167,36 +136,15 @@ def without_secrets(text: str) -> str:
         text = text.replace(secret, HIDDEN)
     if "@" in text:
         text = _LOGIN.sub(f"{HIDDEN}@", text)
-    # Most texts hold none of these words, and this is seen a hundred times as quickly.
-    if any(begin in text for begin in _BEGINS):  # first: a key of several lines is whole as long as its first line is
+    if _MAY_BE_SHAPED.search(text):  # first: a key of several lines is whole as long as its first line is
         text = _SHAPED.sub(HIDDEN, _BEARER.sub(rf"\1{HIDDEN}", text))
-    small = text.lower()
-    return _NAMED.sub(_hidden, text) if any(stem in small for stem in _STEMS) else text
-
-
-def _hidden(found: re.Match[str]) -> str:
-    quote = found["open"] or found["quote"] or ""
-    return f"{found[1]}{quote}{HIDDEN}{quote}"
+    return _NAMED.sub(rf"\1\g<quote>{HIDDEN}\g<quote>", text) if _MAY_BE_NAMED.search(text.lower()) else text
 
 
 @lru_cache(maxsize=1000)
 def is_secret(name: str) -> bool:
     """Return whether a parameter of this name holds a secret: `api_key`, `password`, `authToken`, `Authorization`."""
     return _SECRET_NAME.search(_HUMP.sub("_", name)) is not None
-
-
-def is_secret_pair(value: object) -> bool:
-    """Return whether a list or tuple is the name of a secret and its value: `("Authorization", "Bearer x")`.
-
-    `("token", "chunk")` is none: these are words.
-    """
-    if not isinstance(value, list | tuple) or len(pair := cast("Sequence[object]", value)) != 2:
-        return False
-    first, second = pair
-    name = first.decode("latin-1") if isinstance(first, bytes) else first
-    if not isinstance(name, str) or not isinstance(second, _CAN_BE_SECRET):
-        return False
-    return is_secret(name) and not (name in _WORDS and _WORD.fullmatch(str(cast("object", second))))
 
 
 def json_text(value: object, indent: int | None = None, *, ascii_only: bool = False) -> str:

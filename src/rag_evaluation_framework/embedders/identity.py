@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import HIDDEN, class_name, is_secret, is_secret_pair, without_secrets
+from rag_evaluation_framework._outside import HIDDEN, class_name, is_secret, without_secrets
 from rag_evaluation_framework.contracts.component import Component, recorded_parameters
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
@@ -23,8 +23,8 @@ def embedder_identity(embedder: Embedder) -> str:
     That is the class, the source code of it and of what it inherits from as far as it is not ours, the parameters, and
     the hash of the weights if the embedder has a `content_hash`; the same of components among its parameters. No vector
     depends on a secret: what is called like one is left out, so that a new API key finds the vectors of the old one. A
-    text that holds one, such as a URL with a login, may say more than that, and a pair that looks like a name and its
-    secret may be two words: these are there without the secret, and with a hash. Of fields with `repr=False` there is a
+    text that holds one, such as a URL with a login, may say more than that: it is there without the secret, and with a
+    hash. Of fields with `repr=False` there is a
     hash, unless they have `compare=False` too, or are called `key`: what is called so and not shown is a secret.
 
     Raises:
@@ -53,9 +53,6 @@ def _described(value: object, *, weights: bool) -> Any:
         return float(value)
     if isinstance(value, PurePath):
         return {"path": _described_text(str(value))}
-    if is_secret_pair(value):
-        name, secret = cast("Sequence[object]", value)
-        return {"secret": name, "sha256": _sha256(json.dumps(_described(secret, weights=weights), sort_keys=True))}
     if isinstance(value, list | tuple):
         return [_described(item, weights=weights) for item in cast("Sequence[object]", value)]
     if isinstance(value, dict):
@@ -96,12 +93,10 @@ def _described_component(component: Component, *, weights: bool) -> dict[str, An
 
 def _hidden(component: Any, *, weights: bool) -> dict[str, str]:
     """Return hashes of what is given to a component, is not shown, and is no secret by its name."""
-    hidden = [each for each in fields(component) if each.init and not each.repr and each.compare]
-    told = {
-        each.name: getattr(component, each.name) for each in hidden if not (each.name == "key" or is_secret(each.name))
-    }
     return {
-        name: _sha256(json.dumps(_described(value, weights=weights), sort_keys=True)) for name, value in told.items()
+        each.name: _sha256(json.dumps(_described(getattr(component, each.name), weights=weights), sort_keys=True))
+        for each in fields(component)
+        if each.init and not each.repr and each.compare and not (each.name == "key" or is_secret(each.name))
     }
 
 

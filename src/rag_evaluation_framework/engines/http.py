@@ -209,9 +209,7 @@ def _token(variable: Any) -> str:
     Raises:
         ConfigError: The variable is not set, or cannot be sent.
     """
-    given = os.environ.get(str(variable), "")
-    token = given.strip()
-    hide(given)
+    token = os.environ.get(str(variable), "").strip()
     hide(token)
     if not token:
         raise ConfigError(f"HttpEngine: token_env={shown(variable)}; expected an environment variable that is set")

@@ -8,8 +8,9 @@ from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import HIDDEN, fit_to_keep, is_secret, is_secret_pair
+from rag_evaluation_framework._outside import HIDDEN, fit_to_keep, is_secret
 from rag_evaluation_framework.contracts.component import Component, component_name, recorded_parameters
+from rag_evaluation_framework.contracts.confided import confide
 from rag_evaluation_framework.registry.table import KINDS, built_in
 
 _DEEPEST = 50  # of a record: JSON may be nested some hundreds deep, and a value may hold itself
@@ -22,6 +23,7 @@ def describe(component: object) -> dict[str, Any]:
 
 
 def _described(component: object, recorded: Callable[[object], Any]) -> dict[str, Any]:
+    confide(component)
     named = isinstance(component, Component) and not is_dataclass(component)
     if named and (name := component_name(component)) != type(component).__name__:
         return {"type": _type_name(component), "name": name}
@@ -45,7 +47,7 @@ def plain(value: object, deepest: int = _DEEPEST, above: tuple[int, ...] = ()) -
     """Return a value as a record can hold it: components described, functions named, other objects by their class.
 
     Where JSON cannot hold a value, a text says what it was; a set is recorded as a list. Secrets are hidden: the values
-    of a mapping, or of a pair, that are called like one, and what texts show to be one. Nothing is raised.
+    of a mapping that are called like one, and what texts show to be one. Nothing is raised.
 
     Args:
         value: A parameter, or anything else.
@@ -94,7 +96,5 @@ def _inside(value: Any, recorded: Callable[[object], Any]) -> Any:
             name = str(recorded(key))
             record[repr(name) if name in record else name] = HIDDEN if is_secret(name) else recorded(item)
         return record
-    if is_secret_pair(value):
-        return [recorded(value[0]), HIDDEN]
     items = [recorded(item) for item in cast("Iterable[object]", value)]
     return sorted(items, key=repr) if isinstance(value, set | frozenset) else items

@@ -15,6 +15,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count
+from rag_evaluation_framework.contracts.confided import confide
 from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted, checked_parts
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.vector_store import VectorStore
@@ -82,6 +83,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "VectorRAGRetriever"))
         if self.vector_store is not None:
             check_components("VectorRAGRetriever", vector_store=(self.vector_store, VectorStore))
+            confide(self.vector_store)
             object.__setattr__(self, "vector_store", adapted(self.vector_store))
         check_count("VectorRAGRetriever", "batch_size", self.batch_size)
 
