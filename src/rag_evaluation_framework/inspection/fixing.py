@@ -137,8 +137,7 @@ def fix_dataset(dataset: Dataset[Any], corpus: Corpus | None = None) -> FixedDat
     if not fixes:
         return FixedDataset(dataset, dataset, (), lost)
     kept = [entry for number, entry in enumerate(entries) if number not in again]
-    copy = _copy(fixed, kept, fixed.corpus, fixed.corpus_hash, fixed.recorded)
-    return FixedDataset(dataset, copy, tuple(fixes), lost)
+    return FixedDataset(dataset, replace(fixed, ground_truth=tuple(kept)), tuple(fixes), lost)
 
 
 def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Dataset[Any], int]:
@@ -160,7 +159,8 @@ def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Da
     fixes += moved + trimmed
     if not moved and not trimmed:
         return dataset, 0
-    return _copy(found, entries, corpus, corpus.content_hash, _recorded(found, now)), 0
+    recorded, known = _recorded(found, now), corpus.content_hash
+    return replace(found, ground_truth=tuple(entries), corpus=corpus, corpus_hash=known, recorded=recorded), 0
 
 
 def _recorded(dataset: Dataset[Any], now: Mapping[tuple[str, CharacterSpan], CharacterSpan]) -> LabelContexts | None:
@@ -234,23 +234,3 @@ def _known(span: CharacterSpan, texts: LabelTexts) -> CharacterSpan:
 
 def _once(ids: Iterable[UnitsT]) -> tuple[UnitsT, ...]:
     return tuple(dict.fromkeys(ids))
-
-
-def _copy(
-    dataset: Dataset[Any],
-    entries: Iterable[GroundTruth[Any]],
-    corpus: Corpus | None,
-    corpus_hash: str | None,
-    recorded: LabelContexts | None,
-) -> Dataset[Any]:
-    return Dataset(
-        entries,
-        dataset.level,
-        name=dataset.name,
-        corpus=corpus,
-        corpus_hash=corpus_hash,
-        chunking=dataset.chunking,
-        metadata=dataset.metadata,
-        skipped=dataset.skipped,
-        recorded=recorded,
-    )

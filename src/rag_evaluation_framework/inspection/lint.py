@@ -1,6 +1,5 @@
 """Checking a dataset: labels that no retriever can find, questions that mislead, and what is counted."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from tqdm import tqdm
@@ -56,7 +55,9 @@ def lint_dataset(
     checks = LabelChecks(texts, corpus, characters.size, results.size)
     questions = [(entry, texts.labels(entry)) for entry in dataset]
     findings: list[Finding] = []
-    for entry, labels in _with_progress(questions):
+    for entry, labels in tqdm(
+        questions, desc="Checking questions", unit="question", delay=2, disable=None, leave=False
+    ):
         findings += checks.findings(entry, labels)
         copied = copied_answer(entry, labels)
         findings += [] if copied is None else [copied]
@@ -66,10 +67,6 @@ def lint_dataset(
     rank = {kind: number for number, kind in enumerate(MEANINGS)}
     findings.sort(key=lambda finding: rank[finding.kind])
     return LintReport(dataset.name, len(dataset), tuple(findings), tuple(_not_checked(dataset, corpus, registry)))
-
-
-def _with_progress(questions: list[Any]) -> Iterable[Any]:
-    return tqdm(questions, desc="Checking questions", unit="question", delay=2, disable=None, leave=False)
 
 
 def _skipped(dataset: Dataset[Any], corpus: Corpus | None) -> list[Finding]:
