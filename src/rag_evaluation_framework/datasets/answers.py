@@ -1,13 +1,25 @@
 """Reading answers with several places from dataset files."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import DatasetError
+
+
+class Given(NamedTuple):
+    """What a file gives.
+
+    Attributes:
+        value: The value, of whatever type it is there.
+        at: Its location in the file.
+    """
+
+    value: Any
+    at: str
 
 
 class _AnswerRecord(Record):
@@ -20,20 +32,19 @@ def have_places(answers: Any) -> bool:
 
 
 def read_answers(
-    records: RecordReader, items: Sequence[Any], where: str, several: str, read: Callable[[Any, str], U | None]
+    records: RecordReader, given: Given, several: str, read: Callable[[Any, str], U | None]
 ) -> tuple[Answer[U], ...]:
     """Return the answers of a list in a file, without those of which something was wrong, which is recorded.
 
     Args:
         records: Collects problems.
-        items: The objects of the list, each with its `places`.
-        where: The location of the list in the file.
+        given: The list of objects, each with its `places`.
         several: The key under which a place lists its units, if it has several.
         read: Returns a unit, given with its location, or None after recording what is wrong with it.
     """
     found: list[Answer[U]] = []
-    for number, item in enumerate(items):
-        at = f"{where}[{number}]"
+    for number, item in enumerate(given.value):
+        at = f"{given.at}[{number}]"
         record = records.validate(_AnswerRecord, item, at, unknown="is ignored")
         if record is None:
             continue

@@ -1,8 +1,8 @@
 """Reading labels from dataset files: spans, chunk ids and document ids, with their gains."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -23,8 +23,10 @@ from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN, IdT
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.datasets.answers import read_answers
+from rag_evaluation_framework.datasets.answers import Given, read_answers
 from rag_evaluation_framework.errors import DatasetError
+
+TruthT = TypeVar("TruthT")
 
 _AROUND = ("before", "after")
 
@@ -76,20 +78,10 @@ class LabelReader:
         self.resolver = DocumentResolver(corpus) if corpus is not None else None
         self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
 
-    def token_level(
-        self, query: Query, spans: Sequence[Any], answers: Sequence[Any], where: str, answers_at: str
-    ) -> TokenLevelGroundTruth:
-        """Return token-level ground truth.
-
-        Args:
-            query: The question.
-            spans: The relevant spans.
-            answers: Answers with their places.
-            where: The location of the spans in the file.
-            answers_at: The location of the answers in the file.
-        """
-        found = [self.span(query, span, f"{where}[{number}]") for number, span in enumerate(spans)]
-        several = read_answers(self.records, answers, answers_at, "spans", partial(self.span, query))
+    def token_level(self, query: Query, spans: Given, answers: Given) -> TokenLevelGroundTruth:
+        """Return token-level ground truth of a list of spans, and of one of answers with their places."""
+        found = [self.span(query, span, f"{spans.at}[{number}]") for number, span in enumerate(spans.value)]
+        several = read_answers(self.records, answers, "spans", partial(self.span, query))
         return TokenLevelGroundTruth(query, (*(span for span in found if span is not None), *several))
 
     def span(self, query: Query, item: Any, where: str) -> CharacterSpan | None:
@@ -149,75 +141,36 @@ class LabelReader:
                 return DocumentId(record.doc_id)
         return self.document(record.doc_id)
 
-    def chunk_level(
-        self,
-        query: Query,
-        ids: Any,
-        gains: Any,
-        where: str,
-        gains_at: str,
-        answers: Sequence[Any] = (),
-        answers_at: str = "",
-    ) -> ChunkLevelGroundTruth | None:
+    def chunk_level(self, query: Query, ids: Given, gains: Given, answers: Given) -> ChunkLevelGroundTruth | None:
         """Return chunk-level ground truth, or None after recording what is wrong.
 
         Args:
             query: The question.
             ids: The relevant ids, as a list or as an object {id: gain}.
             gains: An object {id: gain}.
-            where: The location of the ids in the file.
-            gains_at: The location of the gains in the file.
-            answers: Answers with their places.
-            answers_at: The location of the answers in the file.
+            answers: A list of answers with their places.
         """
         known = len(self.records.problems)
-        found, graded = self._graded(ids, gains, where, gains_at, canonical_chunk_id)
-        several = read_answers(self.records, answers, answers_at, "ids", partial(self._id, canonical_chunk_id))
-        if len(self.records.problems) > known:
-            return None
-        try:
-            return ChunkLevelGroundTruth(query, (*found, *several), graded)
-        except DatasetError as error:
-            self.records.problem(gains_at, error)
-            return None
+        return self._of_ids(partial(ChunkLevelGroundTruth, query), ids, gains, answers, canonical_chunk_id, known)
 
     def document_level(
-        self,
-        query: Query,
-        ids: Any,
-        prefixes: Sequence[str],
-        gains: Any,
-        where: str,
-        prefixes_at: str,
-        gains_at: str,
-        answers: Sequence[Any] = (),
-        answers_at: str = "",
+        self, query: Query, ids: Given, prefixes: Given, gains: Given, answers: Given
     ) -> DocumentLevelGroundTruth | None:
         """Return document-level ground truth, or None after recording what is wrong.
 
         Args:
             query: The question.
             ids: The relevant documents, as a list or as an object {id: gain}.
-            prefixes: Prefixes of relevant ids.
+            prefixes: A list of prefixes of relevant ids.
             gains: An object {id or `prefix*`: gain}.
-            where: The location of the ids in the file.
-            prefixes_at: The location of the prefixes in the file.
-            gains_at: The location of the gains in the file.
-            answers: Answers with their places.
-            answers_at: The location of the answers in the file.
+            answers: A list of answers with their places.
         """
         known = len(self.records.problems)
-        units = {f"{prefix}*" for prefix in prefixes}
-        starless = {prefix for prefix in prefixes if prefix} - units
-        ids, gains = self._with_star(ids, starless, where), self._with_star(gains, starless, gains_at)
-
-        def resolve(name: str) -> DocumentId:
-            return DocumentId(name) if name in units else self.document(name)
-
-        found, graded = self._graded(ids, gains, where, gains_at, resolve)
-        several = read_answers(self.records, answers, answers_at, "ids", partial(self._id, resolve))
-        for number, prefix in enumerate(prefixes):
-            place = f"{prefixes_at}[{number}]"
+        units = {f"{prefix}*" for prefix in prefixes.value}
+        starless = {prefix for prefix in prefixes.value if prefix} - units
+        ids, gains = self._with_star(ids, starless), self._with_star(gains, starless)
+        for number, prefix in enumerate(prefixes.value):
+            place = f"{prefixes.at}[{number}]"
             begins = self.corpus is not None and self.corpus.has_prefix(prefix)
             if not prefix:
                 self.records.problem(place, "an empty prefix would make every document relevant")
@@ -225,22 +178,43 @@ class LabelReader:
                 self.records.problem(place, f"{prefix!r}: remove the star; write the prefix as {prefix[:-1]!r}")
             elif self.corpus is not None and not begins:
                 self.records.problem(place, f"no document in the corpus starts with {prefix!r}")
+
+        def resolve(name: str) -> DocumentId:
+            return DocumentId(name) if name in units else self.document(name)
+
+        def truth(found: Any, graded: Any) -> DocumentLevelGroundTruth:
+            return DocumentLevelGroundTruth(query, found, tuple(prefixes.value), graded)
+
+        return self._of_ids(truth, ids, gains, answers, resolve, known)
+
+    def _of_ids(
+        self,
+        truth: Callable[[Any, Any], TruthT],
+        ids: Given,
+        gains: Given,
+        answers: Given,
+        resolve: Callable[[str], Any],
+        known: int,
+    ) -> TruthT | None:
+        """Return the truth that is made of ids and gains; None if there are more problems than were known before."""
+        found, graded = self._graded(ids, gains, resolve)
+        several = read_answers(self.records, answers, "ids", partial(self._id, resolve))
         if len(self.records.problems) > known:
             return None
         try:
-            return DocumentLevelGroundTruth(query, (*found, *several), tuple(prefixes), graded)
+            return truth((*found, *several), graded)
         except DatasetError as error:
-            self.records.problem(gains_at, error)
+            self.records.problem(gains.at, error)
             return None
 
-    def _with_star(self, graded: Any, prefixes: Set[str], where: str) -> Any:
+    def _with_star(self, graded: Given, prefixes: Set[str]) -> Given:
         """Return ids and gains without the prefixes among them, after recording each as a problem."""
-        if not is_object(graded):
+        if not is_object(graded.value):
             return graded
-        for name in (name for name in graded if name in prefixes):
-            place = f"{where}{json_path((name,))}"
+        for name in (name for name in graded.value if name in prefixes):
+            place = f"{graded.at}{json_path((name,))}"
             self.records.problem(place, f"{name!r} is a prefix; put its gain into `gains`, as '{name}*'")
-        return {name: gain for name, gain in graded.items() if name not in prefixes}
+        return graded._replace(value={name: gain for name, gain in graded.value.items() if name not in prefixes})
 
     def document(self, name: str) -> DocumentId:
         """Return the id of the document with this name.
@@ -250,23 +224,22 @@ class LabelReader:
         """
         return DocumentId(name) if self.resolver is None else self.resolver.resolve(name)
 
-    def _graded(
-        self, ids: Any, gains: Any, where: str, gains_at: str, resolve: Callable[[str], IdT]
-    ) -> tuple[list[IdT], dict[IdT, float]]:
+    def _graded(self, ids: Given, gains: Given, resolve: Callable[[str], IdT]) -> tuple[list[IdT], dict[IdT, float]]:
         """Return the ids in order and their gains, recording what is wrong."""
         named: list[tuple[Any, str]] = []
         pairs: list[tuple[Any, Any, str]] = []
-        if is_object(ids):
-            pairs = _pairs(ids, where)
+        if is_object(ids.value):
+            pairs = _pairs(ids)
             named = [(name, at) for name, _, at in pairs]
-        elif is_list(ids):
-            named = [(name, f"{where}[{number}]") for number, name in enumerate(ids)]
+        elif is_list(ids.value):
+            named = [(name, f"{ids.at}[{number}]") for number, name in enumerate(ids.value)]
         else:
-            self.records.problem(where, f"expected a list of ids or an object {{id: gain}}, got {brief_repr(ids)}")
-        if is_object(gains):
-            pairs += _pairs(gains, gains_at)
+            expected = "expected a list of ids or an object {id: gain}"
+            self.records.problem(ids.at, f"{expected}, got {brief_repr(ids.value)}")
+        if is_object(gains.value):
+            pairs += _pairs(gains)
         else:
-            self.records.problem(gains_at, f"expected an object {{id: gain}}, got {brief_repr(gains)}")
+            self.records.problem(gains.at, f"expected an object {{id: gain}}, got {brief_repr(gains.value)}")
         units: dict[object, IdT | None] = {}
         for name, at in [*named, *((name, at) for name, _, at in pairs)]:
             if not isinstance(name, str):
@@ -300,8 +273,8 @@ class LabelReader:
             return None
 
 
-def _pairs(gains: dict[Any, Any], where: str) -> list[tuple[Any, Any, str]]:
-    return [(name, gain, f"{where}{json_path((str(name),))}") for name, gain in gains.items()]
+def _pairs(gains: Given) -> list[tuple[Any, Any, str]]:
+    return [(name, gain, f"{gains.at}{json_path((str(name),))}") for name, gain in gains.value.items()]
 
 
 class _Utf16Offsets:

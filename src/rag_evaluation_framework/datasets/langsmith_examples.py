@@ -28,7 +28,7 @@ from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.datasets.answers import have_places
+from rag_evaluation_framework.datasets.answers import Given, have_places
 from rag_evaluation_framework.datasets.labels import LabelReader
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from rag_evaluation_framework.labelling.locating import locate_quote
@@ -248,23 +248,23 @@ class ExampleReader:
         return {**inputs, **others, **kept, **(record.model_extra or {}), **(record.metadata or {})}
 
     def _truth(self, query: Query, outputs: dict[str, Any], key: str, where: str) -> GroundTruth[Any] | None:
-        gains, at = outputs.get("gains", {}), f"{where}.{key}"
+        at = f"{where}.{key}"
         value: Any = outputs[key]
         answers: list[Any] = []
         if key == _ANSWERS and have_places(value):
             value, answers = answers, value
         if self.level is TOKEN:
-            several = self.labels.token_level(query, [], answers, at, at)
+            several = self.labels.token_level(query, Given([], at), Given(answers, at))
             return several if answers else self._token_level(query, value, key, at)
+        ids, gains = Given(value, at), Given(outputs.get("gains", {}), f"{where}.gains")
         if self.level is CHUNK:
-            return self.labels.chunk_level(query, value, gains, at, f"{where}.gains", answers, at)
+            return self.labels.chunk_level(query, ids, gains, Given(answers, at))
         name = next((name for name in _PREFIXES if name in outputs), _PREFIXES[0])
         prefixes = outputs.get(name, [])
         if not is_list(prefixes) or not all(isinstance(prefix, str) for prefix in prefixes):
             self.records.problem(f"{where}.{name}", f"expected a list of strings, got {brief_repr(prefixes)}")
             return None
-        places = f"{where}.{name}", f"{where}.gains"
-        return self.labels.document_level(query, value, prefixes, gains, at, *places, answers, at)
+        return self.labels.document_level(query, ids, Given(prefixes, f"{where}.{name}"), gains, Given(answers, at))
 
     def _token_level(self, query: Query, items: Any, key: str, where: str) -> TokenLevelGroundTruth | None:
         if not is_list(items):

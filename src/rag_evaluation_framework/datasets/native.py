@@ -1,7 +1,6 @@
 """The native dataset format: JSON or YAML (one object), and JSONL (a header line, then one question per line)."""
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
@@ -19,7 +18,7 @@ from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
 from rag_evaluation_framework.data.levels import Level, check_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
-from rag_evaluation_framework.datasets.answers import have_places
+from rag_evaluation_framework.datasets.answers import Given, have_places
 from rag_evaluation_framework.datasets.labels import LabelReader
 from rag_evaluation_framework.datasets.skipped_labels import read_skipped
 from rag_evaluation_framework.errors import DatasetError
@@ -35,55 +34,37 @@ class _QueryRecord(Record):
     query: Annotated[str, Field(min_length=1)]
     metadata: dict[str, Any] = Field(default={})
 
-    @abstractmethod
-    def truth(self, query: Query, labels: LabelReader, where: str, answers: list[Any]) -> GroundTruth[Any] | None:
-        """Return the ground truth, with answers that have several places, or None after recording what is wrong."""
-
 
 class _DocumentQuery(_QueryRecord):
     relevant_document_ids: Any
     relevant_prefixes: Annotated[list[str], FailFast()] = Field(default=[])
     gains: Any = Field(default_factory=dict[str, Any])
 
-    def truth(self, query: Query, labels: LabelReader, where: str, answers: list[Any]) -> GroundTruth[Any] | None:
-        places = f"{where}.relevant_document_ids", f"{where}.relevant_prefixes", f"{where}.gains"
-        given = self.relevant_document_ids, self.relevant_prefixes, self.gains
-        return labels.document_level(query, *given, *places, answers=answers, answers_at=f"{where}.answers")
-
 
 class _ChunkQuery(_QueryRecord):
     relevant_chunk_ids: Any
     gains: Any = Field(default_factory=dict[str, Any])
 
-    def truth(self, query: Query, labels: LabelReader, where: str, answers: list[Any]) -> GroundTruth[Any] | None:
-        places = f"{where}.relevant_chunk_ids", f"{where}.gains"
-        given = self.relevant_chunk_ids, self.gains
-        return labels.chunk_level(query, *given, *places, answers=answers, answers_at=f"{where}.answers")
-
 
 class _TokenQuery(_QueryRecord):
     relevant_spans: list[Any]  # read one by one: of a million that are wrong, the library would keep every error
 
-    def truth(self, query: Query, labels: LabelReader, where: str, answers: list[Any]) -> GroundTruth[Any]:
-        places = f"{where}.relevant_spans", f"{where}.answers"
-        return labels.token_level(query, self.relevant_spans, answers, *places)
 
-
-_QUERY_RECORDS: dict[EvaluationType, type[_QueryRecord]] = {
-    "document-level": _DocumentQuery,
-    "chunk-level": _ChunkQuery,
-    "token-level": _TokenQuery,
+_LEVELS: dict[EvaluationType, tuple[type[_QueryRecord], Callable[..., GroundTruth[Any] | None]]] = {
+    "document-level": (_DocumentQuery, LabelReader.document_level),
+    "chunk-level": (_ChunkQuery, LabelReader.chunk_level),
+    "token-level": (_TokenQuery, LabelReader.token_level),
 }
+"""The records of each level, and what makes its truth of the fields that only they have, in their order."""
 
-
-_OWN_KEYS: dict[EvaluationType, tuple[str, ...]] = {
-    "document-level": ("relevant_document_ids", "relevant_prefixes"),
-    "chunk-level": ("relevant_chunk_ids",),
-    "token-level": ("relevant_spans",),
+_OWN_KEYS: dict[EvaluationType, list[str]] = {
+    level: [key for key in kind.model_fields if key not in _QueryRecord.model_fields]
+    for level, (kind, _) in _LEVELS.items()
 }
-_LEVELS_OF: dict[str, tuple[EvaluationType, ...]] = {
-    **{key: (found,) for found, keys in _OWN_KEYS.items() for name in keys for key in (name, to_camel(name))},
-    "gains": ("document-level", "chunk-level"),
+_LEVELS_OF: dict[str, list[EvaluationType]] = {
+    key: [level for level, keys in _OWN_KEYS.items() if name in keys]
+    for name in chain.from_iterable(_OWN_KEYS.values())
+    for key in (name, to_camel(name))
 }
 
 
@@ -214,7 +195,7 @@ def _inferred(rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable
     for row in rest:
         silent.append(row)
         for key in row[1] if is_object(row[1]) else ():
-            told = _LEVELS_OF.get(key, ())
+            told = _LEVELS_OF.get(key, [])
             if len(told) == 1:
                 return told[0], chain(silent, rest)
     return "token-level", silent
@@ -223,7 +204,7 @@ def _inferred(rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable
 def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_places: bool) -> GroundTruth[Any] | None:
     known = len(labels.records.problems)
     for key in data if is_object(data) else ():
-        told = _LEVELS_OF.get(key, (level.evaluation_type,))
+        told = _LEVELS_OF.get(key, [level.evaluation_type])
         if level.evaluation_type not in told:
             labels.records.problem(
                 f"{where}.{key}",
@@ -237,12 +218,14 @@ def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_pl
         labels.records.problem(f"{where}.answers", "answers with several places need schema_version 2 in the header")
         return None
     data, answers = _without_answers(data, where, level, labels.records) if has_places else (data, [])
-    record = labels.records.validate(_QUERY_RECORDS[level.evaluation_type], data, where)
+    kind, truth = _LEVELS[level.evaluation_type]
+    record = labels.records.validate(kind, data, where)
     if record is None:
         return None
     labels.records.check_query(record.id, record.query, where)
     query = Query(QueryId(record.id), QueryText(record.query), {**record.metadata, **(record.model_extra or {})})
-    return record.truth(query, labels, where, answers)
+    own = (Given(getattr(record, key), f"{where}.{key}") for key in _OWN_KEYS[level.evaluation_type])
+    return truth(labels, query, *own, Given(answers, f"{where}.answers"))
 
 
 def _without_answers(data: Any, where: str, level: Level[Any], records: RecordReader) -> tuple[Any, list[Any]]:
