@@ -1,7 +1,7 @@
 """Why a filter rejects a question."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 Reason: TypeAlias = Literal["irrelevant", "near duplicate", "copied wording"]
 
@@ -23,14 +23,3 @@ class Rejection:
     threshold: float
     told: str
     like: int | None = None
-
-    def record(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        other = {} if self.like is None else {"like": self.like}
-        return {
-            "reason": self.reason,
-            "figure": self.figure,
-            "threshold": self.threshold,
-            "told": self.told,
-            **other,
-        }

@@ -1,8 +1,8 @@
 """Thresholds on cosines, and where they come from: what a cosine means differs from embedder to embedder."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import nan
-from typing import Any, Literal
+from typing import Literal
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.embedder import Embedder
@@ -57,10 +57,6 @@ class Threshold:
         if not -1 <= plain <= 1:
             raise ConfigError(f"{name}={shown(figure)}; expected the cosine of two texts, a number from -1 to 1")
         return cls(plain, "given")
-
-    def record(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        return asdict(self)
 
 
 def has_figures_of_design(embedder: Embedder) -> bool:
