@@ -1,5 +1,6 @@
 """Doing the same for many things side by side, as if it were done one after the other."""
 
+import asyncio
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -70,6 +71,21 @@ def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Gen
                     first = error
     if first is not None:
         raise first
+
+
+async def in_a_thread(work: Callable[[], R]) -> R:
+    """Return what work in a thread returns; if the task is cancelled, what the work awaits is cancelled, too."""
+    awaited = Awaited()
+
+    def held() -> R:
+        with awaited.here():
+            return work()
+
+    try:
+        return await asyncio.to_thread(held)
+    except asyncio.CancelledError:
+        awaited.cancel()
+        raise
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 """`evaluate`, and one evaluation class per level: the short ways to run an experiment."""
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic
 
-from rag_evaluation_framework._support.coroutines import Awaited
+from rag_evaluation_framework._support.side_by_side import in_a_thread
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder
@@ -252,17 +251,8 @@ class Evaluation(ABC, Generic[U]):
         Raises:
             InputError: As `run` does.
         """
-        awaited = Awaited()
-
-        def work() -> EvaluationResult[U]:
-            with awaited.here():
-                return self.run(chunker, embedder, vector_store, k, reranker, metrics, config, retriever)
-
-        try:
-            return await asyncio.to_thread(work)
-        except asyncio.CancelledError:
-            awaited.cancel()
-            raise
+        given = (chunker, embedder, vector_store, k, reranker, metrics, config, retriever)
+        return await in_a_thread(lambda: self.run(*given))
 
 
 @dataclass(frozen=True, init=False)

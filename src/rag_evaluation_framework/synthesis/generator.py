@@ -1,14 +1,13 @@
 """`SyntheticDataGenerator`: what both generators share, from the plan to the saved dataset."""
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Generic
 
-from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import install_command
+from rag_evaluation_framework._support.side_by_side import in_a_thread
 from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.llm_client import LLMClient
@@ -170,17 +169,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
 
         If the task is cancelled, nothing else is asked; what was answered is kept.
         """
-        awaited = Awaited()
-
-        def work() -> Dataset[U]:
-            with awaited.here():
-                return self.generate(queries_per_doc, upload_to_langsmith, dataset_name)
-
-        try:
-            return await asyncio.to_thread(work)
-        except asyncio.CancelledError:
-            awaited.cancel()
-            raise
+        return await in_a_thread(lambda: self.generate(queries_per_doc, upload_to_langsmith, dataset_name))
 
     def plan(self, queries_per_doc: int = 5) -> list[tuple[str, QuestionRequest]]:
         """Return the requests for questions, each with the name of its strategy; nothing is asked.
