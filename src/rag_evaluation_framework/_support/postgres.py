@@ -59,11 +59,11 @@ class Connection:
     Args:
         owner: Whose it is, for messages.
         dsn: The connection string.
+        table: The name of the table that it is for.
     """
 
-    def __init__(self, owner: str, dsn: str) -> None:
-        self._owner = owner
-        self._dsn = dsn
+    def __init__(self, owner: str, dsn: str, table: str) -> None:
+        self._owner, self._dsn, self._table = owner, dsn, table
         self._psycopg = require("psycopg", extra="pgvector", needed_by=owner)
         self._lock = threading.RLock()  # transactions of several threads on one connection would mix
         self._connection: Any = None
@@ -86,6 +86,12 @@ class Connection:
                 if connection.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
                     connection.close()
                 raise
+
+    def sql(self, statement: str, **literals: Any) -> Any:
+        """Return a statement with its `{table}`, `{hnsw}` (the name of the index) and literals filled in."""
+        sql = self._psycopg.sql
+        names = {"table": sql.Identifier(self._table), "hnsw": sql.Identifier(f"{self._table}_hnsw")}
+        return sql.SQL(statement).format(**names, **{key: sql.Literal(value) for key, value in literals.items()})
 
     def close(self) -> None:
         """Close it; it can be used again."""

@@ -111,7 +111,7 @@ class PgVectorEngine(Component):
         self._embedder: Embedder = as_component("embedder", self.embedder, _OWNER)
         self._chunker = position_aware(as_component("chunker", self.chunker, _OWNER))
         self._psycopg = require("psycopg", extra="pgvector", needed_by=_OWNER)
-        self._connection = Connection(_OWNER, self.dsn)
+        self._connection = Connection(_OWNER, self.dsn, self.table)
 
     def ingest(self, document: Document) -> None:
         """Add a document; one of the same id is replaced, in one transaction.
@@ -131,8 +131,8 @@ class PgVectorEngine(Component):
             with self._connection.transaction() as cursor:
                 # Of two that add the same document at once, the second waits for the first.
                 cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [document.id])
-                cursor.execute(self._sql("DELETE FROM {table} WHERE doc_id = %s"), [document.id])
-                with cursor.copy(self._sql(_COPY)) as copy:
+                cursor.execute(self._connection.sql("DELETE FROM {table} WHERE doc_id = %s"), [document.id])
+                with cursor.copy(self._connection.sql(_COPY)) as copy:
                     copy.set_types(_COPIED)
                     for number, (chunk, vector) in enumerate(zip(chunks, vectors, strict=True)):
                         metadata = self._json({**document.metadata, **chunk.metadata})
@@ -190,7 +190,8 @@ class PgVectorEngine(Component):
             )
         with self._told("delete"), self._connection.transaction() as cursor:
             if self._is_there(cursor):
-                cursor.execute(self._sql("DELETE FROM {table} WHERE starts_with(doc_id, %s)"), [scope_prefix])
+                delete = self._connection.sql("DELETE FROM {table} WHERE starts_with(doc_id, %s)")
+                cursor.execute(delete, [scope_prefix])
 
     def close(self) -> None:
         """Close the connection; the documents stay. The engine can be used again."""
@@ -226,7 +227,8 @@ class PgVectorEngine(Component):
     def _found(self, cursor: Any, settings: Mapping[str, str], given: Mapping[str, Any]) -> list[dict[str, Any]]:
         for name, value in settings.items():
             cursor.execute("SELECT set_config(%s, %s, true)", [name, value])  # for this transaction alone
-        cursor.execute(self._sql(_SEARCH), given, prepare=False)  # planned for this scope, which may be small or large
+        # Planned for this scope, which may be small or large.
+        cursor.execute(self._connection.sql(_SEARCH), given, prepare=False)
         names = [column.name for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
@@ -234,16 +236,17 @@ class PgVectorEngine(Component):
         """Create the table, and the index if it is asked for, unless they are there."""
         if self._made:
             return
-        comment = {"made_by": MADE_BY, "dimension": self._dimension, "embedder": component_name(self._embedder)}
+        told = {"made_by": MADE_BY, "dimension": self._dimension, "embedder": component_name(self._embedder)}
+        comment = self._connection.sql("COMMENT ON TABLE {table} IS {told}", told=json.dumps(told))
         check_dimension(f"{_OWNER}.ingest", self._dimension, indexed=self.index == "hnsw")
         try:
             with self._connection.transaction() as cursor:
                 create_extension(_OWNER, cursor)  # others that make a table at the same time wait from here on
                 if not self._is_there(cursor):
-                    cursor.execute(self._sql(_CREATE, dimension=self._dimension))
-                    cursor.execute(self._sql("COMMENT ON TABLE {table} IS {comment}", comment=json.dumps(comment)))
+                    cursor.execute(self._connection.sql(_CREATE, dimension=self._dimension))
+                    cursor.execute(comment)
                 if self.index == "hnsw":
-                    cursor.execute(self._sql(_INDEX, m=self.m, ef_construction=self.ef_construction))
+                    cursor.execute(self._connection.sql(_INDEX, m=self.m, ef_construction=self.ef_construction))
                     check_built(_OWNER, cursor, self.table, self.m, self.ef_construction)
         except self._psycopg.Error as error:
             raise ConfigError(
@@ -290,12 +293,6 @@ class PgVectorEngine(Component):
     def _json(self, value: object) -> Any:
         _check_keys(value)
         return self._psycopg.types.json.Jsonb(value)
-
-    def _sql(self, statement: str, **literals: Any) -> Any:
-        """Return a statement with its `{table}`, `{hnsw}` (the name of the index) and literals filled in."""
-        sql = self._psycopg.sql
-        names = {"table": sql.Identifier(self.table), "hnsw": sql.Identifier(f"{self.table}_hnsw")}
-        return sql.SQL(statement).format(**names, **{key: sql.Literal(value) for key, value in literals.items()})
 
 
 def _check_keys(value: object) -> None:

@@ -82,7 +82,7 @@ class PgVectorStore(DatabaseVectorStore):
         check_connection(_OWNER, self.dsn, self.table)
         check_index(_OWNER, self.index, self.m, self.ef_construction, self.ef_search)
         self._psycopg = require("psycopg", extra="pgvector", needed_by=_OWNER)
-        self._connection = Connection(_OWNER, self.dsn)
+        self._connection = Connection(_OWNER, self.dsn, self.table)
 
     def close(self) -> None:
         """Close the connection; the table stays. The store can be used again."""
@@ -99,12 +99,6 @@ class PgVectorStore(DatabaseVectorStore):
                 yield cursor
         except (self._psycopg.errors.UndefinedTable, self._psycopg.errors.UniqueViolation) as error:
             raise replaced(_OWNER, self.table, "table") from error
-
-    def _sql(self, statement: str, **literals: Any) -> Any:
-        """Return a statement with its `{table}`, `{hnsw}` (the name of the index) and literals filled in."""
-        sql = self._psycopg.sql
-        names = {"table": sql.Identifier(self.table), "hnsw": sql.Identifier(f"{self.table}_hnsw")}
-        return sql.SQL(statement).format(**names, **{key: sql.Literal(value) for key, value in literals.items()})
 
     def _check_ours(self, known: KnownTable) -> None:
         check_ours(_OWNER, self.table, known.comment, "table")
@@ -134,7 +128,7 @@ class PgVectorStore(DatabaseVectorStore):
     def _count(self) -> int:
         with self._transaction() as cursor:
             # Numbers have no gaps, and the greatest is found at once, where counting reads the whole table.
-            cursor.execute(self._sql("SELECT coalesce(max(number) + 1, 0) FROM {table}"))
+            cursor.execute(self._connection.sql("SELECT coalesce(max(number) + 1, 0) FROM {table}"))
             (count,) = cursor.fetchone()
             self._check_unreplaced(cursor)
         return int(count)
@@ -150,8 +144,8 @@ class PgVectorStore(DatabaseVectorStore):
         try:
             with self._transaction() as cursor:
                 create_extension(_OWNER, cursor)
-                cursor.execute(self._sql(create, dimension=dimension))
-                cursor.execute(self._sql("COMMENT ON TABLE {table} IS {comment}", comment=comment))
+                cursor.execute(self._connection.sql(create, dimension=dimension))
+                cursor.execute(self._connection.sql("COMMENT ON TABLE {table} IS {comment}", comment=comment))
                 self._known = known_table(cursor, self.table)
         except self._psycopg.errors.DuplicateTable as error:
             raise replaced(_OWNER, self.table, "table") from error
@@ -161,7 +155,7 @@ class PgVectorStore(DatabaseVectorStore):
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
         columns = ", ".join(f'"{name}"' for name in _COLUMNS)
         with self._transaction() as cursor:
-            with cursor.copy(self._sql(f"COPY {{table}} ({columns}) FROM STDIN (FORMAT BINARY)")) as copy:
+            with cursor.copy(self._connection.sql(f"COPY {{table}} ({columns}) FROM STDIN (FORMAT BINARY)")) as copy:
                 copy.set_types(
                     [kind.replace("bigint", "int8").replace("integer", "int4") for kind in _COLUMNS.values()]
                 )
@@ -198,7 +192,7 @@ class PgVectorStore(DatabaseVectorStore):
         # Vectors have length 1, so the inner product is the cosine; pgvector's cosine of a zero vector is NaN, and its
         # cosine index leaves zero vectors out.
         cursor.execute(
-            self._sql(
+            self._connection.sql(
                 "SELECT -(embedding <#> %(query)s), number, chunk, tableoid FROM {table} "
                 "ORDER BY embedding <#> %(query)s LIMIT %(count)s"
             ),
@@ -220,14 +214,14 @@ class PgVectorStore(DatabaseVectorStore):
             "WITH (m = {m}, ef_construction = {ef_construction})"
         )
         with self._transaction() as cursor:
-            cursor.execute(self._sql(build, m=self.m, ef_construction=self.ef_construction))
+            cursor.execute(self._connection.sql(build, m=self.m, ef_construction=self.ef_construction))
             check_built(_OWNER, cursor, self.table, self.m, self.ef_construction)
             self._check_unreplaced(cursor)
         self._indexed = True
 
     def _first(self, count: int) -> list[str]:
         with self._transaction() as cursor:
-            cursor.execute(self._sql("SELECT chunk FROM {table} ORDER BY number LIMIT %s"), [count])
+            cursor.execute(self._connection.sql("SELECT chunk FROM {table} ORDER BY number LIMIT %s"), [count])
             chunks = [str(chunk) for (chunk,) in cursor]
             self._check_unreplaced(cursor)
         return chunks
@@ -237,7 +231,7 @@ class PgVectorStore(DatabaseVectorStore):
             known = known_table(cursor, self.table)
             if known is not None:
                 self._check_ours(known)
-                cursor.execute(self._sql("DROP TABLE {table}"))
+                cursor.execute(self._connection.sql("DROP TABLE {table}"))
         self._known, self._indexed = None, False
 
 
