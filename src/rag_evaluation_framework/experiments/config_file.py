@@ -212,25 +212,15 @@ class ConfigFile(BaseModel):
         return str(folder / from_home(self.tokenizer)) if self.tokenizer is not None and is_file else self.tokenizer
 
     def _retriever(self, part: Callable[[Kind, Any], Any]) -> Any:
-        parts = {
-            key: value
-            for key, value in (
-                ("chunker", self.chunker),
-                ("embedder", self.embedder),
-                ("vector_store", self.vector_store),
-            )
-            if value is not None
-        }
-        if self.retriever is None:
-            kind = "vector-rag" if self.embedder is not None or self.vector_store is not None else "bm25"
-            retriever = part("retriever", {"type": kind, **parts})
-        elif isinstance(self.retriever, str) and self.retriever in ("bm25", "vector-rag"):
-            retriever = part("retriever", {"type": self.retriever, **parts})
-        elif parts:
-            raise ConfigError(_parts_beside(self.retriever, parts))
-        else:
-            return self._without_engine(part("retriever", self.retriever))
-        return retriever
+        parts = {key: value for key in _PIPELINE[1:] if (value := getattr(self, key)) is not None}
+        kind: Any = self.retriever
+        if kind is None:
+            kind = "bm25" if parts.keys() <= {"chunker"} else "vector-rag"
+        if kind in ("bm25", "vector-rag"):
+            return part("retriever", {"type": kind, **parts})
+        if parts:
+            raise ConfigError(_parts_beside(kind, parts))
+        return self._without_engine(part("retriever", kind))
 
     def _without_engine(self, retriever: Any) -> Any:
         """Return a retriever; raise ConfigError if an engine is in it: what may be written is checked for `engine`."""
