@@ -121,10 +121,11 @@ class _Push:
         try:
             for examples in _batches(plan.create):
                 with answering(self.client, f"creating {_counted(examples)}"):
-                    self.client.create_examples(dataset_id=self.dataset.id, examples=list(map(self._created, examples)))
+                    rows = [_row(each.id_in(self.dataset.id), each, "reference_outputs") for each in examples]
+                    self.client.create_examples(dataset_id=self.dataset.id, examples=rows)
             for updates in _batches(plan.update):
                 with answering(self.client, f"updating {_counted(updates)}"):
-                    changed = [_changed(there.id, example) for there, example in updates]
+                    changed = [_row(there.id, example, "outputs") for there, example in updates]
                     self.client.update_examples(dataset_id=self.dataset.id, updates=changed)
             for missing in _batches(plan.missing if self.delete_missing else []):
                 with answering(self.client, f"deleting {_counted(missing)}"):
@@ -135,24 +136,11 @@ class _Push:
             return error
         return None
 
-    def _created(self, example: PushedExample) -> dict[str, Any]:
-        return {
-            "id": example.id_in(self.dataset.id),
-            "inputs": example.inputs,
-            "reference_outputs": example.outputs,
-            "metadata": example.metadata,
-            "split": example.splits,
-        }
 
-
-def _changed(identity: str, example: PushedExample) -> dict[str, Any]:
-    return {
-        "id": identity,
-        "inputs": example.inputs,
-        "outputs": example.outputs,
-        "metadata": example.metadata,
-        "split": example.splits,
-    }
+def _row(identity: Any, example: PushedExample, outputs: str) -> dict[str, Any]:
+    """Return an example as the SDK takes it, which calls the outputs otherwise when it is created."""
+    told = {"metadata": example.metadata, "split": example.splits}
+    return {"id": identity, "inputs": example.inputs, outputs: example.outputs, **told}
 
 
 def _batches(items: Iterable[ItemT]) -> Iterator[list[ItemT]]:

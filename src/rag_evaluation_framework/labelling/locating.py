@@ -7,7 +7,7 @@ are located in the corpus as people copy them, so nobody counts offsets. Other c
 question; the optional column `id` sets its id.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -79,28 +79,17 @@ def check_quotes(
     locator, resolver = QuoteLocator.of(corpus), DocumentResolver(corpus)
     table = read_quote_table(path)
     answered = {_key(record) for _, record in table.records if record["quote"].strip()}
-    return QuoteCheck(
-        str(path),
-        corpus,
-        with_conflicts(
-            _elsewhere(
-                [
-                    _check(number, record, locator, resolver, _key(record) in answered, verbatim_only, repeated)
-                    for number, record in _with_progress(table.records)
-                ],
-                corpus,
-            )
-        ),
-        table.columns,
-    )
+    rows = [
+        _check(number, record, locator, resolver, _key(record) in answered, verbatim_only, repeated)
+        for number, record in tqdm(
+            table.records, desc="Locating quotes", unit="quote", delay=2, disable=None, leave=False
+        )
+    ]
+    return QuoteCheck(str(path), corpus, with_conflicts(_elsewhere(rows, corpus)), table.columns)
 
 
 def _key(record: Mapping[str, str]) -> str:
     return record["id"] or record["question"]
-
-
-def _with_progress(records: Sequence[tuple[int, dict[str, str]]]) -> Iterator[tuple[int, dict[str, str]]]:
-    yield from tqdm(records, desc="Locating quotes", unit="quote", delay=2, disable=None, leave=False)
 
 
 def _check(

@@ -49,6 +49,7 @@ class KeptAnswers:
 
     Attributes:
         folder: The folder of the answers.
+        used: How many answers were read instead of being asked for.
         problem: Why an answer could not be kept; None as long as all are.
     """
 
@@ -56,13 +57,8 @@ class KeptAnswers:
         self.folder = Path(from_home(root)) / "cache" / "answers"
         self._lock = Lock()
         self._asking: dict[str, Lock] = {}
-        self._used = 0
+        self.used = 0
         self.problem: str | None = None
-
-    @property
-    def used(self) -> int:
-        """How many answers were read instead of being asked for."""
-        return self._used
 
     @property
     def size(self) -> int:
@@ -84,7 +80,7 @@ class KeptAnswers:
             if answer is None:
                 return
             with self._lock:
-                self._used += 1
+                self.used += 1
             yield answer
 
     def keep(self, key: str, attempt: int, answer: KeptAnswer) -> None:

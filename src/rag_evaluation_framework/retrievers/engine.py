@@ -72,7 +72,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
     ingest: bool = False
     custom_scope: bool = False
     run_id: str = ""
-    _wrote = False  # no field: whether something may have been deleted or written
+    wrote = False  # no field: whether `index` began to delete and write
 
     def __post_init__(self) -> None:
         check_engine(self.engine)
@@ -179,7 +179,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         engine: Any = self.engine
         if self.run_id and self.filled(self.scope) != self.scope:
             note(f"{RUN_ID} is {self.run_id}")
-        object.__setattr__(self, "_wrote", True)
+        object.__setattr__(self, "wrote", True)
         self.clean()
         with tqdm(corpus, desc="Ingesting", unit="document", delay=2, disable=None, leave=False) as documents:
             for document in documents:
@@ -202,11 +202,6 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
     def written(self) -> str:
         """What the run wrote, for messages."""
         return f"what the run wrote in {self.filled(self.scope)!r}"
-
-    @property
-    def wrote(self) -> bool:
-        """Whether `index` began to delete and write."""
-        return self._wrote
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return what the engine finds in the scope."""
