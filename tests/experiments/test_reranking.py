@@ -295,18 +295,6 @@ class TestSaved:
         alone = load_result((folder / "report.json").rename(tmp_path / "alone.json"))
         assert alone.reranking.before == replace(result.reranking.before, failures=alone.failures)
 
-    def test_a_reader_that_does_not_know_of_it_reads_the_report(self, saved, tmp_path):
-        """Keys that are not known are ignored, so that reports without it and with it are of one schema version."""
-        result, folder = saved
-        report = json.loads((folder / "report.json").read_text())
-        for told in report["queries"]:
-            told.pop("before", None)
-            told.pop("ceilings", None)
-        (tmp_path / "old.json").write_text(json.dumps({key: report[key] for key in report if key != "reranking"}))
-        old = load_result(tmp_path / "old.json")
-        assert old.reranking is None
-        assert old.metrics == result.metrics
-
     @pytest.mark.parametrize(
         ("key", "value", "message"),
         [
