@@ -154,16 +154,15 @@ def test_without_the_reranker_recall_is_that_of_the_candidates():
     known = evidence(documents("u0", "u1"), ["u2", "u0", "u1"], first=["u0", "u1", "u2"])
     assert losses_of(known).without_reranker[0] == 1
     alone = losses_of(evidence(documents("u0"), ["u0"]))
-    assert (alone.without_reranker, alone.first_order) == (None, None)
+    assert alone.without_reranker is None
 
 
-@pytest.mark.parametrize(("given", "before"), [(1, 0), (2, 0.5), (3, 0.5)])
-def test_the_first_order_is_that_of_the_candidates_at_the_cutoff(given, before):
+@pytest.mark.parametrize("given", [1, 2, 3])
+def test_without_the_reranker_as_much_is_read_whatever_it_was_given(given):
     deep = ["u2", "u1", "u0"]
     losses = losses_of(evidence(documents("u0", "u1"), deep[:given][::-1], first=deep[:given], deep=deep))
-    assert losses.first_order.tolist() == [before]
     assert losses.without_reranker.tolist() == [0.5]
-    assert losses.general["not_a_candidate"].tolist() == losses.lost["not_a_candidate"].tolist()
+    assert losses.unexplained == losses.lost
 
 
 def test_losses_are_those_of_sets():

@@ -47,7 +47,7 @@ def test_a_run_is_explained_by_cause(rag_eval, saved):
         "scored 3 of 3 answerable questions (0 skipped, 0 failed)",
         "mean 0.667 of 3 questions, so 0.333 is missing",
     ]
-    assert any(line.startswith("What would help most: ") for line in lines)
+    assert any(line.startswith("What to change first: ") for line in lines)
     (row,) = [line.split() for line in lines if line.startswith(" retrieved, but beyond the cutoff")]
     assert row[-3:] == ["0.333", "100%", "1"]
     assert "Questions that lost most" in lines

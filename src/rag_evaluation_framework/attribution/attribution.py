@@ -1,9 +1,9 @@
 """`Attribution`: where a run lost relevant text or units, by cause, over all of its questions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from rag_evaluation_framework.attribution.told_recall import (
     told_losses,
     unlocated,
 )
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -76,7 +77,7 @@ class Attribution(Shown):
         tokenizer: Any = None,
         deep: bool = False,
     ) -> "Attribution":
-        """Tell where a run lost what was relevant: what it missed, divided by cause, and what would help most.
+        """Tell where a run lost what was relevant: what it missed, divided by cause, and what to change first.
 
         The pipeline of the run is made again from its record, indexes the documents again and is asked for 100 results
         of every question, if all of its parts are of this package and need no network; else what the run retrieved has
@@ -129,10 +130,10 @@ class Attribution(Shown):
 
     @cached_property
     def advice(self) -> Advice | None:
-        """What would help most, with its evidence; None if nothing is missing, or no change promises more."""
+        """What to change first; None if nothing is missing, or no change is about it."""
         if self.mostly_unlocated:
             return None
-        return advice(self.losses, self.score, self.depth, deep_asks=self.deep_asks)
+        return advice(self.losses, self.depth, deep_asks=self.deep_asks)
 
     def causes(self, row: int) -> dict[Cause, float]:
         """Return what each cause lost of one question, the greatest loss first, without those that lost nothing."""
@@ -212,7 +213,7 @@ class Attribution(Shown):
                 self.headline,
                 f"mean {number(self.recall)} of {len(self.query_ids)} questions, so {number(missing)} is missing",
                 *self._ceilings(),
-                *([f"What would help most: {found.text}"] if found is not None else []),
+                *([f"What to change first: {found.text}"] if found is not None else []),
             ),
             header=("", "lost", "of it", "questions"),
             rows=tuple(
@@ -268,28 +269,15 @@ class Attribution(Shown):
 
 def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
     """Return the losses of some of the questions."""
-    if kept.all():
-        return losses
-    without, first, chunking = losses.without_reranker, losses.first_order, losses.chunking
-    return replace(
-        losses,
-        recall=losses.recall[kept],
-        lost={cause: column[kept] for cause, column in losses.lost.items()},
-        asked=losses.asked[kept],
-        best_rank=losses.best_rank[kept],
-        without_reranker=None if without is None else without[kept],
-        first_order=None if first is None else first[kept],
-        split=losses.split[kept],
-        split_found=losses.split_found[kept],
-        truncated=losses.truncated[kept],
-        embedded=losses.embedded[kept],
-        embedded_found=losses.embedded_found[kept],
-        cut_off=losses.cut_off[kept],
-        cut_off_read=losses.cut_off_read[kept],
-        general={cause: column[kept] for cause, column in losses.general.items()},
-        chunking=None if chunking is None else Bound(chunking.recall[kept], chunking.exact[kept]),
-        candidates=Bound(losses.candidates.recall[kept], losses.candidates.exact[kept]),
-    )
+
+    def rows(value: Any) -> Any:
+        if isinstance(value, Bound):
+            return Bound(value.recall[kept], value.exact[kept])
+        if isinstance(value, dict):
+            return {cause: column[kept] for cause, column in cast("dict[Cause, Numbers]", value).items()}
+        return None if value is None else value[kept]
+
+    return losses if kept.all() else Losses(**{name: rows(value) for name, value in vars(losses).items()})
 
 
 def _bound_record(bound: Bound) -> dict[str, Any]:

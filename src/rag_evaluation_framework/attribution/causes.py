@@ -28,6 +28,8 @@ STEPS: tuple[Cause, ...] = tuple(cause for cause in CAUSES if cause != "not_aske
 def divided(had: Sequence[Numbers], whole: Numbers, asked: NDArray[np.bool_]) -> dict[Cause, Numbers]:
     """Divide what is missing into causes: each step loses what it does not have of what the step before it had.
 
+    What is in no ranking is `not_retrieved` where one was asked for that is deep enough to blame the retriever.
+
     Args:
         had: What each step had, from all that is in the corpus to what was read at the cutoff; shape (queries,) each.
             No step has more than the one before it.
@@ -35,18 +37,14 @@ def divided(had: Sequence[Numbers], whole: Numbers, asked: NDArray[np.bool_]) ->
         asked: For which questions a deep ranking is known; shape (queries,).
 
     Returns:
-        What each cause lost, shape (queries,), at least 0; together what is missing at the cutoff.
+        The share of the whole that each cause lost, shape (queries,), in [0, 1]; together what is missing at the
+        cutoff.
     """
-    before = [whole, *had[:-1]]
-    steps = zip(STEPS, before, had, strict=True)
-    lost: dict[Cause, Numbers] = {cause: np.maximum(earlier - later, 0.0) for cause, earlier, later in steps}
-    lost.update(not_found(lost["not_retrieved"], asked))
-    return lost
-
-
-def not_found(lost: Numbers, asked: NDArray[np.bool_]) -> dict[Cause, Numbers]:
-    """Return what is in no ranking, by whether one was asked for that is deep enough to blame the retriever."""
-    return {"not_retrieved": np.where(asked, lost, 0.0), "not_asked_for": np.where(asked, 0.0, lost)}
+    steps = zip(STEPS, [whole, *had[:-1]], had, strict=True)
+    lost: dict[Cause, Numbers] = {cause: np.maximum(earlier - later, 0.0) / whole for cause, earlier, later in steps}
+    missing = lost["not_retrieved"]
+    lost |= {"not_retrieved": np.where(asked, missing, 0.0), "not_asked_for": np.where(asked, 0.0, missing)}
+    return {cause: lost[cause] for cause in CAUSES}
 
 
 def told(cause: Cause, depth: int | None) -> str:

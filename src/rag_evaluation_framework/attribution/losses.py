@@ -36,19 +36,11 @@ class Losses:
             known.
         without_reranker: The recall of the ranking before the reranker, however few of it were given to the reranker;
             NaN where no deep ranking is known, None if there is no reranker.
-        first_order: The recall of the candidates of the reranker in their first order, so that it is the reranker that
-            lost or won what the recall of the run differs by; NaN and None as of `without_reranker`.
         split: What of `lost` belongs to answers that are in chunks, none of which holds them whole. 0 for units.
-        split_found: The same of those answers only of which a part was read, as far as the budget can hold it.
         truncated: What of `lost` is in chunks, but behind what the embedder reads of them. 0 for units.
-        embedded: What of all that is relevant the embedder reads of chunks, and what of that was found; 0 for units.
-        embedded_found: See there.
         cut_off: What of `lost` is in chunks, but behind what the budget reads of them, were they the first result, so
             that no order brings it. 0 for units, and for a number of results.
-        cut_off_read: At most so much of that is in the results that were begun at the cutoff, or in the first, and
-            can be held by the budget.
-        general: What was lost by ranking, `not_retrieved`, `not_asked_for`, `not_a_candidate` and `beyond_cutoff`, and
-            by neither split, truncation nor the end of the budget.
+        unexplained: What each cause lost of what is neither split, truncated nor cut off.
         chunking: The best recall for these chunks at this cutoff; None if the chunks are not known.
         candidates: The best recall for the candidates of the run's reranker or, without one, for the deepest ranking.
     """
@@ -58,14 +50,9 @@ class Losses:
     asked: NDArray[np.bool_]
     best_rank: Integers
     without_reranker: Numbers | None
-    first_order: Numbers | None
     split: Numbers
-    split_found: Numbers
     truncated: Numbers
-    embedded: Numbers
-    embedded_found: Numbers
     cut_off: Numbers
-    cut_off_read: Numbers
-    general: Mapping[Cause, Numbers]
+    unexplained: Mapping[Cause, Numbers]
     chunking: Bound | None
     candidates: Bound

@@ -12,8 +12,6 @@ from rag_evaluation_framework.attribution.useful_results import grouped, readabl
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.hit_table import RankedHits
-from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.data.spans import merge_overlapping_spans
 from rag_evaluation_framework.judging.ceilings import largest_sums, relevant_parts
 from rag_evaluation_framework.judging.span_columns import SpanColumns
 from rag_evaluation_framework.judging.span_truth import SpanTruth
@@ -28,23 +26,6 @@ def best_of_chunks(steps: SpanSteps) -> Bound | None:
     """Return the best recall for the chunks of the corpus; None if they are not known."""
     useful = useful_chunks(steps)
     return None if useful is None else _best(steps, useful)
-
-
-def best_of_any_chunks(steps: SpanSteps) -> Numbers:
-    """Return the best recall for any chunks: 1, but where the answers themselves are longer than the budget.
-
-    Of answers with several places it is 1, as a shorter place may do.
-    """
-    known = steps.evidence
-    best = np.ones(len(known.truth))
-    if known.budget is None:
-        return best
-    for row, entry in enumerate(known.truth):
-        if not entry.has_alternatives:
-            spans = merge_overlapping_spans(entry.relevant)
-            hits = RankedHits.of([tuple(Hit(doc_id=span.doc_id, start=span.start, end=span.end) for span in spans)])
-            best[row] = min(known.cutoff.size / max(int(known.budget.costs(hits.flat).sum()), 1), 1.0)
-    return best
 
 
 def best_of_candidates(steps: SpanSteps) -> Bound:

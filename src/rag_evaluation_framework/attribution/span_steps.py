@@ -122,14 +122,6 @@ class SpanSteps:
         reached = farthest[before] if len(order) else np.zeros_like(before)
         return covered, (before >= 0) & (reached >= places.document * width + places.end)
 
-    def touched(self, rows: SpanColumns) -> NDArray[np.bool_]:
-        """Return of which spans of places these rows have a character; shape (spans,)."""
-        line = Line.of(rows, self.places, depth=1)
-        found: NDArray[np.bool_] = np.zeros(len(self.places.query), dtype=np.bool_)
-        shared = Shared.of(line.pieces, line.relevant)
-        found[shared.stretch[shared.lengths > 0]] = True
-        return found
-
     def best_ranks(self) -> Integers:
         """Return the first rank, from 1, with which more is had than was read; 0 where there is none.
 

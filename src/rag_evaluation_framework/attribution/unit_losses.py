@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.attribution.causes import CAUSES, STEPS, Cause, divided
+from rag_evaluation_framework.attribution.causes import STEPS, divided
 from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.attribution.losses import Bound, Losses
 from rag_evaluation_framework.data.chunks import AnyChunk
@@ -20,8 +20,6 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.levels import DOCUMENT, Level
-
-_BY_RANKING: tuple[Cause, ...] = ("not_retrieved", "not_asked_for", "not_a_candidate", "beyond_cutoff")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +76,7 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
     without = known.cut(known.deep)
     count = len(known.truth)
     had = np.zeros((len(STEPS), count))
-    unreranked, reachable = np.zeros((2, count)), np.zeros((2, count))
+    unreranked, reachable = np.zeros(count), np.zeros((2, count))
     ranks = np.zeros(count, dtype=np.int64)
     for row, entry in enumerate(known.truth):
         labels = [*entry.labels]
@@ -88,27 +86,21 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
         )
         steps = [units.in_corpus(labels), units.listed(labels), deep, first | ranked, some, read, read]
         had[:, row] = [accounted(entry, set[str]().union(*steps[number:])) for number in range(len(STEPS))]
-        unreranked[:, row] = [accounted(entry, bare), accounted(entry, some)]
+        unreranked[row] = accounted(entry, bare)
         ranks[row] = best_rank(entry, units.level, known.deep[row] if known.first is None else known.final[row], read)
         reachable[:, row] = [accounted(entry, units.listed(labels)), accounted(entry, first | read)]
     whole = np.array([len(entry.relevant) for entry in known.truth], dtype=np.float64)
     lost, nothing = divided([*had], whole, known.asked), np.zeros(count)
-    before = None if known.first is None else np.where(known.asked, unreranked / whole, np.nan)
     return Losses(
         recall=had[-1] / whole,
-        lost={cause: lost[cause] / whole for cause in CAUSES},
+        lost=lost,
         asked=known.asked,
         best_rank=ranks,
-        without_reranker=None if before is None else before[0],
-        first_order=None if before is None else before[1],
+        without_reranker=None if known.first is None else np.where(known.asked, unreranked / whole, np.nan),
         split=nothing,
-        split_found=nothing,
         truncated=nothing,
-        embedded=nothing,
-        embedded_found=nothing,
         cut_off=nothing,
-        cut_off_read=nothing,
-        general={cause: lost[cause] / whole for cause in _BY_RANKING},
+        unexplained=lost,
         chunking=None if units.in_chunks is None else _bound(known, reachable[0], whole),
         candidates=_bound(known, reachable[1], whole),
     )

@@ -23,7 +23,7 @@ _STYLES: Mapping[Style, str] = {
 
 
 def show_attribution(console: Console, attribution: Attribution, worst: int) -> None:
-    """Print where a run lost what was relevant, what would help, and the questions that lost most.
+    """Print where a run lost what was relevant, what to change first, and the questions that lost most.
 
     Args:
         console: Where to print.
