@@ -219,7 +219,8 @@ class Attribution(Shown):
             rows=tuple(
                 (name, number(lost), f"{lost / missing:.0%}", str(int((column > _NEARLY).sum())))
                 for name, column, lost in rows
-            ),
+            )
+            or (("nothing", number(0.0), "–", "0"),),
             notes=self.notes,
             worst_title="Questions that lost most",
             worst=tuple(
