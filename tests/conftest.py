@@ -1,5 +1,6 @@
 """What all tests share: the public data, a small corpus, and settings that make runs repeatable."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -28,6 +29,12 @@ os.environ.pop("COLUMNS", None)  # some runners set it, and what the tests start
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture(autouse=True)
+def interrupts_arrive():
+    """Ctrl-C in a callback of the garbage collector is lost; Hypothesis has one, for deadlines that we do not set."""
+    gc.callbacks.clear()
 
 
 def pytest_addoption(parser):
