@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 SHARED := $(wildcard ../shared)
 PYTEST_ARGS ?= $(if $(SHARED),--shared=$(SHARED))
 # These compare two commits or take long, and are run by hand.
-COMPARISONS := against exact_search house many_questions mutants superlinear trace
+COMPARISONS := against exact_search house many_questions mutants same superlinear trace
 BENCHMARKS := $(filter-out $(COMPARISONS:%=benchmarks/%.py),$(wildcard benchmarks/*.py))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test coverage check mutants fuzz docs format bench build clean
+.PHONY: help demo quick test coverage check goldens mutants fuzz docs format bench build clean
 
 help: ## Show the targets.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -45,6 +45,9 @@ check: $(VENV)/dev.stamp coverage ## Format, lint, types and docs, beside all te
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/python docs/generate_metrics.py --check
+
+goldens: $(VENV)/dev.stamp ## Keep what changed in tests/golden, if benchmarks/differences.toml says why.
+	$(BIN)/python benchmarks/same.py --keep
 
 mutants: $(VENV)/dev.stamp ## Run the tests on 300 mutants of the code that makes numbers: about half an hour.
 	$(BIN)/python benchmarks/mutants.py
