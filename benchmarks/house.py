@@ -16,6 +16,11 @@ Each is a git revision, or `.` for the working tree. Sources are parsed, never i
 - An *arrow* is a pair of rooms with at least one import.
 - *Floors* are the rooms on the longest way along the arrows; rooms that reach each other in a circle are listed, and
   stand on one floor.
+- *Code lines* hold something other than comments and docstrings; those of imports count, and are told apart.
+- *Sentences* are texts of two words or more outside of `report/`, but docstrings and what errors say: what is raised,
+  what is given to a class named `…Error`, and the module `errors`.
+- A field of a run is *spelt* in a file that has its name in any place; `timeout` stands for all of them.
+- An `except` is *broad* if it catches `Exception` or `BaseException`, or names nothing.
 - An arrow runs *upwards* if its end stands above its start on the `FLOORS` that the commit's own
   `tests/test_architecture.py` declares, and *sideways* if both stand on one floor above the ground. What has no floor
   there does neither, and is listed.
@@ -25,9 +30,11 @@ import argparse
 import ast
 import io
 import json
+import re
 import subprocess
 import sys
 import tarfile
+import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -91,6 +98,7 @@ class House:
     """
 
     def __init__(self, sources: Sources) -> None:
+        self.sources = sources
         inside = {PurePosixPath(path.removeprefix(SOURCE)): path for path in sources if path.startswith(SOURCE)}
         self.files = {path: sources[full] for path, full in inside.items() if path.suffix == ".py"}
         self.modules = {_dotted(path): path for path in self.files}
@@ -162,6 +170,71 @@ class House:
             if ends[0] != ends[1] and WHOLE_PACKAGE not in ends:
                 arrows.setdefault(ends, []).append(found)
         return arrows
+
+
+BROAD = (None, "Exception", "BaseException")
+NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+
+
+def size(sources: Sources) -> dict[str, int]:
+    """Return how much a tree is that people have to hold in their heads."""
+    code = {path: text for path, text in sources.items() if path.startswith(SOURCE) and path.endswith(".py")}
+    trees = {path: ast.parse(text) for path, text in code.items()}
+    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
+    tests = [text for path, text in sources.items() if path.startswith("tests/") and path.endswith(".py")]
+    lines = {path: _code_lines(text, trees[path]) for path, text in code.items()}
+    handlers = [node.type for node in nodes if isinstance(node, ast.ExceptHandler)]
+    names = [node.name for node in nodes if isinstance(node, ast.FunctionDef)]
+    return {
+        "code_lines": sum(number for number, _ in lines.values()),
+        "import_lines": sum(number for _, number in lines.values()),
+        "files": len(code),
+        "sentences": sum(
+            _sentences(tree)
+            for path, tree in trees.items()
+            if not path.startswith(f"{SOURCE}report/") and path != f"{SOURCE}errors.py"
+        ),
+        "files_that_spell_timeout": sum(re.search(r"\btimeout\b", text) is not None for text in code.values()),
+        "broad_excepts": sum((None if kind is None else ast.unparse(kind)) in BROAD for kind in handlers),
+        "check_functions": sum(name.lstrip("_").startswith("check") for name in names),
+        "test_functions": sum(len(re.findall(r"(?m)^ *(?:async )?def test_", text)) for text in tests),
+    }
+
+
+def _code_lines(text: str, tree: ast.Module) -> tuple[int, int]:
+    """Return the number of lines with code, and of these the number of lines of imports."""
+    docstrings = {line for node in _docstrings(tree) for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    lines = {
+        line for found in tokens if found.type not in NO_CODE for line in range(found.start[0], found.end[0] + 1)
+    } - docstrings
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return len(lines), sum((node.end_lineno or 0) - node.lineno + 1 for node in imports)
+
+
+def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
+    for node in ast.walk(tree):
+        for statement in getattr(node, "body", None) or [] if not isinstance(node, ast.Lambda | ast.IfExp) else []:
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                yield statement.value
+
+
+def _sentences(node: ast.AST) -> int:
+    """Return the number of texts of two words or more below a node."""
+    if isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        return 0
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error"):
+        return 0
+    inner = sum(map(_sentences, ast.iter_child_nodes(node)))
+    if isinstance(node, ast.JoinedStr):
+        text = "".join(str(part.value) if isinstance(part, ast.Constant) else " " for part in node.values)
+        inner -= sum(_is_sentence(str(part.value)) for part in node.values if isinstance(part, ast.Constant))
+        return inner + _is_sentence(text)
+    return inner + (isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_sentence(node.value))
+
+
+def _is_sentence(text: str) -> bool:
+    return re.search(r"[A-Za-z]{2,}\W* \W*[A-Za-z]{2,}", text) is not None
 
 
 def _dotted(path: PurePosixPath) -> str:
@@ -252,7 +325,6 @@ def measure(house: House) -> dict[str, Any]:
     sideways = [ends for ends in known if floors[ends[0]] == floors[ends[1]] != 0]
     files = Counter(path.parts[0] for path in house.files if len(path.parts) > 1)
     figures: dict[str, Any] = {
-        "files": len(house.files),
         "folders": len(house.rooms),
         "loose_modules": len(house.loose),
     }
@@ -275,7 +347,7 @@ def measure(house: House) -> dict[str, Any]:
         "sideways": len(sideways) if house.floors else None,
     }
     return {
-        "figures": figures,
+        "figures": {**size(house.sources), **figures},
         "loose": house.loose,
         "upwards": [str(found) for ends in upwards for found in apart[ends]],
         "sideways": [str(found) for ends in sideways for found in apart[ends]],
@@ -289,6 +361,13 @@ def measure(house: House) -> dict[str, Any]:
 
 
 TITLES = {
+    "code_lines": "code lines",
+    "import_lines": "  of imports",
+    "sentences": "sentences",
+    "files_that_spell_timeout": "files that spell timeout",
+    "broad_excepts": "broad excepts",
+    "check_functions": "functions that check",
+    "test_functions": "test functions",
     "files": "Python files",
     "folders": "folders",
     "loose_modules": "loose modules",
