@@ -57,6 +57,13 @@ def test_what_makes_a_run_unreliable_beats_a_failed_gate(rag_eval, project):
     assert rag_eval(*FLAGS[:-1], "own:half", "--gate", "recall@2 >= 0.9", "--allow-failures", "1").code == 1
 
 
+def test_no_gate_passes_in_a_run_that_is_not_reliable(rag_eval, project):
+    outcome = rag_eval(*FLAGS[:-1], "own:half", "--gate", "recall@2 >= 0.1")
+    assert outcome.code == 2
+    assert verdicts(project) == {"recall@2 >= 0.1": "not measured"}
+    assert outcome.err.count("1 of 4 questions failed, 0 may (allow_failures, --allow-failures)") == 1
+
+
 def test_a_gate_that_cannot_be_measured_ends_in_2_after_the_run_was_saved(rag_eval, project):
     outcome = rag_eval(*FLAGS, "--gate", "p95(rerank) <= 9s")
     assert outcome.code == 2

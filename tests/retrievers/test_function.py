@@ -110,6 +110,7 @@ class TestAsHits:
             ({"text": "Hello", "doc_id": "a.md", "start": 3}, Hit(DOCUMENT.id, 3, text="Hello")),
             ({"text": "Hello", "doc_id": "a.md", "end": np.int64(8)}, Hit(DOCUMENT.id, end=8, text="Hello")),
             ({"text": "Hello", "start": 12.5, "end": 15.0}, Hit(text="Hello")),
+            ({"text": "Hello", "start": 15, "end": 12}, Hit(text="Hello")),
             ({"text": "Hello", "score": None, "extra": object()}, Hit(text="Hello")),
             ({"text": None, "content": "Hello"}, Hit(text="Hello")),
             ({"doc_id": "a.md"}, Hit(DOCUMENT.id)),

@@ -255,7 +255,7 @@ def _from_mapping(result: Mapping[str, Any], source: str) -> Hit:
         if doc_id is None:
             named = [*map(fields.get, _SOURCES), *map(metadata.get, _METADATA_SOURCES)]
             sources = tuple(_id(name) for name in named if name is not None)
-            if type(start) is not int or type(end) is not int:  # of a transcript they are seconds
+            if not sources or type(start) is not int or type(end) is not int:  # of a transcript they are seconds
                 start, end = begin if sources else None, None
         elif start is None and end is None:
             start = begin
