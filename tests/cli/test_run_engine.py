@@ -647,6 +647,14 @@ from own import Engine
 from rag_evaluation_framework.retrievers import cleanup
 
 cleanup._SECONDS = 1.0
+asked = asyncio.run_coroutine_threadsafe
+
+def slowly(coroutine, loop):  # an interrupt may come before anybody waits
+    future = asked(coroutine, loop)
+    time.sleep(0.3)
+    return future
+
+asyncio.run_coroutine_threadsafe = slowly
 
 class Threads(Engine):
     held = threading.Lock()

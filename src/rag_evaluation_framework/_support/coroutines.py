@@ -74,10 +74,14 @@ def resolved(value: Any, patience: float | None = None) -> Any:
     if patience is not None and loop_is_blocked(patience):
         coroutine.close()
         raise TimeoutError("another coroutine, which does not await, keeps it from beginning")
-    future = asyncio.run_coroutine_threadsafe(coroutine, _running_loop())
+    future: Future[Any] | None = None
     try:
+        future = asyncio.run_coroutine_threadsafe(coroutine, _running_loop())
         return waited_for(future)
     except BaseException:
+        if future is None:  # Ctrl-C came before anybody waited, and the coroutine may have begun
+            _cancelled.set()
+            raise
         by_itself = future.done() and not _work_was_cancelled()
         if future.cancel() and not by_itself:  # after Ctrl-C nobody waits for it any more
             _cancelled.set()

@@ -61,12 +61,12 @@ def within(seconds: float, work: Callable[[], T]) -> T:
         if done.done():  # it is the work's own, or came together with the result
             return done.result()
     finally:
+        if not done.done():  # it is too late, or Ctrl-C came
+            _abandoned.append(thread)
         done.cancel()
         awaited.cancel()
     thread.join(_GRACE)
     _late.set()
-    if thread.is_alive():
-        _abandoned.append(thread)
     raise OutOfTime(abandoned=thread.is_alive() or loop_is_blocked(_GRACE))
 
 
