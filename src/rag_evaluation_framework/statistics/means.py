@@ -2,22 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import floor, inf, nan, sqrt
+from math import inf, nan
 
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers, mean_of
-from rag_evaluation_framework.statistics.clustered import by_cluster, distinct_columns, standard_error
+from rag_evaluation_framework.statistics.clustered import by_cluster, standard_error
 from rag_evaluation_framework.statistics.paired import LEVEL
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
 from rag_evaluation_framework.statistics.signs import RESAMPLES
+from rag_evaluation_framework.statistics.weights import Weighed
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SHARE = (0.0, 1.0)
 """The range of a score, unless its metric says otherwise."""
-_FEWEST = 999
-_MOST_WEIGHTS = 10_000_000  # drawn at all: about a tenth of a second
-_AT_ONCE = 4_000_000  # weights, for the sake of memory
 _COLUMNS = 64  # at once, for the sake of memory
 
 
@@ -59,16 +57,12 @@ def mean_scores(
 
     Of scores that are 0 or 1, and of independent questions, the interval is the exact one (`clopper_pearson`).
 
-    Of others, the questions are weighed at random (Rubin, Ann. Stat. 9 (1981), 130-134), beside one more question that
-    has the least score there can be for the lower bound, and the greatest for the upper one; the bounds are quantiles
-    of these means. This is the interval of Gaffke (J. Stat. Plan. Inference 128 (2005), 501-513; Learned-Miller and
-    Thomas, arXiv:1905.06208), which for scores of 0 or 1 is the exact one. It holds where a plain bootstrap fails, as
-    scores pile up at an end: 20 questions of 20 with a recall of 1 leave 0.83 to 1, and so do 20 of .99.
+    Of others, it is that of `Weighed`. It holds where a plain bootstrap fails, as scores pile up at an end: 20
+    questions of 20 with a recall of 1 leave 0.83 to 1, and so do 20 of .99.
 
     The range is that of the metric, never that of the sample: scores near an end do not say how far others reach.
 
-    Clusters are weighed as a whole, and their means are what was seen. The one more is as large as the root mean square
-    of their sizes, as large ones count for more. `benchmarks/error_rates.py` measures the coverage of all of this.
+    `benchmarks/error_rates.py` measures the coverage.
 
     Args:
         scores: Shape (questions, scores); NaN where a question lacks a score.
@@ -131,19 +125,15 @@ def _means(
     means = [mean_of(column) or 0.0 for column in scores.T]
     scores, scales = _scaled(scores)
     sums, sizes = by_cluster(scores, clusters)
-    distinct, column_of = distinct_columns(sizes)
-    count = max(min(resamples, _MOST_WEIGHTS // len(sums)), min(resamples, _FEWEST))
-    drawn = _weighed(np.hstack([sums, distinct]), count, seed)
+    weighed = Weighed.drawn(sums, sizes, resamples, seed)
     for number, (column, scale, limits) in enumerate(zip(scores.T, scales.tolist(), ranges, strict=True)):
         own, total, size = column[~np.isnan(column)], sums[:, number], sizes[:, number]
         mean = means[number] / scale
         if clusters is None and limits == SHARE and scale == 1 and bool(np.isin(own, (0.0, 1.0)).all()):
             low, high = clopper_pearson(int(own.sum()), len(own), LEVEL)
         else:
-            weights = drawn[:, scores.shape[1] + column_of[number]]
-            one_more = drawn[:, -1] * sqrt(float(size @ size) / float((size > 0).sum()))
             ends = ends_of(own, (limits[0] / scale, limits[1] / scale))
-            low, high = _bounds(drawn[:, number], weights, one_more, ends, (1 - LEVEL) / 2)
+            low, high = weighed.bounds(number, ends, (1 - LEVEL) / 2)
         yield MeanScore(
             mean=means[number],
             low=min(low, mean) * scale,
@@ -154,36 +144,3 @@ def _means(
             deviation=float(own.std(ddof=1)) * scale if len(own) > 1 else nan,
             quantiles=tuple(value * scale for value in np.quantile(own, QUANTILES).tolist()),
         )
-
-
-def _bounds(
-    weighed: Numbers, weights: Numbers, one_more: Numbers, ends: tuple[float, float], tail: float
-) -> tuple[float, float]:
-    """Return the bounds of a mean: quantiles of weighed means, beside one more score at the end of the range."""
-    low = _quantile((weighed + one_more * ends[0]) / (weights + one_more), tail)
-    return low, -_quantile(-(weighed + one_more * ends[1]) / (weights + one_more), tail)
-
-
-def _weighed(columns: Numbers, count: int, seed: int) -> Numbers:
-    """Return the sums of columns under random weights of their rows, and the weight of one row more in the last column.
-
-    Weights are exponential: divided by their sum they are as Dirichlet's with all parameters 1.
-    """
-    rows, width = columns.shape
-    beside: Numbers = np.zeros((rows + 1, width + 1))
-    beside[:rows, :width], beside[rows, width] = columns, 1.0
-    return np.concatenate([weights @ beside for weights in _weights(rows + 1, count, seed)])
-
-
-def _weights(width: int, count: int, seed: int) -> Iterator[Numbers]:
-    """Yield random weights in blocks of rows."""
-    random = np.random.default_rng(seed)
-    step = max(1, _AT_ONCE // width)
-    for first in range(0, count, step):
-        yield random.standard_exponential((min(step, count - first), width))
-
-
-def _quantile(values: Numbers, tail: float) -> float:
-    """Return the value that a tail of random ones is at most, of B values the one of rank tail (B + 1)."""
-    rank = max(floor(tail * (len(values) + 1) + 1e-9), 1) - 1
-    return float(np.partition(values, rank)[rank])

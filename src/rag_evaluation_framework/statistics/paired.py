@@ -1,7 +1,7 @@
 """Paired differences: a randomisation test, and the interval of what it does not reject."""
 
 from dataclasses import dataclass
-from math import ceil, floor, inf, log2
+from math import copysign, inf, isfinite, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from rag_evaluation_framework.statistics.signs import (
     flipped_sums,
     pattern_count,
 )
+from rag_evaluation_framework.statistics.weights import Weighed
 
 LEVEL = 0.95
 
@@ -79,7 +80,8 @@ def paired_differences(
     move a mean far, no d is in it that would need more of them than so few suggest (`clopper_pearson`): of 100 equal
     pairs, the interval is -0.036 to 0.036. Where nearly all that changed went one way, the test takes for symmetric
     what is not; so the interval also has what follows from how many may go that way: of 20 pairs that all gained 1,
-    0.83 to 1. Where few clusters change by much more than the others do, it is too short all the same.
+    0.83 to 1. Clusters may also go it farther than those that were seen, such as a large document that is lost whole:
+    they are weighed (`Weighed`).
 
     Args:
         differences: Candidate minus baseline, shape (pairs, scores); NaN where a pair lacks a score.
@@ -101,12 +103,22 @@ def paired_differences(
     is_exact = has_changed.sum(axis=0) <= log2(count)
     random, column_of = distinct_columns(np.where(is_exact & has_changed, 0.0, shares))
     flipped = flipped_sums(np.hstack([moved, random]), count, seed)
+    main = np.maximum(sums * np.sign(sums.sum(axis=0)), 0)  # what goes the way of the mean
+    weighed = None if clusters is None else Weighed.drawn(main, sizes, resamples, seed)
     found: list[PairedDifference | None] = []
     for number, total in enumerate(pairs.tolist()):
         limit = float(np.broadcast_to(largest, pairs.shape)[number])
         column = _Column(moved[:, number], shares[:, number], has_changed[:, number], int(total), limit)
         own = flipped[:, [number, len(pairs) + column_of[number]]]
-        found.append(column.tested(own, level, is_exact=bool(is_exact[number])) if total else None)
+        if not total:
+            found.append(None)
+            continue
+        if weighed is None:
+            main_way = column.main_way(level)
+        else:
+            most = limit if isfinite(limit) else float((main / np.maximum(sizes, 1))[:, number].max())
+            main_way = column.main_way_of_clusters(weighed.bounds(number, (0.0, most), (1 - level) / 2))
+        found.append(column.tested(own, level, main_way, is_exact=bool(is_exact[number])))
     return found
 
 
@@ -128,13 +140,16 @@ class _Column:
     pairs: int
     largest: float
 
-    def tested(self, flipped: Numbers, level: float, *, is_exact: bool) -> PairedDifference:
+    def tested(
+        self, flipped: Numbers, level: float, main_way: tuple[float, float], *, is_exact: bool
+    ) -> PairedDifference:
         """Return what flipping signs tells.
 
         Args:
             flipped: The sums of what was moved and of the shares under random signs, shape (resamples, 2); of the
                 shares of those only that did not change, if all patterns of the others are compared.
             level: The coverage of the interval.
+            main_way: Bounds of the mean if it is only in doubt how many change the way that it did, and how far.
             is_exact: Whether they are.
         """
         mean, changed = float(self.moved.sum()), int(self.has_changed.sum())
@@ -150,9 +165,9 @@ class _Column:
             nearest = _outermost(_equal(mean, sums, shares, width), total, 1 - level, is_exact=is_exact)
             low, high = min(low, nearest[0]), max(high, nearest[1])
         is_rejected = not low <= 0 <= high
-        fewest, most = self._main_way(mean, level)
-        if not is_rejected or min(fewest * mean, most * mean) > 0:  # the interval never contradicts the p-value
-            low, high = min(low, fewest), max(high, most)
+        for bound in main_way:
+            if not is_rejected or bound * mean > 0:  # the interval never contradicts the p-value
+                low, high = min(low, bound), max(high, bound)
         reach = self._reach(changed, level)
         as_far = int((np.abs(sums) >= abs(mean) - width).sum()) + (not is_exact)
         smallest = min(2.0 ** (1 - changed), 1.0)
@@ -183,21 +198,21 @@ class _Column:
         sums, shares = (np.tile(patterns @ own[self.has_changed], times) for own in (self.moved, self.shares))
         return sums, shares, others[: times * len(patterns)]
 
-    def _main_way(self, mean: float, level: float) -> tuple[float, float]:
-        """Return the bounds of the mean if it is only in doubt how many clusters change the way that it did.
-
-        They are those of a share, of as many clusters of equal size as have the same information (Korn and Graubard,
-        Survey Methodology 24 (1998), 193-201); what changed the other way is taken as it is.
-        """
+    def main_way(self, level: float) -> tuple[float, float]:
+        """Return the bounds of the mean of pairs that are independent if it is only in doubt how many go its way."""
+        mean = float(self.moved.sum())
         main = self.moved * mean > 0
-        if not main.any():
-            return mean, mean
-        sum_of_main, share = float(self.moved[main].sum()), float(self.shares[main].sum())
-        count = floor(1 / float(self.shares @ self.shares) + NEGLIGIBLE)  # of clusters of equal size
-        low = clopper_pearson(floor(share * count + NEGLIGIBLE), count, level)[0]
-        high = clopper_pearson(ceil(share * count - NEGLIGIBLE), count, level)[1]
-        found = [mean - sum_of_main + sum_of_main / share * bound for bound in (low, high)]
-        return min(found), max(found)
+        count, total = int(main.sum()), int((self.shares > 0).sum())
+        each = float(self.moved[main].sum()) / max(count, 1)
+        low, high = (mean + (bound * total - count) * each for bound in clopper_pearson(count, total, level))
+        return low, high
+
+    def main_way_of_clusters(self, amounts: tuple[float, float]) -> tuple[float, float]:
+        """Return the same of clusters, by the bounds of the mean of what goes its way."""
+        mean = float(self.moved.sum())
+        main = float(self.moved[self.moved * mean > 0].sum())
+        low, high = (mean - main + copysign(amount, mean) for amount in amounts)
+        return low, high
 
     def _reach(self, changed: int, level: float) -> float:
         """Return how far the mean can be from 0, by how few clusters changed; these may be the largest ones."""
