@@ -404,7 +404,7 @@ def documents_in_pairs(times: int, tell: Callable[[str], None]) -> dict[str, flo
     coverage: dict[str, list[float]] = {"even": [], "uneven": []}
     for count in DOCUMENT_COUNTS:
         for spread in ("even", "uneven"):
-            cells = [(kind, drop) for kind in KINDS[:4] for drop in (0.0, 0.1)]
+            cells = [(kind, drop) for kind in (*KINDS[:5], KINDS[6]) for drop in (0.0, min(0.1, kind.mean / 2))]
             for kind, drop in (*cells, (None, 0.15 * 0.7 + 0.85 * 0.02 - 0.03)):
                 source = np.random.default_rng([count, crc32(f"{spread} {kind and kind.name} {drop}".encode())])
                 covered = different = 0

@@ -1,7 +1,7 @@
 """Paired differences: a randomisation test, and the interval of what it does not reject."""
 
 from dataclasses import dataclass
-from math import copysign, inf, isfinite, log2
+from math import copysign, inf, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ def paired_differences(
     pairs, the interval is -0.036 to 0.036. Where nearly all that changed went one way, the test takes for symmetric
     what is not; so the interval also has what follows from how many may go that way: of 20 pairs that all gained 1,
     0.83 to 1. Clusters may also go it farther than those that were seen, such as a large document that is lost whole:
-    they are weighed (`Weighed`).
+    they are weighed (`Weighed`) beside one more that goes as far as any pair did.
 
     Args:
         differences: Candidate minus baseline, shape (pairs, scores); NaN where a pair lacks a score.
@@ -116,8 +116,8 @@ def paired_differences(
         if weighed is None:
             main_way = column.main_way(level)
         else:
-            most = limit if isfinite(limit) else float((main / np.maximum(sizes, 1))[:, number].max())
-            main_way = column.main_way_of_clusters(weighed.bounds(number, (0.0, most), (1 - level) / 2))
+            ends = 0.0, float(np.nanmax(np.abs(differences[:, number])))
+            main_way = column.main_way_of_clusters(weighed.bounds(number, ends, (1 - level) / 2))
         found.append(column.tested(own, level, main_way, is_exact=bool(is_exact[number])))
     return found
 
