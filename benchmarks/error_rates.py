@@ -38,6 +38,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 from pathlib import Path
 from zlib import crc32
@@ -398,27 +399,36 @@ def broken(sizes: Integers, source: np.random.Generator) -> Numbers:
     return (source.random(shape) < 0.03).astype(np.float64) - lost
 
 
+def whole(sizes: Integers, source: np.random.Generator) -> Numbers:
+    """Return differences of hits: 15 % of the documents lose all of theirs."""
+    return -np.repeat(source.random((len(sizes), COLUMNS)) < 0.15, sizes, axis=0).astype(np.float64)
+
+
 def documents_in_pairs(times: int, tell: Callable[[str], None]) -> dict[str, float]:
     """Return the figures of comparisons by document."""
     alarms: list[float] = []
-    coverage: dict[str, list[float]] = {"even": [], "uneven": []}
+    coverage: dict[str, list[float]] = {"even": [], "uneven": [], "large": []}
     for count in DOCUMENT_COUNTS:
-        for spread in ("even", "uneven"):
-            cells = [(kind, drop) for kind in (*KINDS[:5], KINDS[6]) for drop in (0.0, min(0.1, kind.mean / 2))]
-            for kind, drop in (*cells, (None, 0.15 * 0.7 + 0.85 * 0.02 - 0.03)):
-                source = np.random.default_rng([count, crc32(f"{spread} {kind and kind.name} {drop}".encode())])
+        for spread in coverage:
+            cells: list[tuple[str, float, Callable[..., Numbers]]] = [
+                (kind.name, drop, partial(changed_by_document, kind, drop=drop))
+                for kind in (*KINDS[:5], KINDS[6])
+                for drop in (0.0, min(0.1, kind.mean / 2))
+            ]
+            cells += [("broken", 0.15 * 0.7 + 0.85 * 0.02 - 0.03, broken), ("whole", 0.15, whole)]
+            for name, drop, changes in cells:
+                source = np.random.default_rng([count, crc32(f"{spread} {name} {drop}".encode())])
                 covered = different = 0
                 for seed in range(0, times, COLUMNS):
                     sizes = document_sizes(count, spread, source)
                     clusters = np.repeat(np.arange(count), sizes)
-                    change = changed_by_document(kind, sizes, drop, source) if kind else broken(sizes, source)
+                    change = changes(sizes=sizes, source=source)
                     tests = paired_differences(change, clusters, resamples=RESAMPLES, seed=seed)
                     covered += sum(test is not None and test.low <= -drop <= test.high for test in tests)
                     different += sum(test is not None and test.p_value <= 0.05 for test in tests)
                 coverage[spread].append(covered / times)
                 if not drop:
                     alarms.append(different / times)
-                name = kind.name if kind else "broken"
                 tell(
                     f"{count:5} documents, {spread:6} {name:14} drop {drop:.2f}: "
                     f"{different / times:.4f} are different, {covered / times:.4f} covered"
@@ -426,14 +436,17 @@ def documents_in_pairs(times: int, tell: Callable[[str], None]) -> dict[str, flo
     return {
         "document_false_alarm": max(alarms),
         "document_coverage_min": min(coverage["even"]),
-        "uneven_coverage_min": min(coverage["uneven"]),
+        "uneven_coverage_min": min(coverage["uneven"] + coverage["large"]),
     }
 
 
 def document_sizes(count: int, spread: str, source: np.random.Generator) -> Integers:
-    """Return how many questions are on each document: 4, or 1 to 61, mostly few."""
-    sizes = np.full(count, 4) if spread == "even" else 1 + np.minimum(source.pareto(1.2, count) * 2, 60)
-    return sizes.astype(np.int64)
+    """Return how many questions are on each document: 4, or 1 to 61, mostly few, or 3, and on one in 15 60."""
+    if spread == "even":
+        return np.full(count, 4)
+    if spread == "large":
+        return np.where(source.random(count) < 1 / 15, 60, 3)
+    return (1 + np.minimum(source.pareto(1.2, count) * 2, 60)).astype(np.int64)
 
 
 def held(scores: Numbers, truth: float, clusters: Integers | None, seed: int) -> int:

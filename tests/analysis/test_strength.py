@@ -55,6 +55,18 @@ def test_how_many_questions_the_change_takes_is_more_than_there_are():
     assert int(line.split()[-2].replace(",", "")) > 60
 
 
+def test_questions_on_one_document_are_counted_with_it():
+    """Of 8 documents with 10 questions 5 changed, all alike: it is said how many questions more documents have."""
+    changes = -0.1 - 0.01 * np.arange(5)
+    (line, _) = told(np.repeat([*changes, 0, 0, 0], 10), np.repeat(np.arange(8), 10))
+    questions = int(line.split()[-2])
+    assert questions % 10 == 0
+    source, documents = np.random.default_rng(0), np.repeat(np.arange(questions // 10), 10)
+    drawn = np.where(source.random((questions // 10, 600)) < 5 / 8, source.choice(changes, (questions // 10, 600)), 0)
+    found = [test.p_value <= 0.05 for test in paired_differences(drawn[documents], documents, resamples=999) if test]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.1)
+
+
 def test_a_range_is_told_of_several_runs():
     random = np.random.default_rng(0)
     tests = paired_differences(np.stack([random.normal(0, 0.1, 50), random.normal(0, 0.3, 50)], axis=1))

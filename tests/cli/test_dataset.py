@@ -340,8 +340,8 @@ def test_runs_and_lint_say_which_files_the_pattern_leaves_out(rag_eval, folder, 
     (label,) = json.loads(outcome.out)["skipped"]
     assert label["reason"].startswith("lost: its document faq.txt is left out by the pattern '**/*.md' and its text")
     assert (
-        "error: 1 of 2 answerable questions was skipped, 0 may be (allow_skipped, --allow-skipped): --glob "
-        "leaves out faq.txt of "
+        "error: 1 of 2 answerable questions was skipped, more than the 0 allowed (allow_skipped, --allow-skipped): "
+        "--glob leaves out faq.txt of "
         f"{folder / 'docs'}; "
         "give --glob '**/*.{md,txt}'; the run is saved in "
     ) in outcome.err
@@ -378,7 +378,7 @@ def test_a_file_of_another_format_is_not_replaced_and_may_become_a_native_one_wi
     outcome = rag_eval("dataset", "update", "examples.json", "--corpus", "docs")
     assert outcome.code == 2
     assert (
-        "error: examples.json: no native file of a dataset, so it is not replaced; give --output NEW.json"
+        "error: examples.json: not in the format of this package, so it is not replaced; give --output NEW.json"
         in outcome.err
     )
     assert path.read_bytes() == before

@@ -115,8 +115,8 @@ def test_a_result_with_only_a_document_costs_the_whole_document_and_counts_as_it
     result = run({"doc_id": "a"}, budgets=["110ch"], metrics=[SpanRecall()])
     assert result.metrics == {"span_recall@1": 1.0, "span_recall@110ch": 10 / len(ANSWER)}
     assert [note for note in result.notes if "whole document" in note] == [
-        "documents of which results name nothing more: 1, such as 'a'; each such result counts as the whole document. "
-        "If it is a part, let the retriever return its text, or start and end"
+        "results that name a document and no place in it: of 1 documents, such as 'a'; each such result counts as "
+        "the whole document. If it is a part, let the retriever return its text, or start and end"
     ]
     by_hand = Rankings.of([QueryRanking(QUESTION, (Hit(DocumentId("a")),))], CORPUS)
     table = score(by_hand, TRUTH, [SpanRecall()], [1, "110ch"])

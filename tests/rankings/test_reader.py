@@ -318,6 +318,12 @@ def test_a_few_scores_in_no_order_may_rise_by_chance_which_is_noted(written):
         assert score_rankings({"a": ["y"]}, read_rankings(path), ["mrr"]).mean["mrr"] == 1
 
 
+def test_few_scores_that_rise_with_the_ranks_of_the_file_are_refused(written):
+    path = written("q Q0 a 1 0.1 x\nq Q0 b 2 0.4 x\nr Q0 a 1 0.2 x\nr Q0 b 2 0.9 x\n")
+    with pytest.raises(DatasetError, match="the scores of every ranking rise"):
+        read_rankings(path)
+
+
 def test_one_score_that_rises_is_no_order(written):
     path = written('{"a": {"x": 0.1, "y": 0.4}, "b": {"y": 0.2}}')
     assert score_rankings({"a": ["y"]}, read_rankings(path), ["mrr"]).mean["mrr"] == 1

@@ -808,3 +808,8 @@ def test_what_cannot_be_read_for_another_reason_is_said_with_the_questions_read_
     rankings = {"a": {"x": 1.0}, "b": Odd(x=1.0)}
     with pytest.raises(DatasetError, match="questions 'a' to 'b' cannot be read: out of values"):
         score_rankings({"a": ["x"], "b": ["x"]}, rankings, ["recall"])
+
+
+def test_a_label_with_a_star_is_no_prefix_here_and_is_noted_if_it_matches_nothing():
+    with pytest.warns(UserWarning, match=r"0 of 2 ids match a label, such as 'xab'; labels are such as 'x\*'"):
+        assert score_rankings({"a": ["x*"], "b": ["y"]}, {"a": ["xab"], "b": ["z"]}, ["recall@5"]).mean["recall@5"] == 0

@@ -1,7 +1,7 @@
 """How much a comparison can tell, in lines: how it was tested, and which true change it would find."""
 
 from collections.abc import Iterator, Sequence
-from math import inf, isfinite, sqrt
+from math import ceil, inf, isfinite, sqrt
 
 from rag_evaluation_framework.results.clusters import FEWEST, Clusters
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
@@ -25,11 +25,11 @@ def strength(name: str, test: PairedDifference, clusters: Clusters) -> Iterator[
         yield f"{name}: with so few questions no true change would be found 4 times in 5"
     else:
         found = f"{name}: a true change of {least:.3f} would be found 4 times in 5"
-        deviation = test.standard_error * sqrt(test.pairs)
+        deviation = test.standard_error * sqrt(test.clusters)
         if test.p_value > 1 - LEVEL and _SEEN <= abs(test.mean) < least and deviation < _FARTHEST * abs(test.mean):
-            size = test.step * test.pairs if clusters.numbers is None else 0.0
-            needed = pairs_needed(test.mean, deviation, test.changed / test.clusters, size)
-            found += f"; one of {abs(test.mean):.3f}, as is seen here, with {needed:,} questions"
+            needed = pairs_needed(test.mean, deviation, test.changed / test.clusters, test.step * test.clusters)
+            questions = ceil(needed * test.pairs / test.clusters)
+            found += f"; one of {abs(test.mean):.3f}, as is seen here, with {questions:,} questions"
         yield found
     if 0 < test.changed < FEWEST <= test.clusters:
         what = "question" if clusters.numbers is None else "document"

@@ -68,7 +68,9 @@ def update(
     documents = rag.Corpus.from_folder(corpus, pattern)
     loaded = rag.load_dataset(dataset, corpus=documents if utf16_offsets else None, utf16_offsets=utf16_offsets)
     if output is None and loaded.recorded is None:
-        raise ConfigError(f"{dataset}: no native file of a dataset, so it is not replaced; give --output NEW.json")
+        raise ConfigError(
+            f"{dataset}: not in the format of this package, so it is not replaced; give --output NEW.json"
+        )
     update = _updated(loaded, documents, questions, accept, repeated)
     _check_read(dataset, documents, update)
     _check_labels_left(dataset, documents, update)

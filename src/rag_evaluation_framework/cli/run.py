@@ -112,13 +112,15 @@ def run(
     with components_print_to_stderr(), _nothing_kept():
         experiment = run_file.experiment(folder, imports=not no_import)
     with _cleaned_up(experiment.retriever, run_file.cleanup) as if_left:
-        unreliable = partial(gates.unreliable, allow_failures=allow_failures, allow_skipped=allow_skipped)
+        unreliable = partial(
+            gates.unreliable,
+            allow_failures=allow_failures,
+            allow_skipped=allow_skipped,
+            allow_unlocated=allow_unlocated,
+        )
         result, problem = _made(experiment, gating, unreliable)
         skipped = why_skipped(result, experiment.corpus)
-        problems = (
-            *unreliable(result, why_skipped=skipped),
-            *experiments.too_many_unlocated(result, experiment, allow_unlocated),
-        )
+        problems = unreliable(result, why_skipped=skipped)
         not_written: tuple[str, ...] = ()
         if not isinstance(problem, Interrupted):
             known = (*_told(problem), *_told(gating.compared(result)), *problems)

@@ -14,4 +14,3 @@ from .evaluation import evaluate as evaluate
 from .evaluation_config import EvaluationConfig as EvaluationConfig
 from .retrieval import retrieve as retrieve
 from .runner import run_experiment as run_experiment
-from .unlocated import too_many_unlocated as too_many_unlocated

@@ -217,6 +217,7 @@ class ExperimentConfig(Generic[U]):
         """What the record says of the run itself, apart from dataset and corpus."""
         return {
             "retriever": describe(self.retriever),
+            **({"rewrites_texts": True} if self.retriever.rewrites_texts else {}),
             "mode": "retrieve+rerank" if isinstance(self.retriever, RerankedRetriever) else "retrieve",
             "scope_prefixes": sorted({scope.prefix for scope in Scope.of_all(self.dataset.queries) if scope.prefix}),
             "metrics": [

@@ -344,9 +344,9 @@ class Ranker:
             )
         if self.spans and (whole := self._locator.whole):
             yield (
-                f"documents of which results name nothing more: {len(whole)}, such as {shown(min(whole))}; each such "
-                "result counts as the whole document. If it is a part, let the retriever return its text, or start "
-                "and end"
+                f"results that name a document and no place in it: of {len(whole)} documents, such as "
+                f"{shown(min(whole))}; each such result counts as the whole document. If it is a part, let the "
+                "retriever return its text, or start and end"
             )
         if repeated := _repeated(found):
             yield f"results that are another one of their ranking once more: {repeated}; a reader reads them twice"

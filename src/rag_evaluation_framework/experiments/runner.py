@@ -21,7 +21,7 @@ from rag_evaluation_framework.experiments.config import AnyExperimentConfig, Exp
 from rag_evaluation_framework.experiments.copied_text import note_copies_retrieved
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
-from rag_evaluation_framework.experiments.unlocated import too_many_unlocated
+from rag_evaluation_framework.experiments.unlocated import example_of_unlocated
 from rag_evaluation_framework.experiments.unmatched_results import note_unmatched_results
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
@@ -93,7 +93,7 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
             answered, late = f"{answered}, but not scored", again
             result = _scored(config, cutter, truth, rankings, head, record, interrupted=True)
     told = [f"interrupted: {answered}"] if NOT_ANSWERED in rankings.failures.values() else []
-    said = dict.fromkeys([*told, *config.notes, *notes, *too_many_unlocated(result, config)])
+    said = dict.fromkeys([*told, *config.notes, *notes, *example_of_unlocated(result, config.corpus)])
     result = replace(result, notes=tuple(said), usage=tuple(usage.models))
     if complete is not None and late is None and not isinstance(ended, KeyboardInterrupt):
         result, late = finished(lambda: complete(result))

@@ -1,15 +1,15 @@
-"""Results that have no place in the corpus: how many, and what one of them may be."""
+"""Results that have no place in the corpus: what one of them may be."""
 
 from typing import Any
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.experiments.config import ExperimentConfig
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.quotes.passages import nearest_passage
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.result_summary import lacks_places
 
 _HOW_TO_LOCATE = (
     "Are the documents those that were indexed? Let the retriever return their text as it is, or doc_id, start and end"
@@ -17,22 +17,14 @@ _HOW_TO_LOCATE = (
 _COMPARED = 500  # characters of the example
 
 
-def too_many_unlocated(
-    result: EvaluationResult[Any], experiment: ExperimentConfig[Any], allowed: float = 0.5
-) -> tuple[str, ...]:
-    """Return that a larger share of the results than is allowed has no place, with an example; nothing if it has not.
-
-    At document level no result needs a place, nor does any of a retriever that rewrites texts.
-    """
-    unlocated, hits = result.counts["unlocated_hits"], result.counts["hits"]
-    need_none = experiment.retriever.rewrites_texts or result.evaluation_type == "document-level"
-    if need_none or unlocated <= allowed * hits:
+def example_of_unlocated(result: EvaluationResult[Any], corpus: Corpus) -> tuple[str, ...]:
+    """Return a note with an example if most results have no place; nothing if they have one."""
+    if not lacks_places(result, 0.5):
         return ()
     table = result.queries.hits.flat
     first = next((hit for hit in table if not hit.placed and (hit.text or "").strip()), None)
-    example = "" if first is None else f", such as {_with_passage(first, experiment.corpus)}"
-    told = f"{unlocated} of {hits} results have no {RULES[result.evaluation_type].noun}{example}"
-    return (f"{told}, {allowed:.0%} may (--allow-unlocated). {_HOW_TO_LOCATE}",)
+    example = "" if first is None else f", such as {_with_passage(first, corpus)}"
+    return (f"most results have no {RULES[result.evaluation_type].noun}{example}. {_HOW_TO_LOCATE}",)
 
 
 def _with_passage(hit: Hit, corpus: Corpus) -> str:

@@ -31,5 +31,5 @@ def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth:
         note(f"the retriever returned no results for any question that did not fail ({answered} of {len(queries)})")
     elif level is not TOKEN:
         ids = (level.unit(hit, 1) for hit in hits.take(np.flatnonzero(level.known(hits))))
-        if told := none_matches(ids, chain.from_iterable(entry.labels for entry in truth)):
+        if told := none_matches(ids, chain.from_iterable(entry.labels for entry in truth), with_prefixes=True):
             note(told)

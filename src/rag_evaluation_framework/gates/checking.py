@@ -24,13 +24,15 @@ def check_gates(
     cluster: Cluster | None = None,
     allow_failures: int = 0,
     allow_skipped: int = 0,
+    allow_unlocated: float = 0.5,
 ) -> tuple[GateVerdict, ...]:
     """Return what became of gates in a result, in their order, as in `rag-eval run`.
 
     A gate on these questions passes or fails. A claim about all questions like these, `population(...)`, passes or
     fails if its interval of 95 % lies on one side of the limit, and is inconclusive otherwise; the interval of a drop
     is that of `Comparison.tests`, so that gate and comparison never contradict each other. What could not be measured
-    has not passed; nor has anything where more questions failed or were skipped than allowed. With a baseline,
+    has not passed; nor has anything where more questions failed or were skipped than allowed, or more
+    results have no place. With a baseline,
     `compared >= 90 %` is one more gate, the last, unless another one bounds that share.
 
     Args:
@@ -42,6 +44,7 @@ def check_gates(
             where the labels are in at least 6. Of fewer documents, such a gate is not measured.
         allow_failures: Number of questions that may fail.
         allow_skipped: Number of questions that may be skipped.
+        allow_unlocated: Share of the results that may have no place in the corpus, from 0 to 1.
 
     Raises:
         ConfigError: A text is not a gate; or `on_inconclusive` or `cluster` is something else.
@@ -53,7 +56,7 @@ def check_gates(
     listed = [gates] if isinstance(gates, str | Gate) else gates
     parsed = [gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in listed]
     gates = with_default(parsed, has_baseline=baseline is not None)
-    problems = unreliable(result, allow_failures, allow_skipped)
+    problems = unreliable(result, allow_failures, allow_skipped, allow_unlocated)
     return verdicts(Runs(result, baseline, cluster), gates, on_inconclusive, problems)
 
 
@@ -79,6 +82,7 @@ def assert_gates(
     cluster: Cluster | None = None,
     allow_failures: int = 0,
     allow_skipped: int = 0,
+    allow_unlocated: float = 0.5,
 ) -> None:
     """Check gates in a test.
 
@@ -90,6 +94,7 @@ def assert_gates(
         cluster: As in `check_gates`.
         allow_failures: As in `check_gates`.
         allow_skipped: As in `check_gates`.
+        allow_unlocated: As in `check_gates`.
 
     Raises:
         AssertionError: A gate failed, or could not be measured; the message names each of them.
@@ -103,6 +108,7 @@ def assert_gates(
         cluster=cluster,
         allow_failures=allow_failures,
         allow_skipped=allow_skipped,
+        allow_unlocated=allow_unlocated,
     )
     blocking = [verdict for verdict in verdicts if verdict.counts_as != "pass"]
     if blocking:

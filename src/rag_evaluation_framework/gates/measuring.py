@@ -379,7 +379,7 @@ def check_clusters(clusters: Clusters, count: int) -> None:
             if clusters.unknown:
                 found, remedy = "a report alone has no labels", "load the folder of the run"
             needed = f"labels in at least {FEWEST} documents, and {found}"
-            remedy += ", let the gate be about questions on these documents alone (cluster: question)"
+            remedy += ", make the gate about the questions on these documents alone (cluster: question)"
         raise NotMeasured(
             f"a claim about all questions like these needs {needed}; {remedy}, or pin the gate to these questions: "
             "leave population() out"

@@ -3,11 +3,17 @@
 from typing import Any
 
 from rag_evaluation_framework.data.failures import NOT_ASKED
+from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.result_summary import lacks_places
 
 
 def unreliable(
-    result: EvaluationResult[Any], allow_failures: int = 0, allow_skipped: int = 0, why_skipped: str = ""
+    result: EvaluationResult[Any],
+    allow_failures: int = 0,
+    allow_skipped: int = 0,
+    allow_unlocated: float = 0.5,
+    why_skipped: str = "",
 ) -> tuple[str, ...]:
     """Return why a result cannot be relied on: everything that is more than was allowed; nothing if it can be.
 
@@ -15,6 +21,7 @@ def unreliable(
         result: The result.
         allow_failures: Number of questions that may fail.
         allow_skipped: Number of questions that may be skipped.
+        allow_unlocated: Share of the results that may have no place in the corpus.
         why_skipped: Why questions were skipped, behind their number.
     """
     counts = result.counts
@@ -27,13 +34,19 @@ def unreliable(
         return ("no question has a score",)
     problems: list[str] = []
     if failed > allow_failures:
-        problems.append(
-            f"{failed} of {asked} questions failed, {allow_failures} may (allow_failures, --allow-failures)"
-        )
+        problems.append(f"{failed} of {asked} questions failed{_more_than(allow_failures, 'failures')}")
     if skipped > allow_skipped:
         many = f"{skipped} of {counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
-        problems.append(f"{many} skipped, {allow_skipped} may be (allow_skipped, --allow-skipped){why_skipped}")
+        problems.append(f"{many} skipped{_more_than(allow_skipped, 'skipped')}{why_skipped}")
+    if lacks_places(result, allow_unlocated):
+        many = f"{counts['unlocated_hits']} of {counts['hits']} results"
+        noun = RULES[result.evaluation_type].noun
+        problems.append(f"{many} have no {noun}{_more_than(f'{allow_unlocated:.0%}', 'unlocated')}")
     return tuple(problems)
+
+
+def _more_than(allowed: object, what: str) -> str:
+    return f", more than the {allowed} allowed (allow_{what}, --allow-{what})"
 
 
 def has_no_score(result: EvaluationResult[Any]) -> bool:

@@ -3,6 +3,7 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,20 +122,22 @@ class Markup:
 
     def characters_before(self, end: int, count: int) -> list[tuple[str, int, int]]:
         """Return up to so many shown characters before an offset, the nearest first."""
-        found: list[tuple[str, int, int]] = []
+        return list(islice(self.backwards(end), count))
+
+    def backwards(self, end: int) -> Iterator[tuple[str, int, int]]:
+        """Yield the shown characters before an offset, the nearest first, each with its own first and end."""
         number = bisect_left(self.starts, end) - 1
         at = end
-        while at > 0 and len(found) < count:
+        while at > 0:
             behind = self.ends[number] if number >= 0 else 0
             if behind >= at and number >= 0:
                 shown = self._known[self._codes[number]][1]
                 if shown:
-                    found.append((shown, self.starts[number], behind))
+                    yield shown, self.starts[number], behind
                 at, number = self.starts[number], number - 1
             else:
                 at -= 1
-                found.append((self.source[at], at, at + 1))
-        return found
+                yield self.source[at], at, at + 1
 
     def shown(self, start: int, end: int) -> str:
         """Return what is shown between two offsets."""

@@ -13,8 +13,8 @@ class Precision(RankMetric):
     """Precision: the share of the first k that are relevant units.
 
     G are the relevant units, R the first k. The denominator is k even where fewer than k units were retrieved; without
-    k (whole rankings, budgets, `calculate`) it is the number of results, each repeat of a unit included: of a, a, b, if
-    a alone is relevant, 1/3.
+    k (whole rankings, budgets, `calculate`) it is the number of results, each repeat of a unit included, which
+    `score_rankings` leaves out before: of a, a, b, if a alone is relevant, 1/3.
 
     Formula: |G ∩ R| / k
     Range: [0, 1].

@@ -24,6 +24,7 @@ from rag_evaluation_framework.quotes.rarity import WordRarity
 from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.text_locator import TextLocator
 
+_MOST_OF_A_RESULT = 2_000  # gaps; of 600 letters that stand at 280 places with other signs
 NOT_SHOWN = "that it is not shown: it stands in a comment, a script, an attribute or a hidden element"
 
 
@@ -180,7 +181,7 @@ class QuoteLocator:
         number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
         if doc_id is not None and number is None:
             return []
-        forms, effort = _forms(text), Effort()
+        forms, effort = _forms(text), Effort(_MOST_OF_A_RESULT)
         for texts in dict.fromkeys((self.rendered, self._plain, self._with_hidden_elements)):
             for form in forms:
                 if found := list(islice(stretches(form, texts, effort, number), limit)):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 import numpy as np
@@ -49,8 +50,8 @@ class Effort:
         left: So many gaps of the quote, and characters at its ends; nothing is compared once it is below 0.
     """
 
-    def __init__(self) -> None:
-        self.left = MOST_COMPARED
+    def __init__(self, left: int = MOST_COMPARED) -> None:
+        self.left = left
 
     @property
     def is_spent(self) -> bool:
@@ -123,13 +124,14 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
                 break
             at, end = at + len(_solid(sign)), after if _solid(sign) else end
         before, at = _solid(quote.before), len(_solid(quote.before))
-        for sign, ahead, _ in markup.characters_before(start, len(quote.before) + _BESIDE):
+        for sign, ahead, _ in islice(markup.backwards(start), len(quote.before) + _BESIDE):
             if not at or not before.endswith(_solid(sign), 0, at):
                 break
             at, start = at - len(_solid(sign)), ahead if _solid(sign) else start
         yield Match(found, start, end, (), False)
 
 
+@lru_cache(maxsize=1_024)
 def _solid(text: str) -> str:
     """Return a text as it is compared, without white space."""
     return flat(text).replace(" ", "")

@@ -13,7 +13,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 _FEWEST_RISES = 5
-_FEWEST_TOLD = 2
+_FEWEST_TOLD = 2  # and refused, where the ranks of a file rise with the scores
 Order: TypeAlias = Literal["given", "score"]
 """How the rankings of a file are ordered: as they are listed (by the rank column, if there is one), or by score."""
 
@@ -31,8 +31,13 @@ def check_order(order: object) -> None:
         raise ConfigError(f"order={shown(order)}; expected 'given', 'score', or None")
 
 
-def refuse_rising(rankings: Iterable[Sequence[float]], path: Path) -> None:
+def refuse_rising(rankings: Iterable[Sequence[float]], path: Path, *, by_rank: bool = False) -> None:
     """Refuse scores that never fall from a result to the next: distances, or rankings upside down.
+
+    Args:
+        rankings: The scores of each ranking.
+        path: The file.
+        by_rank: Whether they are in the order of a rank column, not only in that of the file.
 
     Raises:
         DatasetError: They rise, and so often that it is not by chance, as it may be in a few rankings in no order; of
@@ -49,7 +54,7 @@ def refuse_rising(rankings: Iterable[Sequence[float]], path: Path) -> None:
         "Give order='given' (--order given) to keep the order of the file, its rank column if it has one, or "
         "order='score' (--order score) if the highest score is the best"
     )
-    if rises >= _FEWEST_RISES:
+    if rises >= (_FEWEST_TOLD if by_rank else _FEWEST_RISES):
         raise DatasetError(f"{told} Expected scores of which the highest is the best. {how}")
     if rises >= _FEWEST_TOLD:
         note(f"{told} The highest was taken for the best. {how}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from math import inf, isclose, isfinite, isnan, sqrt
+from math import ceil, inf, isclose, isfinite, isnan, sqrt
 from typing import Any
 
 import numpy as np
@@ -77,9 +77,10 @@ def told_drop(name: str, mean: MeanScore) -> list[str]:
     after = (mean.mean - DROP) * (1 - mean.mean + DROP) if is_hit else variance
     spread = variance + after - 2 * CORRELATION * sqrt(variance * after)
     error = mean.standard_error * sqrt(spread / variance)
-    size = 1.0 if is_hit else 0.0  # of each change
-    found = power(DROP, error, mean.clusters, 1 - CORRELATION, size / questions)
-    needed = pairs_needed(DROP, error * sqrt(questions), 1 - CORRELATION, size)
+    step = 1 / questions if is_hit else 0.0  # of each change
+    found = power(DROP, error, mean.clusters, 1 - CORRELATION, step)
+    clusters = pairs_needed(DROP, error * sqrt(mean.clusters), 1 - CORRELATION, step * mean.clusters)
+    needed = ceil(clusters * questions / mean.clusters)
     more = "" if found >= POWER or needed <= questions else f", {POWER:.0%} with {needed:,} questions"
     return [f"{name}: a drop of {DROP:.2f} is found {found:.0%} of the time{more} (runs correlated by {CORRELATION})"]
 

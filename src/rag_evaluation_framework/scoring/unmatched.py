@@ -38,13 +38,13 @@ def note_no_match(ids: Iterable[Any], labels: Iterable[Any], questions: int) -> 
         note(told)
 
 
-def none_matches(ids: Iterable[Any], labels: Iterable[Any]) -> str | None:
+def none_matches(ids: Iterable[Any], labels: Iterable[Any], *, with_prefixes: bool = False) -> str | None:
     """Return that none of the ids is a label, with an example of both; None if one is, or if there are none of either.
 
-    A label that ends with * is matched by all ids that begin like it.
+    With prefixes, a label that ends with * is matched by all ids that begin like it.
     """
     given, relevant = [*ids], dict.fromkeys(labels)
-    prefixes = tuple(label[:-1] for label in map(str, relevant) if label.endswith("*"))
+    prefixes = tuple(label[:-1] for label in map(str, relevant) if with_prefixes and label.endswith("*"))
     if not given or not relevant or any(unit in relevant or str(unit).startswith(prefixes) for unit in given):
         return None
     id_, label = (shown(units[0], 60) for units in (given, [*relevant]))

@@ -1,7 +1,8 @@
 """Paired differences: a randomisation test, and the interval of what it does not reject."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import copysign, inf, log2
+from math import ceil, floor, inf, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,9 +80,9 @@ def paired_differences(
     wider interval is the one: else a single changed pair would leave no doubt about its sign. And as few pairs do not
     move a mean far, no d is in it that would need more of them than so few suggest (`clopper_pearson`): of 100 equal
     pairs, the interval is -0.036 to 0.036. Where nearly all that changed went one way, the test takes for symmetric
-    what is not; so the interval also has what follows from how many may go that way: of 20 pairs that all gained 1,
-    0.83 to 1. Clusters may also go it farther than those that were seen, such as a large document that is lost whole:
-    they are weighed (`Weighed`) beside one more that goes as far as any pair did.
+    what is not; so the interval also has what follows from how many may gain, and how many may lose: of 20 pairs that
+    all gained 1, 0.83 to 1. Clusters may also change by more than those that were seen, such as a large document that
+    is lost whole: what they gain and what they lose is weighed (`Weighed`) beside one more that changes as any pair.
 
     Args:
         differences: Candidate minus baseline, shape (pairs, scores); NaN where a pair lacks a score.
@@ -103,8 +104,8 @@ def paired_differences(
     is_exact = has_changed.sum(axis=0) <= log2(count)
     random, column_of = distinct_columns(np.where(is_exact & has_changed, 0.0, shares))
     flipped = flipped_sums(np.hstack([moved, random]), count, seed)
-    main = np.maximum(sums * np.sign(sums.sum(axis=0)), 0)  # what goes the way of the mean
-    weighed = None if clusters is None else Weighed.drawn(main, sizes, resamples, seed)
+    ways = np.hstack([np.maximum(sums, 0), np.maximum(-sums, 0)])
+    weighed = None if clusters is None else Weighed.drawn(ways, np.hstack([sizes, sizes]), resamples, seed)
     found: list[PairedDifference | None] = []
     for number, total in enumerate(pairs.tolist()):
         limit = float(np.broadcast_to(largest, pairs.shape)[number])
@@ -113,12 +114,12 @@ def paired_differences(
         if not total:
             found.append(None)
             continue
-        if weighed is None:
-            main_way = column.main_way(level)
-        else:
+        in_doubt = [*column.in_doubt_by_share(level)]
+        if weighed is not None:
             ends = 0.0, float(np.nanmax(np.abs(differences[:, number])))
-            main_way = column.main_way_of_clusters(weighed.bounds(number, ends, (1 - level) / 2))
-        found.append(column.tested(own, level, main_way, is_exact=bool(is_exact[number])))
+            amounts = (weighed.bounds(way, ends, (1 - level) / 2) for way in (number, len(pairs) + number))
+            in_doubt += column.in_doubt_by_amount(amounts)
+        found.append(column.tested(own, level, in_doubt, is_exact=bool(is_exact[number])))
     return found
 
 
@@ -140,16 +141,14 @@ class _Column:
     pairs: int
     largest: float
 
-    def tested(
-        self, flipped: Numbers, level: float, main_way: tuple[float, float], *, is_exact: bool
-    ) -> PairedDifference:
+    def tested(self, flipped: Numbers, level: float, in_doubt: Sequence[float], *, is_exact: bool) -> PairedDifference:
         """Return what flipping signs tells.
 
         Args:
             flipped: The sums of what was moved and of the shares under random signs, shape (resamples, 2); of the
                 shares of those only that did not change, if all patterns of the others are compared.
             level: The coverage of the interval.
-            main_way: Bounds of the mean if it is only in doubt how many change the way that it did, and how far.
+            in_doubt: Bounds of the mean if it is only in doubt how many gain or lose, and how much.
             is_exact: Whether they are.
         """
         mean, changed = float(self.moved.sum()), int(self.has_changed.sum())
@@ -165,7 +164,7 @@ class _Column:
             nearest = _outermost(_equal(mean, sums, shares, width), total, 1 - level, is_exact=is_exact)
             low, high = min(low, nearest[0]), max(high, nearest[1])
         is_rejected = not low <= 0 <= high
-        for bound in main_way:
+        for bound in in_doubt:
             if not is_rejected or bound * mean > 0:  # the interval never contradicts the p-value
                 low, high = min(low, bound), max(high, bound)
         reach = self._reach(changed, level)
@@ -198,21 +197,26 @@ class _Column:
         sums, shares = (np.tile(patterns @ own[self.has_changed], times) for own in (self.moved, self.shares))
         return sums, shares, others[: times * len(patterns)]
 
-    def main_way(self, level: float) -> tuple[float, float]:
-        """Return the bounds of the mean of pairs that are independent if it is only in doubt how many go its way."""
-        mean = float(self.moved.sum())
-        main = self.moved * mean > 0
-        count, total = int(main.sum()), int((self.shares > 0).sum())
-        each = float(self.moved[main].sum()) / max(count, 1)
-        low, high = (mean + (bound * total - count) * each for bound in clopper_pearson(count, total, level))
-        return low, high
+    def in_doubt_by_share(self, level: float) -> Iterator[float]:
+        """Yield the bounds of the mean if it is only in doubt how many clusters gain, and if it is how many lose.
 
-    def main_way_of_clusters(self, amounts: tuple[float, float]) -> tuple[float, float]:
-        """Return the same of clusters, by the bounds of the mean of what goes its way."""
-        mean = float(self.moved.sum())
-        main = float(self.moved[self.moved * mean > 0].sum())
-        low, high = (mean - main + copysign(amount, mean) for amount in amounts)
-        return low, high
+        They are those of a share, of as many clusters of equal size as have the same information (Korn and Graubard,
+        Survey Methodology 24 (1998), 193-201); what changed the other way is taken as it is.
+        """
+        count = floor(1 / float(self.shares @ self.shares) + NEGLIGIBLE)  # of clusters of equal size
+        for way in (self.moved > 0, self.moved < 0):
+            amount, share = float(self.moved[way].sum()), float(self.shares[way].sum())
+            if share:
+                low = clopper_pearson(floor(share * count + NEGLIGIBLE), count, level)[0]
+                high = clopper_pearson(ceil(share * count - NEGLIGIBLE), count, level)[1]
+                yield from (float(self.moved.sum()) + amount * (bound / share - 1) for bound in (low, high))
+
+    def in_doubt_by_amount(self, amounts: Iterable[tuple[float, float]]) -> Iterator[float]:
+        """Yield the bounds of the mean if it is only in doubt how much is gained, and if it is how much is lost."""
+        for sign, bounds in zip((1, -1), amounts, strict=True):
+            amount = float(np.maximum(sign * self.moved, 0).sum())
+            if amount:
+                yield from (float(self.moved.sum()) + sign * (bound - amount) for bound in bounds)
 
     def _reach(self, changed: int, level: float) -> float:
         """Return how far the mean can be from 0, by how few clusters changed; these may be the largest ones."""

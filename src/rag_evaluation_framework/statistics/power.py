@@ -143,8 +143,8 @@ def pairs_needed(difference: float, deviation: float, changed: float = 1.0, size
 
     Args:
         difference: The true difference, not 0, and not so small that no integer is as large as the answer.
-        deviation: The standard deviation of the differences of independent pairs. Of pairs in clusters, the standard
-            error times the root of their number: as many more as these need are counted then.
+        deviation: The standard deviation of the differences of independent pairs: the standard error times the root of
+            their number. Of pairs in clusters, these are the pairs.
         changed: Share of the pairs that change, as in `power`.
         size: How far each pair that changed did, if all did as far, as where scores are 0 or 1; else 0.
     """

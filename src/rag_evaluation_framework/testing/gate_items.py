@@ -18,7 +18,6 @@ from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.experiments.config_file import ConfigFile
 from rag_evaluation_framework.experiments.config_reading import load_config
 from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.experiments.unlocated import too_many_unlocated
 from rag_evaluation_framework.gates.checking import told_verdict
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.gates.reliable import unreliable
@@ -94,7 +93,7 @@ class GatesFile(pytest.File):
             result = run_experiment(experiment, lambda made: gating.complete(made, gates, unreliable(made)))
             ungated = replace(result, gates=())  # each test tells of its own gate
             problems = unreliable(ungated, why_skipped=why_skipped(ungated, experiment.corpus))
-            check_reliable(ungated, (*problems, *too_many_unlocated(ungated, experiment)))
+            check_reliable(ungated, problems)
             failed = [told_verdict(verdict) for verdict in result.gates if verdict.counts_as != "pass"]
             ended = GateFailed(failed[0]) if failed else None
         except Exception as error:  # noqa: BLE001  it is anybody's code, and every test tells it
