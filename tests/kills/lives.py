@@ -29,6 +29,7 @@ from tqdm import tqdm
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import CachedEmbedder, Embedder, demo
 from rag_evaluation_framework._support import interrupts
+from rag_evaluation_framework._support.unfinished import remove_abandoned
 from rag_evaluation_framework.cli.main import main
 from rag_evaluation_framework.cli.program import exit_code  # noqa: F401
 from rag_evaluation_framework.data import QueryId, QueryText
@@ -215,6 +216,8 @@ def finish(kind, folder, expected):
     if kind == "init" and (folder / ".rag-eval" / "questions.yaml").exists():
         for name in expected:
             (folder / ".rag-eval" / name).unlink()
+    if kind == "cache":  # a life that was killed when its folder had been moved leaves nothing to be made beside it
+        remove_abandoned(folder / ".rag-eval" / "cache")
 
 
 # --- all lives of a kind ----------------------------------------------------------------------------------------------

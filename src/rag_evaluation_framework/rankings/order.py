@@ -82,6 +82,12 @@ def by_rank(ranked: Ranked) -> list[list[float]]:
     return [part.tolist() for part in parts]
 
 
+def has_ranks(ranked: Ranked) -> bool:
+    """Return whether no two results of a question have the same rank, as where all are 0."""
+    query, rank, _ = ranked
+    return len(np.unique(np.stack([query, rank]), axis=1).T) == len(query)
+
+
 def contradicted(ranked: Ranked) -> int:
     """Return the number of questions in which a document with a better rank is behind: by its score, or in a tie."""
     query, rank, score = ranked

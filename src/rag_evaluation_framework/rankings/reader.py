@@ -34,6 +34,7 @@ from rag_evaluation_framework.rankings.order import (
     check_order,
     contradicted,
     disordered,
+    has_ranks,
     refuse_rising,
 )
 from rag_evaluation_framework.rankings.parsers import (
@@ -238,7 +239,9 @@ class _Reader:
         contradicting = 0 if self.order == "given" or ranked is None else contradicted(ranked)
         if self.kind.is_rankings and self.order is None:
             listed = (list(scores.values()) for scores in self.by_query.values())
-            refuse_rising(by_rank(ranked) if ranked else listed, self.path, by_rank=bool(ranked))
+            refuse_rising(
+                by_rank(ranked) if ranked else listed, self.path, by_rank=ranked is not None and has_ranks(ranked)
+            )
         unscored = frozenset(self.by_query if self.order == "given" else self.lists)
         return RankFile(self.by_query, self.repeated, contradicting, unscored)
 

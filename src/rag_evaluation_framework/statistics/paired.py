@@ -116,9 +116,10 @@ def paired_differences(
             continue
         in_doubt = [*column.in_doubt_by_share(level)]
         if weighed is not None:
-            ends = 0.0, float(np.nanmax(np.abs(differences[:, number])))
-            amounts = (weighed.bounds(way, ends, (1 - level) / 2) for way in (number, len(pairs) + number))
-            in_doubt += column.in_doubt_by_amount(amounts)
+            most = (float(np.nanmax(sign * differences[:, number], initial=0.0)) for sign in (1, -1))
+            in_doubt += column.in_doubt_by_amount(
+                weighed.bounds(number + way * len(pairs), (0.0, end), (1 - level) / 2) for way, end in enumerate(most)
+            )
         found.append(column.tested(own, level, in_doubt, is_exact=bool(is_exact[number])))
     return found
 
