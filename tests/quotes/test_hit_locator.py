@@ -16,6 +16,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth, Hit
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
 from rag_evaluation_framework.text.searched_texts import SearchedTexts
 
@@ -296,3 +297,13 @@ class TestTextsThatAreNowhereVerbatim:
         result = evaluate(lambda query, k: [text], Dataset([entry], TOKEN, corpus=whole), k=1)
         assert result.metrics["span_recall@1"] == 1
         assert result.notes == ()
+
+
+def test_a_text_without_letters_is_not_looked_for_by_words_for_which_all_documents_would_be_rendered():
+    documents = corpus(a="<p>Refunds</p>")
+    locator = QuoteLocator.of(documents)
+    (found,) = HitLocator(documents).place((Hit(text="-----"),))
+    assert found.span is None
+    assert "markups" not in vars(locator)
+    assert HitLocator(documents).place((Hit(text="Ref unds"),))[0].span is not None
+    assert "markups" in vars(locator)

@@ -179,9 +179,9 @@ class QuoteLocator:
 
     def _by_words(self, text: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
         number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
-        if doc_id is not None and number is None:
-            return []
         forms, effort = _forms(text), Effort(_MOST_OF_A_RESULT)
+        if not forms or (doc_id is not None and number is None):  # else all documents would be rendered
+            return []
         for texts in dict.fromkeys((self.rendered, self._plain, self._with_hidden_elements)):
             for form in forms:
                 if found := list(islice(stretches(form, texts, effort, number), limit)):
