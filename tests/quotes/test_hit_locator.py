@@ -15,6 +15,7 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth, Hit
+from rag_evaluation_framework.quotes import quote_matcher
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
@@ -307,3 +308,16 @@ def test_a_text_without_letters_is_not_looked_for_by_words_for_which_all_documen
     assert "markups" not in vars(locator)
     assert HitLocator(documents).place((Hit(text="Ref unds"),))[0].span is not None
     assert "markups" in vars(locator)
+
+
+def test_a_text_that_differs_by_a_sign_from_very_many_places_is_given_up(monkeypatch):
+    compared = []
+    has_gap = quote_matcher._has_gap
+    monkeypatch.setattr(quote_matcher, "_has_gap", lambda *given: compared.append(1) or has_gap(*given))
+    many = corpus(a="Read the terms of use. " * 6_000 + "Read the terms = of use.")
+    (found,) = HitLocator(many).place((Hit(text="Readtheterms=ofuse."),))
+    assert found.span is None
+    assert 1_900 < len(compared) < 4_100  # not at all 6,000
+    few = corpus(a="Read the terms of use. " * 900 + "Read the terms = of use.")
+    (found,) = HitLocator(few).place((Hit(text="Readtheterms=ofuse."),))
+    assert found.start == 900 * 23
