@@ -682,10 +682,12 @@ def test_renamed_ids_and_empty_answers_are_told_apart_in_a_comparison(labels):
     assert not any("match a label" in note or "no results" in note for run in (fine, other) for note in run.all_notes)
 
 
-def test_ids_that_are_labels_of_other_questions_are_no_other_ids():
+@pytest.mark.parametrize("ending", ["", "*"])
+def test_ids_that_are_labels_of_other_questions_are_no_other_ids(ending):
     corpus = Corpus([Document(DocumentId(name), "text") for name in ("d0", "d1")])
     entries = [
-        DocumentLevelGroundTruth(Query(QueryId(name), QueryText(name)), [DocumentId(name)]) for name in ("d0", "d1")
+        DocumentLevelGroundTruth(Query(QueryId(name), QueryText(name)), [DocumentId(name + ending)])
+        for name in ("d0", "d1")
     ]
     swapped = evaluate(
         lambda query, k: [{"doc_id": "d1" if query == "d0" else "d0"}], Dataset(entries, DOCUMENT, corpus=corpus), k=1

@@ -62,6 +62,32 @@ def test_of_documents_of_any_size_of_which_some_are_lost_the_interval_holds_the_
     assert np.mean(held) >= 0.94
 
 
+def test_of_documents_that_are_lost_whole_of_which_few_are_large_the_interval_holds_the_truth():
+    """One in 15 is large; weights alone, without the bound by the share of documents, held 86 %."""
+    source = np.random.default_rng(5)
+    held = []
+    for _ in range(8):
+        clusters = np.repeat(np.arange(200), np.where(source.random(200) < 1 / 15, 60, 3))
+        lost = (source.random((200, 40)) < 0.15)[clusters]
+        found = paired_differences(lost * -1.0, clusters, resamples=999)
+        held += [test is not None and test.low <= -0.15 <= test.high for test in found]
+    assert np.mean(held) >= 0.94
+
+
+@pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(30), 2)])
+def test_an_interval_does_not_turn_with_the_sign_of_a_mean_that_is_nearly_0(clusters):
+    values = np.array([1.0, 1.0] + [-1 / 29] * 58)
+    above, below = (one(values + epsilon, clusters) for epsilon in (1e-9, -1e-9))
+    assert (above.low, above.high) == pytest.approx((below.low, below.high), abs=1e-6)
+
+
+def test_small_differences_of_documents_stay_small():
+    """Scores could differ by 1; those of any question seen differ by 0.01 at most."""
+    clusters = np.repeat(np.arange(30), 3)
+    found = one(np.random.default_rng(0).uniform(-0.01, 0.01, 90), clusters)
+    assert -0.006 < found.low < found.high < 0.006
+
+
 def test_with_many_changes_the_p_value_is_near_that_of_many_patterns():
     values = np.random.default_rng(0).normal(0.1, 0.4, 60)
     found = one(values)
