@@ -15,6 +15,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.attribution import Attribution
 from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates import assert_gates, check_gates
 from rag_evaluation_framework.testing import ReversingReranker
 
@@ -97,3 +98,10 @@ def test_gates_of_a_retriever_that_rewrites_texts_are_measured():
     result = evaluate(Rewriting(), DATASET, k=2)
     (found,) = check_gates(result, "span_recall@2 <= 0.5")
     assert found.verdict == "passed"
+
+
+@pytest.mark.parametrize("percent", [50, -0.1, float("nan")])
+def test_a_share_that_is_none_is_refused_as_it_would_allow_everything(percent):
+    result = evaluate(lambda query, k: list(LOST), DATASET, k=2)
+    with pytest.raises(ConfigError, match=r"allow_unlocated=.*: expected a share from 0 to 1, such as 0\.5"):
+        check_gates(result, "span_recall@2 >= 0", allow_unlocated=percent)

@@ -47,12 +47,14 @@ def check_gates(
         allow_unlocated: Share of the results that may have no place in the corpus, from 0 to 1.
 
     Raises:
-        ConfigError: A text is not a gate; or `on_inconclusive` or `cluster` is something else.
+        ConfigError: A text is not a gate; or `on_inconclusive`, `cluster` or `allow_unlocated` is something else.
     """
     if on_inconclusive not in get_args(OnInconclusive):
         raise ConfigError(f"on_inconclusive={shown(on_inconclusive)}: expected 'pass' or 'fail'")
     if cluster not in (None, *get_args(Cluster)):
         raise ConfigError(f"cluster={shown(cluster)}: expected 'question' or 'document', or None for the default")
+    if not 0 <= allow_unlocated <= 1:
+        raise ConfigError(f"allow_unlocated={shown(allow_unlocated)}: expected a share from 0 to 1, such as 0.5")
     listed = [gates] if isinstance(gates, str | Gate) else gates
     parsed = [gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in listed]
     gates = with_default(parsed, has_baseline=baseline is not None)
