@@ -45,6 +45,7 @@ check: $(VENV)/dev.stamp coverage ## Format, lint, types and docs, beside all te
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/python docs/generate_metrics.py --check
+	$(BIN)/python docs/generate_schema.py --check
 
 goldens: $(VENV)/dev.stamp ## Keep what changed in tests/golden, if benchmarks/differences.toml says why.
 	$(BIN)/python benchmarks/same.py --keep
@@ -57,6 +58,7 @@ fuzz: $(VENV)/dev.stamp ## Try 50,000 changed samples of all that is read or ret
 
 docs: $(VENV)/dev.stamp ## Write the generated parts of the documentation.
 	$(BIN)/python docs/generate_metrics.py
+	$(BIN)/python docs/generate_schema.py
 
 format: $(VENV)/dev.stamp ## Format the code and mend what lint can mend.
 	$(BIN)/ruff format .

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import get_args
 
 import pytest
+import typer
 from benchmarks.house import House, measure, read
 from benchmarks.trace import trace
 from typer.main import get_command
@@ -45,7 +46,8 @@ def commands():
     found, ahead = {}, [("rag-eval", get_command(app))]
     while ahead:
         name, command = ahead.pop()
-        found[name] = sorted(option for given in command.params for option in given.opts if option[:2] == "--")
+        given = command.get_params(typer.Context(command))
+        found[name] = sorted({option for each in given for option in each.opts if option[:2] == "--"} - {"--help"})
         ahead += [(f"{name} {inner}", below) for inner, below in getattr(command, "commands", {}).items()]
     return dict(sorted(found.items()))
 

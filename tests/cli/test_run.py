@@ -209,7 +209,7 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
         ([*FLAGS, "--glob", "*.txt"], "--glob '**/*.md'"),
         ([*FLAGS, "--budget", "1000tok"], "name the tokenizer"),
         ([*FLAGS, "--budget", "10"], "budget '10'"),
-        ([*FLAGS, "--budget", "0ch"], "error: budget '0ch': expected a whole number of at least 1"),
+        ([*FLAGS, "--budget", "0ch"], "error: --budget: budget '0ch': expected a whole number of at least 1"),
         ([*FLAGS, "--retriever", "bm25:k1=x"], "error: BM25Retriever: k1='x'; expected a number of at least 0"),
         (
             [*FLAGS, "--retriever", "bm25:k1=1.2", "--chunker", "sentence"],

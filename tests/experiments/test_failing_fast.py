@@ -236,7 +236,7 @@ def test_nothing_is_saved_of_a_run_that_ended(tmp_path):
 
 @pytest.mark.parametrize("wrong", ["stop", None, True, "RAISE"])
 def test_anything_but_collect_and_raise_is_refused(wrong):
-    with pytest.raises(ConfigError, match=r"on_error=.*'collect' or 'raise'"):
+    with pytest.raises(ConfigError, match=r"on_error: .*'collect' or 'raise'"):
         EvaluationConfig(on_error=wrong)
 
 

@@ -8,8 +8,8 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import BM25Retriever, RerankedRetriever
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments.config_file import ConfigFile
 from rag_evaluation_framework.experiments.mode import in_mode
+from rag_evaluation_framework.experiments.spec import RunSpec
 from rag_evaluation_framework.testing import ReversingReranker
 
 REVERSING = "rag_evaluation_framework.testing:ReversingReranker"
@@ -27,7 +27,7 @@ def experiment(folder, defaults, **config):
     queries = [{"id": "q1", "query": "refunds", "relevant": {"sourceIds": ["a.md"]}}]
     content = {"version": "1", "id": "set", "defaults": defaults, "queries": queries}
     (folder / "set.json").write_text(json.dumps(content))
-    return ConfigFile(corpus="docs", dataset="set.json", **config).experiment(folder)
+    return RunSpec(corpus="docs", dataset="set.json", **config).experiment(folder)
 
 
 WANTS = {"mode": "retrieve+rerank"}
@@ -121,7 +121,7 @@ class TestHowMany:
     @pytest.mark.parametrize("wrong", [0, -1, "5", 2.5, True])
     def test_it_is_a_whole_number_of_at_least_1(self, wrong):
         with pytest.raises(ValueError, match="rerank_top_k"):
-            ConfigFile(corpus="docs", dataset="set.json", rerank_top_k=wrong)
+            RunSpec(corpus="docs", dataset="set.json", rerank_top_k=wrong)
 
     @pytest.mark.parametrize("metadata", [{"mode": 5}, {"mode": "other"}, {"rerankTopK": "50"}, {"rerankTopK": True}])
     def test_metadata_that_is_no_setting_asks_for_nothing(self, metadata):

@@ -230,7 +230,7 @@ Evaluation(corpus, token_truth)  # type: ignore[abstract]
 
 # Settings are checked by field, and stay.
 EvaluationConfig(name="baseline")  # type: ignore[call-arg]
-EvaluationConfig("baseline")  # type: ignore[call-arg]
+EvaluationConfig("baseline")  # type: ignore[call-arg, arg-type]
 EvaluationConfig(experiment_name=1)  # type: ignore[arg-type]
 EvaluationConfig(budgets=[4000])  # type: ignore[list-item]
 EvaluationConfig(count_as_zero=["unanswered"])  # type: ignore[list-item]

@@ -1,18 +1,21 @@
 """Doing the same for many things side by side, as if it were done one after the other."""
 
 import asyncio
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
+from functools import wraps
 from itertools import islice
-from typing import TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.interrupts import say_that_it_goes_on
 
 T = TypeVar("T")
 R = TypeVar("R")
+S = TypeVar("S")
+P = ParamSpec("P")
 
 
 def side_by_side(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Generator[R]:
@@ -73,19 +76,28 @@ def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Gen
         raise first
 
 
-async def in_a_thread(work: Callable[[], R]) -> R:
-    """Return what work in a thread returns; if the task is cancelled, what the work awaits is cancelled, too."""
-    awaited = Awaited()
+def awaited(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, R]]:
+    """Return a method as a coroutine function that does its work in a thread, for code that runs in an event loop.
 
-    def held() -> R:
-        with awaited.here():
-            return work()
+    The loop goes on meanwhile. If the task is cancelled, coroutines that the work awaits are cancelled.
+    """
 
-    try:
-        return await asyncio.to_thread(held)
-    except asyncio.CancelledError:
-        awaited.cancel()
-        raise
+    @wraps(method)
+    async def in_a_thread(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        waits = Awaited()
+
+        def held() -> R:
+            with waits.here():
+                done: R = getattr(self, method.__name__)(*args, **kwargs)  # of the class of the object
+                return done
+
+        try:
+            return await asyncio.to_thread(held)
+        except asyncio.CancelledError:
+            waits.cancel()
+            raise
+
+    return in_a_thread
 
 
 @contextmanager

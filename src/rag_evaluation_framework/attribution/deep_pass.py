@@ -26,6 +26,7 @@ from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.experiments.retrieval import Index, ranked
+from rag_evaluation_framework.experiments.settings import Asking
 from rag_evaluation_framework.levels.chunk_ids import ChunkIds
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.retrievers.function import Pipeline
@@ -177,10 +178,10 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
     budgets = [cutoff for cutoff in bare.cutter.cutoffs if cutoff.is_budget]
     sizes = [cutoff.size for cutoff in bare.cutter.cutoffs if not cutoff.is_budget]
     cutter = RankingCutter([Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)
-    timeout = result.config.get("timeout")
+    asking = Asking.of_record(result.config)
 
     def ask(index: Index) -> tuple[_Asked, KeyboardInterrupt | None]:
-        rankings, interrupt = index.rank([entry.query for entry in bare.truth], cutter, timeout=timeout)
+        rankings, interrupt = index.rank([entry.query for entry in bare.truth], cutter, asking)
         chunks: Sequence[AnyChunk] | None = index.chunks
         if result.evaluation_type == "chunk-level":
             ids = _chunk_ids(result, bare.truth, chunks, bare.corpus)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from rag_evaluation_framework._outside import fit_to_show
 from rag_evaluation_framework._support.files import from_home
@@ -34,6 +35,7 @@ from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.label import label
 from rag_evaluation_framework.cli.publish import publish
 from rag_evaluation_framework.cli.run import run
+from rag_evaluation_framework.cli.run_options import with_keys
 from rag_evaluation_framework.cli.score import score
 
 
@@ -64,8 +66,20 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-class ForgetJUnit(Command):
-    """A command that first removes the JUnit XML of an earlier run: it is not there if the arguments are refused."""
+class Run(Command):
+    """The command `run`, whose options are made when they are needed: other commands do not load what they are made of.
+
+    It first removes the JUnit XML of an earlier run, which is then not there if the arguments are refused.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the arguments and options."""
+        if not self.params:
+            alone = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
+            alone.command(cls=Command)(_reporting(with_keys(run)))
+            made = get_command(alone)
+            self.params, self.callback = made.params, made.callback
+        return super().get_params(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
@@ -105,7 +119,10 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
 
 
 for command in (demo, init, label, generate, run, baseline, compare, explain, score, publish, components, cache):
-    app.command(cls=ForgetJUnit if command is run else Command)(_reporting(command))
+    if command is run:
+        app.command("run", cls=Run, help=run.__doc__)(lambda: None)
+    else:
+        app.command(cls=Command)(_reporting(command))
 
 datasets = typer.Typer(
     no_args_is_help=True,

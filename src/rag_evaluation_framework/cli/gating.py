@@ -20,7 +20,7 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.experiments.config_file import ConfigFile
+    from rag_evaluation_framework.experiments.spec import RunSpec
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 _JUNIT = b'<testsuites name="rag-eval"'
@@ -50,7 +50,7 @@ class Gating:
     @classmethod
     def of(
         cls,
-        run_file: ConfigFile,
+        run_file: RunSpec,
         folder: Path,
         *,
         gate: Sequence[str] | None = None,
@@ -145,7 +145,7 @@ class Gating:
         return ()
 
 
-def _baseline(given: str | None, run_file: ConfigFile, folder: Path) -> rag.EvaluationResult[Any] | None:
+def _baseline(given: str | None, run_file: RunSpec, folder: Path) -> rag.EvaluationResult[Any] | None:
     """Return the run before: of a configuration a path relative to its folder, or a name."""
     beside = folder if folder.absolute().name == store.ROOT.name else folder / store.ROOT
     root = folder / run_file.save_results_path if run_file.save_results_path else beside

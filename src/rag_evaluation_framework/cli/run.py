@@ -14,7 +14,6 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, gates, reports, results, retrievers
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.compare import record_of
 from rag_evaluation_framework.cli.console import stdout
@@ -39,58 +38,25 @@ Problem: TypeAlias = "SaveFailed | Interrupted | ComponentExited"
 
 def run(
     config: options.Config = None,
-    no_config: options.NoConfig = False,
-    corpus: options.Corpus = None,
-    glob: paths.Glob = None,
-    dataset: options.Dataset = None,
-    evaluation_type: options.EvaluationType = None,
-    chunker: options.Chunker = None,
-    embedder: options.Embedder = None,
-    vector_store: options.VectorStore = None,
-    retriever: options.Retriever = None,
-    reranker: options.Reranker = None,
-    engine: options.Engine = None,
-    rankings: options.Rankings = None,
-    order: options.Order = None,
-    scope_prefix: options.ScopePrefix = None,
-    no_ingest: options.NoIngest = False,
-    cleanup: options.Cleanup = None,
-    allow_custom_prefix: options.AllowCustomPrefix = False,
-    allow_remote: options.AllowRemote = False,
-    allow_assets: options.AllowAssets = False,
-    loader_root: options.LoaderRoot = None,
+    *,
     yes: options.Yes = False,
-    mode: options.Mode = None,
-    rerank_top_k: options.RerankTopK = None,
-    metric: options.Metric = None,
-    k: options.K = None,
-    budget: options.Budget = None,
-    tokenizer: options.Tokenizer = None,
-    max_concurrency: options.MaxConcurrency = None,
-    timeout: options.Timeout = None,
-    experiment_name: options.ExperimentName = None,
-    root: options.Root = None,
-    baseline: options.Baseline = None,
-    gate: options.Gate = None,
-    threshold: options.Threshold = None,
-    on_inconclusive: options.OnInconclusive = None,
-    cluster: options.Cluster = None,
+    no_config: options.NoConfig = False,
     junit: options.JUnit = None,
     step_summary: options.StepSummary = False,
     worst: options.Worst = 5,
     allow_failures: options.AllowFailures = 0,
     allow_skipped: options.AllowSkipped = 0,
     allow_unlocated: options.AllowUnlocated = 0.5,
-    on_error: options.OnError = None,
     no_import: options.NoImport = False,
     as_json: options.AsJson = False,
+    **keys: Any,
 ) -> None:
     """Evaluate one retriever, show the scores and the weakest questions, and save the run.
 
     The run is saved in a folder in <root>/runs/, whose summary.md is the place to start.
     Exit codes: 0 done, 1 a gate failed, 2 the run could not be made, or a gate not be measured.
     """
-    flags = options.settings(locals())
+    flags = options.keys_of(keys)
     if config is not None and no_config:
         raise ConfigError(f"the configuration {config} and --no-config were given; expected one of them")
     if config is None and not no_config and "corpus" not in flags:
@@ -103,9 +69,7 @@ def run(
     gating = Gating.of(
         run_file,
         folder,
-        gate=gate,
-        threshold=threshold,
-        baseline=baseline,
+        **{name: keys[name] for name in options.OF_THE_COMMAND},
         junit=junit,
         step_summary=step_summary,
     )
@@ -236,7 +200,7 @@ def _nothing_kept() -> Generator[None]:
         raise Interrupted("no question was answered, and nothing is saved") from interrupt
 
 
-def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.ConfigFile, Path]:
+def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.RunSpec, Path]:
     """Return what is to be run, and the folder to which its paths are relative."""
     named = {key: options.name_of(key) for key in flags}
     keep = {"save_results_path": str(Path(".rag-eval").absolute())}

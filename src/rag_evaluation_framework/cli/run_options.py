@@ -1,8 +1,11 @@
-"""The options of `rag-eval run`, and the keys of a configuration that they set."""
+"""The options of `rag-eval run`: those that set a key of a run are made of the fields of `RunSpec`."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, get_args
 
 import typer
 
@@ -15,103 +18,7 @@ Config = Annotated[
 NoConfig = Annotated[
     bool, typer.Option("--no-config", help="Leave the configuration of the root alone: the options say everything.")
 ]
-Corpus = Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")]
-Dataset = Annotated[
-    Path | None, typer.Option(parser=paths.path, help="A dataset (.json, .jsonl), or questions with quotes (.csv).")
-]
-EvaluationType = Annotated[
-    str | None, typer.Option(help="document-level, chunk-level or token-level; by default that of the dataset.")
-]
-Chunker = Annotated[str | None, typer.Option(help="For example recursive-character:chunk_size=200.")]
-Embedder = Annotated[str | None, typer.Option(help="For example lsa; without one, retrieval is lexical.")]
-VectorStore = Annotated[str | None, typer.Option(help="in-memory, chroma, pgvector or qdrant.")]
-Retriever = Annotated[str | None, typer.Option(help="bm25, vector-rag, hybrid, or your own: my_module:search.")]
-Engine = Annotated[
-    str | None,
-    typer.Option(help="A whole system to evaluate: my_module:factory, http://127.0.0.1:8000, or pgvector:dsn=...."),
-]
-Rankings = Annotated[
-    Path | None,
-    typer.Option(parser=paths.path, help="Stored rankings to score, TREC or JSONL: nothing is run."),
-]
-Order = Annotated[
-    str | None,
-    typer.Option(
-        metavar="given|score",
-        help="How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first.",
-    ),
-]
-ScopePrefix = Annotated[
-    str | None, typer.Option(help="What the ids of the documents begin with that are searched, and written.")
-]
-NoIngest = Annotated[
-    bool, typer.Option("--no-ingest", help="Search what the engine has: nothing is deleted, written or cleaned up.")
-]
-Cleanup = Annotated[
-    str | None,
-    typer.Option(metavar="none|on-success|always", help="When what was written is deleted; by default never."),
-]
-AllowCustomPrefix = Annotated[
-    bool, typer.Option("--allow-custom-prefix", help="Write in a scope that is not eval:...: too; needs --yes.")
-]
-AllowAssets = Annotated[
-    bool, typer.Option("--allow-assets", help="Let documents name assets, which the engine may fetch from anywhere.")
-]
-LoaderRoot = Annotated[
-    Path | None, typer.Option(parser=paths.path, help="The folder of the files that loaderRef of a dataset names.")
-]
-AllowRemote = Annotated[bool, typer.Option("--allow-remote", help="Let the engine be on another machine.")]
 Yes = Annotated[bool, typer.Option("--yes", help="What is in the scope may be deleted.")]
-Reranker = Annotated[
-    str | None, typer.Option(help="Reranks the first results: late-interaction, cross-encoder, or your own.")
-]
-Mode = Annotated[
-    str | None, typer.Option(help="retrieve or retrieve+rerank; by default what the dataset and --reranker say.")
-]
-RerankTopK = Annotated[
-    int | None, typer.Option(min=1, help="How many results are reranked; by default what the dataset says, else 50.")
-]
-Metric = Annotated[list[str] | None, typer.Option(help="For example span_recall; repeatable.")]
-K = Annotated[list[int] | None, typer.Option(help="A number of results; repeatable.")]
-Budget = Annotated[list[str] | None, typer.Option(help="A context budget, such as 4000ch or 1000tok; repeatable.")]
-Tokenizer = Annotated[str | None, typer.Option(help="The tokenizer of budgets in tokens, for example cl100k_base.")]
-MaxConcurrency = Annotated[
-    int | None,
-    typer.Option(min=1, help="How many questions are asked side by side; your own retriever has to allow it."),
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option(metavar="SECONDS", help="How long one question may take; one that takes longer has failed."),
-]
-ExperimentName = Annotated[str | None, typer.Option(help="Name of the result.")]
-Root = Annotated[Path | None, typer.Option(parser=paths.path, help="Where runs are saved; by default .rag-eval.")]
-Baseline = Annotated[
-    str | None,
-    typer.Option(help="A saved run to compare with, named as in `rag-eval compare`, such as last."),
-]
-Gate = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="CONDITION", help="Fail with exit code 1 unless it holds: 'recall@10 >= 0.75', 'lost <= 2'; repeatable."
-    ),
-]
-Threshold = Annotated[
-    list[str] | None,
-    typer.Option(metavar="KEY=VALUE", help="min.recallAtK=0.75, max.p95TotalMs=300 and so on; repeatable."),
-]
-OnInconclusive = Annotated[
-    str | None,
-    typer.Option(
-        metavar="pass|fail", help="As what a population gate counts that chance leaves open; by default pass."
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="question|document",
-        help="What counts as independent; by default documents, if labels are in 6 or more.",
-    ),
-]
 JUnit = Annotated[Path | None, typer.Option(parser=paths.path, help="Write the gates as a JUnit XML report.")]
 StepSummary = Annotated[
     bool, typer.Option("--step-summary", help="Add the result to the summary of the step in GitHub Actions.")
@@ -132,27 +39,91 @@ AllowUnlocated = Annotated[
         metavar="SHARE", min=0, max=1, help="The share of results without a place to tolerate before exiting with 2."
     ),
 ]
-OnError = Annotated[
-    str | None, typer.Option(help="collect keeps failed questions in the result, raise ends at the first.")
-]
 NoImport = Annotated[
     bool, typer.Option("--no-import", help="Refuse your own code: only built-in components and installed plug-ins.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
-_KEYS = {"metric": "metrics", "budget": "budgets", "root": "save_results_path", "no_ingest": "ingest"}
-"""Options that are not called like the key that they set."""
+# Other commands share these, and load no `RunSpec` for them.
+Corpus = Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")]
+Root = Annotated[Path | None, typer.Option(parser=paths.path, help="Where runs are saved; by default .rag-eval.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="question|document",
+        help="What counts as independent; by default documents, if labels are in 6 or more.",
+    ),
+]
+Order = Annotated[
+    str | None,
+    typer.Option(
+        metavar="given|score",
+        help="How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first.",
+    ),
+]
+
+OF_THE_COMMAND = ("gate", "threshold", "baseline")
+"""Options that are not merged with the key that they are called like: the command line has rules of its own for it."""
+_FIRST_SENTENCE = re.compile(r".*?\.(?=\s|$)")
 
 
-def settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a configuration that options set; a path is absolute. Other options are about the command.
+class KeyOption(NamedTuple):
+    """An option that sets a key of a run."""
+
+    key: str
+    option: str
+    parameter: Parameter
+
+
+def with_keys(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that takes any keys with the options that set them, behind its argument."""
+    stated = signature(command, eval_str=True)
+    own = [each for each in stated.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+    parameters = [own[0], *(each.parameter for each in key_options()), *own[1:]]
+
+    @wraps(command)
+    def with_options(*arguments: Any, **given: Any) -> None:
+        command(*arguments, **given)
+
+    made: Any = with_options
+    made.__signature__ = stated.replace(parameters=parameters)
+    made.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_options
+
+
+def key_options() -> Iterator[KeyOption]:
+    """Yield the options that set keys, those of what is run before those of how."""
+    for key in experiments.own_first(experiments.RunSpec):
+        field = experiments.RunSpec.model_fields[key]
+        marks = [each for each in field.metadata if isinstance(each, experiments.Option)]
+        mark = marks[0] if marks else experiments.Option()
+        if mark.name != "":
+            yield _option(key, field, mark)
+
+
+def _option(key: str, field: Any, mark: Any) -> KeyOption:
+    option = mark.name or f"--{key.replace('_', '-')}"
+    kinds = {field.annotation, *get_args(field.annotation)}
+    takes = mark.takes or next((kind for kind in (bool, int, float) if kind in kinds), str)
+    described = _FIRST_SENTENCE.match(" ".join(field.description.split()))
+    given: dict[str, Any] = {"help": described[0] if described else field.description, "metavar": mark.metavar}
+    given["min"] = next((limit.ge for limit in field.metadata if hasattr(limit, "ge")), None)
+    given["parser"] = paths.path if takes is Path else None
+    annotation: Any = Annotated[takes if takes is bool else takes | None, typer.Option(option, **given)]
+    name = option.removeprefix("--").replace("-", "_")
+    default = False if takes is bool else None
+    return KeyOption(key, option, Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+
+
+def keys_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a run that options set; a path is absolute.
 
     Args:
-        given: The value of each option by its name, None or empty if it was not given.
+        given: The value of each option by the name of its parameter, None or empty if it was not given.
     """
-    told = {_KEYS.get(name, name): _written(name, value) for name, value in given.items() if not _is_absent(value)}
-    keys = experiments.ConfigFile.model_fields.keys() - {"baseline"}  # which is named otherwise in a file
-    return {key: False if key == "ingest" else told[key] for key in told if key in keys}  # --no-ingest says so
+    merged = [each for each in key_options() if each.parameter.name not in OF_THE_COMMAND]
+    told = ((each.key, given[each.parameter.name]) for each in merged)
+    return {key: _written(key, value) for key, value in told if not _is_absent(value)}
 
 
 def _is_absent(value: Any) -> bool:
@@ -161,17 +132,18 @@ def _is_absent(value: Any) -> bool:
 
 
 def name_of(key: str) -> str:
-    """Return the option that sets a key of a configuration."""
-    name = next((name for name, other in _KEYS.items() if other == key), key)
-    return f"--{name.replace('_', '-')}"
+    """Return the option that sets a key of a run."""
+    return next(each.option for each in key_options() if each.key == key)
 
 
-def _written(name: str, value: Any) -> Any:
+def _written(key: str, value: Any) -> Any:
     if isinstance(value, Path):
         return str(value.absolute())
-    if name == "glob":
+    if key == "glob":
         return paths.pattern(value)
-    return _tokenizer(value) if name == "tokenizer" else value
+    if key == "ingest":  # --no-ingest says so
+        return False
+    return _tokenizer(value) if key == "tokenizer" else value
 
 
 def _tokenizer(given: str) -> str:

@@ -3,7 +3,6 @@ from .config import ChunkLevelExperimentConfig as ChunkLevelExperimentConfig
 from .config import DocumentLevelExperimentConfig as DocumentLevelExperimentConfig
 from .config import ExperimentConfig as ExperimentConfig
 from .config import TokenLevelExperimentConfig as TokenLevelExperimentConfig
-from .config_file import ConfigFile as ConfigFile
 from .config_reading import load_config as load_config
 from .config_reading import parse_config as parse_config
 from .evaluation import ChunkLevelEvaluation as ChunkLevelEvaluation
@@ -11,6 +10,10 @@ from .evaluation import DocumentLevelEvaluation as DocumentLevelEvaluation
 from .evaluation import Evaluation as Evaluation
 from .evaluation import TokenLevelEvaluation as TokenLevelEvaluation
 from .evaluation import evaluate as evaluate
-from .evaluation_config import EvaluationConfig as EvaluationConfig
 from .retrieval import retrieve as retrieve
 from .runner import run_experiment as run_experiment
+from .settings import Asking as Asking
+from .settings import EvaluationConfig as EvaluationConfig
+from .settings import Option as Option
+from .settings import own_first as own_first
+from .spec import RunSpec as RunSpec

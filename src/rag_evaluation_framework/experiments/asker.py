@@ -15,9 +15,10 @@ from rag_evaluation_framework._support.side_by_side import side_by_side
 from rag_evaluation_framework._support.time_limit import OutOfTime, within
 from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.failures import NOT_ASKED, Failure, OnError
+from rag_evaluation_framework.data.failures import NOT_ASKED, Failure
 from rag_evaluation_framework.data.hits import Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.experiments.settings import Asking
 
 MOST_ABANDONED = 3
 """How many questions may be left behind with the thread that they take up; after that, no other one is asked."""
@@ -55,10 +56,7 @@ class Asker:
     Attributes:
         retriever: Has indexed the corpus.
         name: What it is called.
-        together: Whether it is asked for many questions together.
-        concurrency: How many questions are asked side by side; at least 1.
-        on_error: Whether a failure is returned, or raised as a `QueryFailed`.
-        timeout: How many seconds one question may take; None for any number. Not for questions asked together.
+        asking: How it is asked.
         calls: How many rankings it was asked for.
         answered: By query id, what was returned before it was fetched: by threads, or for many questions together.
             Whoever fetches it takes it out; what is left after an interrupt is answered as well.
@@ -67,14 +65,17 @@ class Asker:
 
     retriever: Retriever
     name: str
-    together: bool
-    concurrency: int
-    on_error: OnError = "collect"
-    timeout: float | None = None
+    asking: Asking
     calls: int = 0
     answered: dict[str, Returned] = field(default_factory=dict[str, Returned])
     abandoned: int = 0
     _counting: Lock = field(default_factory=Lock, repr=False)
+
+    @property
+    def together(self) -> bool:
+        """Whether it is asked for many questions together: not where each is asked in its own thread."""
+        one_by_one = self.asking.max_concurrency > 1 or self.asking.timeout is not None
+        return self.asking.batch_queries and self.retriever.takes_many and not one_by_one
 
     def alone(self, query: Query, depth: int) -> Returned:
         """Ask for one question, and tell how long it took."""
@@ -90,8 +91,9 @@ class Asker:
             depths: How many results to ask for, of each.
         """
         if not self.together:
-            ask = self._retrieve if self.concurrency == 1 else self._kept
-            for answer in side_by_side(ask, [*zip(queries, depths, strict=True)], self.concurrency):
+            at_once = self.asking.max_concurrency
+            ask = self._retrieve if at_once == 1 else self._kept
+            for answer in side_by_side(ask, [*zip(queries, depths, strict=True)], at_once):
                 self.calls += answer.failure is not NOT_ASKED
                 yield answer
             return
@@ -135,15 +137,16 @@ class Asker:
         stop_if_cancelled()
         if self.abandoned >= MOST_ABANDONED:
             return Returned(Retrieval(()), depth, NOT_ASKED)
-        if self.timeout is None:
+        limit = self.asking.timeout
+        if limit is None:
             return self._answer(query, depth)
         try:
-            return within(self.timeout, partial(self._answer, query, depth))
+            return within(limit, partial(self._answer, query, depth))
         except OutOfTime as late:
             with self._counting:
                 self.abandoned += late.abandoned
             what = "what it waits for was left behind" if late.abandoned else "it was cancelled"
-            return self._failed(query, TimeoutError(f"no answer within {self.timeout:g} s; {what}"), depth)
+            return self._failed(query, TimeoutError(f"no answer within {limit:g} s; {what}"), depth)
 
     def _answer(self, query: Query, depth: int) -> Returned:
         """Ask for one question at a depth, however long it takes."""
@@ -163,7 +166,7 @@ class Asker:
         stop_if_interrupted()
         pass_on_interrupt(error)
         stop_if_cancelled()  # what was cancelled did not fail
-        failure = Failure.collected(query.id, "retrieve", error, self.on_error, query.text)
+        failure = Failure.collected(query.id, "retrieve", error, self.asking.on_error, query.text)
         return Returned(Retrieval(()), depth, failure)
 
     def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeAlias
+from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 
 from rag_evaluation_framework._outside import fit_to_keep, shown
 from rag_evaluation_framework._support.faults import Faults
@@ -22,8 +22,8 @@ from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
-from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
 from rag_evaluation_framework.experiments.mode import noted_mode
+from rag_evaluation_framework.experiments.settings import RECORDED, EvaluationConfig
 from rag_evaluation_framework.labelling.anchors import copied_labels
 from rag_evaluation_framework.labelling.edited_documents import relabel_edited, told_lost
 from rag_evaluation_framework.levels.catalogue import RULES
@@ -39,6 +39,20 @@ from rag_evaluation_framework.scoring.score_checks import Metrics, check_metrics
 from rag_evaluation_framework.scoring.score_names import takes
 
 _PLAIN = (str, int, float, type(None))
+
+
+class ReportedFields(TypedDict, Generic[U], total=False):
+    """The keywords of an experiment that say what is reported: fields of `ExperimentConfig`."""
+
+    metrics: Metrics[U] | None
+    k: int | Sequence[int] | None
+    config: EvaluationConfig | None
+
+
+class ExperimentFields(ReportedFields[U], total=False):
+    """The keywords of `ExperimentConfig`: its fields."""
+
+    corpus: Corpus | None
 
 
 @dataclass(frozen=True, init=False)
@@ -82,30 +96,22 @@ class ExperimentConfig(Generic[U]):
 
     _level: ClassVar[Level[Any] | None] = None
 
-    def __init__(
-        self,
-        retriever: Pipeline,
-        dataset: Dataset[U],
-        *,
-        corpus: Corpus | None = None,
-        metrics: Metrics[U] | None = None,
-        k: int | Sequence[int] | None = None,
-        config: EvaluationConfig | None = None,
-    ) -> None:
+    def __init__(self, retriever: Pipeline, dataset: Dataset[U], **fields: Unpack[ExperimentFields[U]]) -> None:
         given: Any = dataset  # whatever it is, and refused as such if it is not a dataset
         level: Any = self._level or (dataset.level if isinstance(given, Dataset) else TOKEN)
-        self._set_validated(retriever, dataset, level, corpus, metrics, k, config, None)
+        self._set_validated(retriever, dataset, level, **fields)
 
     def _set_validated(
         self,
         retriever: Pipeline,
         dataset: Dataset[Any],
         level: Level[U],
-        corpus: Corpus | None,
-        metrics: Metrics[U] | None,
-        k: int | Sequence[int] | None,
-        config: EvaluationConfig | None,
-        chunk_id: NameChunk | None,
+        *,
+        corpus: Corpus | None = None,
+        metrics: Metrics[U] | None = None,
+        k: int | Sequence[int] | None = None,
+        config: EvaluationConfig | None = None,
+        chunk_id: NameChunk | None = None,
     ) -> None:
         pipeline = as_retriever(retriever)
         rules: LevelRules[U] = RULES[level.evaluation_type]
@@ -228,8 +234,7 @@ class ExperimentConfig(Generic[U]):
             **({} if self.top_k is None else {"top_k": self._other_top_k(self.top_k)}),
             "budgets": [str(budget) for budget in self.config.budgets],
             "tokenizer": None if self.config.tokenizer is None else fit_to_keep(self.config.tokenizer.name),
-            "max_concurrency": self.config.max_concurrency,
-            "timeout": self.config.timeout,
+            **{name: getattr(self.config, name) for name in RECORDED},
             "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
         }
 
@@ -317,13 +322,9 @@ class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):
         self,
         retriever: Pipeline,
         dataset: Dataset[DocumentId] | Dataset[CharacterSpan],
-        *,
-        corpus: Corpus | None = None,
-        metrics: Metrics[DocumentId] | None = None,
-        k: int | Sequence[int] | None = None,
-        config: EvaluationConfig | None = None,
+        **fields: Unpack[ExperimentFields[DocumentId]],
     ) -> None:
-        self._set_validated(retriever, dataset, DOCUMENT, corpus, metrics, k, config, None)
+        self._set_validated(retriever, dataset, DOCUMENT, **fields)
 
 
 class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
@@ -338,13 +339,10 @@ class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
         retriever: Pipeline,
         dataset: Dataset[ChunkId] | Dataset[CharacterSpan],
         *,
-        corpus: Corpus | None = None,
-        metrics: Metrics[ChunkId] | None = None,
-        k: int | Sequence[int] | None = None,
-        config: EvaluationConfig | None = None,
         chunk_id: NameChunk | None = None,
+        **fields: Unpack[ExperimentFields[ChunkId]],
     ) -> None:
-        self._set_validated(retriever, dataset, CHUNK, corpus, metrics, k, config, chunk_id)
+        self._set_validated(retriever, dataset, CHUNK, chunk_id=chunk_id, **fields)
 
 
 class TokenLevelExperimentConfig(ExperimentConfig[CharacterSpan]):

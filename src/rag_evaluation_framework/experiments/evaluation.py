@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, TypedDict, Unpack
 
-from rag_evaluation_framework._support.side_by_side import in_a_thread
+from rag_evaluation_framework._support.side_by_side import awaited
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder
@@ -16,7 +16,6 @@ from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -25,11 +24,12 @@ from rag_evaluation_framework.experiments.config import (
     ChunkLevelExperimentConfig,
     DocumentLevelExperimentConfig,
     ExperimentConfig,
+    ReportedFields,
     TokenLevelExperimentConfig,
 )
-from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
 from rag_evaluation_framework.experiments.evaluation_dataset import Fields, find_dataset
 from rag_evaluation_framework.experiments.runner import run_experiment
+from rag_evaluation_framework.experiments.settings import EvaluationConfig, RunFields
 from rag_evaluation_framework.levels.level_rules import NameChunk
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.registry.loading import load_installed
@@ -44,24 +44,31 @@ from rag_evaluation_framework.scoring.score_checks import Metrics
 _PUBLISH = "rag_evaluation_framework.integrations.publishing:published"  # a door upwards
 
 
+class DatasetFields(TypedDict, total=False):
+    """The keywords of evaluations that say which dataset is read, and how: arguments of `Evaluation`."""
+
+    langsmith_dataset_name: str | None
+    publish: bool | None
+    root: str | Path
+    registry: ChunkRegistry | None
+    query_key: str | None
+    ground_truth_key: str | None
+
+
 def evaluate(
     retriever: Pipeline,
     dataset: Dataset[U],
     k: int | Sequence[int] | None = None,
-    budgets: Sequence[str | Cutoff] = ("4000ch",),
+    budgets: Iterable[str | Cutoff] = ("4000ch",),
     tokenizer: Any = None,
     *,
     metrics: Metrics[U] | None = None,
     corpus: Corpus | None = None,
-    count_as_zero: Iterable[Unscored] = (),
-    experiment_name: str | None = None,
-    max_concurrency: int = 1,
-    timeout: float | None = None,
-    on_error: OnError = "collect",
+    **fields: Unpack[RunFields],
 ) -> EvaluationResult[U]:
     """Evaluate a retriever, or any function `(query, k) -> texts, chunks or dicts`, on a dataset, at its level.
 
-    Everything is checked before any work is done; `ExperimentConfig` and `EvaluationConfig` say how.
+    Everything is checked before any work is done.
 
     Args:
         retriever: The retriever to evaluate.
@@ -71,27 +78,14 @@ def evaluate(
         tokenizer: The tokenizer that counts budgets in tokens.
         metrics: The metrics to report, objects or names; by default those of the level.
         corpus: The documents, if the dataset does not know them.
-        count_as_zero: Which queries that were not scored count as 0.0.
-        experiment_name: The name of the result; by default the retriever's name.
-        max_concurrency: How many questions are asked side by side: of a coroutine, or of a function or retriever that
-            is safe to call from several threads.
-        timeout: How many seconds one question may take; by default any number.
-        on_error: Whether a query that fails becomes a failure of the result, or ends the run (`"raise"`).
+        fields: Other fields of `EvaluationConfig`, such as `experiment_name`, `max_concurrency` and `on_error`.
 
     Raises:
         InputError: An argument cannot be used.
         LevelMismatch: A metric does not fit the dataset.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`.
     """
-    config = EvaluationConfig(
-        experiment_name=experiment_name,
-        budgets=budgets,
-        tokenizer=tokenizer,
-        count_as_zero=count_as_zero,
-        max_concurrency=max_concurrency,
-        timeout=timeout,
-        on_error=on_error,
-    )
+    config = EvaluationConfig(budgets=budgets, tokenizer=tokenizer, **fields)
     return run_experiment(ExperimentConfig(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
 
 
@@ -159,19 +153,13 @@ class Evaluation(ABC, Generic[U]):
         object.__setattr__(self, "dataset", found.dataset)
         object.__setattr__(self, "publishes_to", langsmith_dataset_name if published else None)
 
-    def _cut_at(self, k: int | Sequence[int] | None) -> int | Sequence[int] | None:
-        """Return the given k, else None if the dataset has one, which the experiment then notes, else 5."""
-        return 5 if k is None and self.dataset.top_k is None else k
+    def _reported(self, given: ReportedFields[U]) -> ReportedFields[U]:
+        """Return what is reported, at k=5 if neither it nor the dataset says where rankings are cut."""
+        says_k = given.get("k") is not None or self.dataset.top_k is not None
+        return given if says_k else {**given, "k": 5}
 
     @abstractmethod
-    def experiment(
-        self,
-        retriever: Pipeline,
-        *,
-        metrics: Metrics[U] | None,
-        k: int | Sequence[int] | None,
-        config: EvaluationConfig | None,
-    ) -> ExperimentConfig[U]:
+    def experiment(self, retriever: Pipeline, **reported: Unpack[ReportedFields[U]]) -> ExperimentConfig[U]:
         """Return the experiment that `run` runs."""
 
     def run(
@@ -232,27 +220,12 @@ class Evaluation(ABC, Generic[U]):
             raise Interrupted(told, result) from interrupt
         return published
 
-    async def arun(
-        self,
-        chunker: Chunker | PositionAwareChunker | Callable[[str], Any] | None = None,
-        embedder: Embedder | Callable[[list[str]], Any] | None = None,
-        vector_store: VectorStore | None = None,
-        k: int | Sequence[int] | None = None,
-        reranker: Reranker | Callable[[str, list[str]], Any] | None = None,
-        metrics: Metrics[U] | None = None,
-        config: EvaluationConfig | None = None,
-        retriever: Pipeline | None = None,
-    ) -> EvaluationResult[U]:
-        """Do what `run` does in a thread, for code that runs in an event loop: notebooks and services.
+    arun = awaited(run)
+    """Does what `run` does in a thread, for code that runs in an event loop: notebooks and services.
 
-        The loop goes on meanwhile. If the task is cancelled, coroutines that are awaited are cancelled, and no other
-        question is asked.
-
-        Raises:
-            InputError: As `run` does.
-        """
-        given = (chunker, embedder, vector_store, k, reranker, metrics, config, retriever)
-        return await in_a_thread(lambda: self.run(*given))
+    The loop goes on meanwhile. If the task is cancelled, coroutines that are awaited are cancelled, and no other
+    question is asked.
+    """
 
 
 @dataclass(frozen=True, init=False)
@@ -265,17 +238,10 @@ class DocumentLevelEvaluation(Evaluation[DocumentId]):
     level: ClassVar[Level[Any]] = DOCUMENT
 
     def experiment(
-        self,
-        retriever: Pipeline,
-        *,
-        metrics: Metrics[DocumentId] | None = None,
-        k: int | Sequence[int] | None = None,
-        config: EvaluationConfig | None = None,
+        self, retriever: Pipeline, **reported: Unpack[ReportedFields[DocumentId]]
     ) -> DocumentLevelExperimentConfig:
         """Return the experiment that `run` runs."""
-        return DocumentLevelExperimentConfig(
-            retriever, self.dataset, corpus=self.corpus, metrics=metrics, k=self._cut_at(k), config=config
-        )
+        return DocumentLevelExperimentConfig(retriever, self.dataset, corpus=self.corpus, **self._reported(reported))
 
 
 @dataclass(frozen=True, init=False)
@@ -299,44 +265,17 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
         corpus: Corpus,
         dataset: Dataset[ChunkId] | Dataset[CharacterSpan] | str | Path | None = None,
         chunk_id: NameChunk | None = None,
-        *,
-        langsmith_dataset_name: str | None = None,
-        publish: bool | None = None,
-        root: str | Path = ROOT,
-        registry: ChunkRegistry | None = None,
-        query_key: str | None = None,
-        ground_truth_key: str | None = None,
+        **fields: Unpack[DatasetFields],
     ) -> None:
-        super().__init__(
-            corpus,
-            dataset,
-            langsmith_dataset_name=langsmith_dataset_name,
-            publish=publish,
-            root=root,
-            registry=registry,
-            query_key=query_key,
-            ground_truth_key=ground_truth_key,
-        )
+        super().__init__(corpus, dataset, **fields)
         object.__setattr__(self, "chunk_id", chunk_id)
 
     def experiment(
-        self,
-        retriever: Pipeline,
-        *,
-        metrics: Metrics[ChunkId] | None = None,
-        k: int | Sequence[int] | None = None,
-        config: EvaluationConfig | None = None,
+        self, retriever: Pipeline, **reported: Unpack[ReportedFields[ChunkId]]
     ) -> ChunkLevelExperimentConfig:
         """Return the experiment that `run` runs."""
-        return ChunkLevelExperimentConfig(
-            retriever,
-            self.dataset,
-            corpus=self.corpus,
-            metrics=metrics,
-            k=self._cut_at(k),
-            config=config,
-            chunk_id=self.chunk_id,
-        )
+        fields = self._reported(reported)
+        return ChunkLevelExperimentConfig(retriever, self.dataset, corpus=self.corpus, chunk_id=self.chunk_id, **fields)
 
 
 @dataclass(frozen=True, init=False)
@@ -349,14 +288,7 @@ class TokenLevelEvaluation(Evaluation[CharacterSpan]):
     level: ClassVar[Level[Any]] = TOKEN
 
     def experiment(
-        self,
-        retriever: Pipeline,
-        *,
-        metrics: Metrics[CharacterSpan] | None = None,
-        k: int | Sequence[int] | None = None,
-        config: EvaluationConfig | None = None,
+        self, retriever: Pipeline, **reported: Unpack[ReportedFields[CharacterSpan]]
     ) -> TokenLevelExperimentConfig:
         """Return the experiment that `run` runs."""
-        return TokenLevelExperimentConfig(
-            retriever, self.dataset, corpus=self.corpus, metrics=metrics, k=self._cut_at(k), config=config
-        )
+        return TokenLevelExperimentConfig(retriever, self.dataset, corpus=self.corpus, **self._reported(reported))

@@ -16,12 +16,13 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.retriever import Retriever, checked_prefix_stable
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.failures import NOT_ANSWERED, NOT_ASKED, Failure, OnError
+from rag_evaluation_framework.data.failures import NOT_ANSWERED, NOT_ASKED, Failure
 from rag_evaluation_framework.data.hit_table import HitCollector, RankedHits
 from rag_evaluation_framework.data.hits import Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import UNFILLED, Rankings, StageRow, stage_columns, stage_rows
 from rag_evaluation_framework.experiments.asker import Asker, Returned
+from rag_evaluation_framework.experiments.settings import Asking
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.text.reading import RankingCutter
 
@@ -77,10 +78,7 @@ class Ranker:
         name: What it is called.
         chunks: Everything that could be retrieved, or None if that is not known.
         cutter: Where rankings are cut.
-        together: Whether a retriever that can be asked for many questions together is asked so.
-        concurrency: How many questions are asked side by side; at least 1.
-        on_error: Whether failures are collected, or the first one that is known is raised.
-        timeout: How many seconds one question may take; None for any number. With a limit, none are asked together.
+        asking: How it is asked. With a time limit, no questions are asked together.
         spans: Whether spans are scored, so that it is noted that a result is a whole document.
         timed: How many questions were asked one at a time.
         depth: The most results that were asked for.
@@ -91,10 +89,7 @@ class Ranker:
     name: str
     chunks: Sequence[AnyChunk] | None
     cutter: RankingCutter
-    together: bool = True
-    concurrency: int = 1
-    on_error: OnError = "collect"
-    timeout: float | None = None
+    asking: Asking
     spans: bool = False
     timed: int = 0
     depth: int = 0
@@ -105,9 +100,7 @@ class Ranker:
         self._largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
         self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         self._stage_locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
-        one_by_one = self.concurrency > 1 or self.timeout is not None
-        together = self.together and self.retriever.takes_many and not one_by_one
-        self._asker = Asker(self.retriever, self.name, together, self.concurrency, self.on_error, self.timeout)
+        self._asker = Asker(self.retriever, self.name, self.asking)
         self._hits = HitCollector()
         self._said: dict[str, set[str]] = {}  # what the retriever noted, and of which questions
 
@@ -151,7 +144,7 @@ class Ranker:
         if not_asked:
             note(
                 f"stopped: {not_asked} of {len(queries)} questions were not asked, as {self._asker.abandoned} before "
-                f"them had no answer within {self.timeout:g} s and could not be stopped"
+                f"them had no answer within {self.asking.timeout:g} s and could not be stopped"
             )
         unfilled = {cutoff: ended & worked for cutoff, ended in self.cutter.unfilled(hits).items()}
         for text in self._notes(hits, deepest, worked, unfilled):
@@ -210,7 +203,7 @@ class Ranker:
     def _first(self, queries: Sequence[Query], depth: int) -> list[_Seen]:
         """Ask every question for the first time: some alone, for their latency, and the others as may be."""
         self.timed = len(queries)
-        if self.concurrency > 1:
+        if self.asking.max_concurrency > 1:
             self.timed = min(_MOST_TIMED, -(-len(queries) // _TIMED_SIDE_BY_SIDE))
         elif self._asker.together:
             self.timed = min(_MOST_TIMED, len(queries))

@@ -6,15 +6,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from threading import Lock
 from time import perf_counter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, Unpack
 
 from rag_evaluation_framework._outside import raised, shown
 from rag_evaluation_framework._support.coroutines import without_a_loop
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import pass_on_interrupt
 from rag_evaluation_framework._support.notes import collected, note
-from rag_evaluation_framework._support.time_limit import checked_timeout
-from rag_evaluation_framework.contracts.component import check_count, check_truth, component_name
+from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retrieved import as_chunks
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -22,13 +21,14 @@ from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.failures import NOT_ANSWERED, OnError
+from rag_evaluation_framework.data.failures import NOT_ANSWERED
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted, RagEvalError
 from rag_evaluation_framework.experiments.ranker import Ranker
+from rag_evaluation_framework.experiments.settings import Asking, AskingFields
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.tokenizer_checks import checked_counter
@@ -48,9 +48,7 @@ def retrieve(
     cutoffs: Iterable[Cutoff | int | str] | Cutoff | int | str = (10,),
     *,
     tokenizer: Any = None,
-    batch_queries: bool = True,
-    max_concurrency: int = 1,
-    timeout: float | None = None,
+    **fields: Unpack[AskingFields],
 ) -> Rankings:
     """Index a corpus and retrieve for every query, as deep as the cutoffs need.
 
@@ -63,18 +61,13 @@ def retrieve(
         queries: The queries to ask; the id of a text follows from its wording.
         cutoffs: Numbers of results (5), budgets of characters (`4000ch`) or of tokens (`1000tok`).
         tokenizer: What counts the tokens of budgets in tokens, such as `"cl100k_base"`.
-        batch_queries: Whether the retriever is told all queries before it is asked, and asked for many together if it
-            can be.
-        max_concurrency: How many queries are asked side by side: of a coroutine, or of a function or retriever that is
-            safe to call from several threads.
-        timeout: How many seconds one query may take; by default any number. One that takes longer fails. When three
-            could not be stopped, as functions cannot, the queries that are left fail without being asked.
+        fields: How the queries are asked: fields of `Asking`, such as `max_concurrency`.
 
     Returns:
         One ranking per query, in order; every hit has its place in the corpus, if it could be found.
 
     Raises:
-        ConfigError: A cutoff or the timeout is not valid, or a cutoff counts tokens without a tokenizer; or what is
+        ConfigError: A cutoff or a field is not valid, or a cutoff counts tokens without a tokenizer; or what is
             given is not queries; or the retriever has no name that can be read, or is one of ours and in use by another
             run.
         CorpusError: The corpus is not a `Corpus`, or is empty.
@@ -84,9 +77,7 @@ def retrieve(
         Interrupted: Ctrl-C came when some queries were answered: `result` has the rankings, in which the others failed.
         Exception: Whatever else the retriever raises while it indexes.
     """
-    check_count("retrieve", "max_concurrency", max_concurrency)
-    check_truth("retrieve", "batch_queries", batch_queries)
-    limit = checked_timeout(timeout)
+    asking = Asking.of(fields)
     asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
     counter = None if tokenizer is None else checked_counter(tokenizer)
     cutter = RankingCutter(cuts, counter, checked_corpus(corpus))
@@ -94,9 +85,7 @@ def retrieve(
         rankings, ended = ranked(
             as_retriever(retriever),
             corpus,
-            lambda index: index.rank(
-                asked, cutter, batch_queries=batch_queries, max_concurrency=max_concurrency, timeout=limit
-            ),
+            lambda index: index.rank(asked, cutter, asking),
         )
     rankings = replace(rankings, notes=tuple(notes))
     if isinstance(ended, ComponentExited):
@@ -243,11 +232,8 @@ class Index:
         self,
         queries: Sequence[Query],
         cutter: RankingCutter,
+        asking: Asking,
         *,
-        batch_queries: bool = True,
-        max_concurrency: int = 1,
-        on_error: OnError = "collect",
-        timeout: float | None = None,
         spans: bool = False,
     ) -> tuple[Rankings, KeyboardInterrupt | None]:
         """Return the ranking of every query, as `retrieve` does, and the interrupt that came when some were answered.
@@ -259,14 +245,12 @@ class Index:
             KeyboardInterrupt: An interrupt came before any query was answered.
         """
         start = perf_counter()
-        if batch_queries:
+        if asking.batch_queries:
             self._prepare(queries)
-        ranker = Ranker(
-            self.pipeline, self.retriever, self.chunks, cutter, batch_queries, max_concurrency, on_error, timeout, spans
-        )
+        ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans)
         rankings = ranker.rankings(queries)
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
-        prepared = batch_queries and type(self.pipeline).prepare is not Retriever.prepare
+        prepared = asking.batch_queries and type(self.pipeline).prepare is not Retriever.prepare
         rankings = replace(rankings, seconds=seconds, prepared=prepared)
         if ranker.interrupt is not None and _unanswered(rankings) == len(queries):
             raise ranker.interrupt

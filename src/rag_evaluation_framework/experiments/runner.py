@@ -104,19 +104,11 @@ def _ranked(
     config: ExperimentConfig[Any], cutter: RankingCutter
 ) -> tuple[tuple[ProjectedTruth[Any], Rankings], Ended | None]:
     """Return the truth and the rankings, and what ended the run before all was done."""
-    measured = config.config
 
     def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings], KeyboardInterrupt | None]:
         truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
-        rankings, interrupt = index.rank(
-            config.dataset.queries,
-            cutter,
-            batch_queries=measured.batch_queries,
-            max_concurrency=measured.max_concurrency,
-            on_error=measured.on_error,
-            timeout=measured.timeout,
-            spans=config.level is not DOCUMENT,
-        )
+        spans = config.level is not DOCUMENT
+        rankings, interrupt = index.rank(config.dataset.queries, cutter, config.config, spans=spans)
         return (truth, rankings), interrupt
 
     return ranked(config.retriever, config.corpus, asked)

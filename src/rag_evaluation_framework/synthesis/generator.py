@@ -7,7 +7,7 @@ from typing import Generic
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import install_command
-from rag_evaluation_framework._support.side_by_side import in_a_thread
+from rag_evaluation_framework._support.side_by_side import awaited
 from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.llm_client import LLMClient
@@ -162,14 +162,11 @@ class SyntheticDataGenerator(ABC, Generic[U]):
                 self.langsmith_url = pushed(dataset, self.path)
         return dataset
 
-    async def agenerate(
-        self, queries_per_doc: int = 5, upload_to_langsmith: bool = True, dataset_name: str | None = None
-    ) -> Dataset[U]:
-        """Do what `generate` does in a thread, for code that runs in an event loop: notebooks and services.
+    agenerate = awaited(generate)
+    """Does what `generate` does in a thread, for code that runs in an event loop: notebooks and services.
 
-        If the task is cancelled, nothing else is asked; what was answered is kept.
-        """
-        return await in_a_thread(lambda: self.generate(queries_per_doc, upload_to_langsmith, dataset_name))
+    If the task is cancelled, nothing else is asked; what was answered is kept.
+    """
 
     def plan(self, queries_per_doc: int = 5) -> list[tuple[str, QuestionRequest]]:
         """Return the requests for questions, each with the name of its strategy; nothing is asked.

@@ -15,9 +15,9 @@ from rag_evaluation_framework._support.time_limit import was_given_up
 from rag_evaluation_framework.cli.gating import Gating
 from rag_evaluation_framework.cli.reliable import check_reliable, why_skipped
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
-from rag_evaluation_framework.experiments.config_file import ConfigFile
 from rag_evaluation_framework.experiments.config_reading import load_config
 from rag_evaluation_framework.experiments.runner import run_experiment
+from rag_evaluation_framework.experiments.spec import RunSpec
 from rag_evaluation_framework.gates.checking import told_verdict
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.gates.reliable import unreliable
@@ -63,7 +63,7 @@ class GatesFile(pytest.File):
             yield item
 
     @cached_property
-    def _planned(self) -> tuple[ConfigFile, Gating, Any, tuple[Gate, ...]]:
+    def _planned(self) -> tuple[RunSpec, Gating, Any, tuple[Gate, ...]]:
         folder, config = self.path.parent, load_config(self.path)
         if config.allow_custom_prefix:
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""The keys of a configuration file, and the experiment that they make."""
+"""`RunSpec`: a run as files, options and tools describe it; each key is declared here, or in `settings`, once."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -7,7 +7,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from rag_evaluation_framework._outside import fit_to_show, shown
@@ -17,19 +17,15 @@ from rag_evaluation_framework.contracts.engine import Engine
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset, Mode
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.datasets.loaders import Loader, folder_loader
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
-from rag_evaluation_framework.experiments.config import (
-    CONFIGS,
-    AnyExperimentConfig,
-)
+from rag_evaluation_framework.experiments.config import CONFIGS, AnyExperimentConfig
 from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, engine_reranker, make_engine
-from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
 from rag_evaluation_framework.experiments.mode import in_mode
+from rag_evaluation_framework.experiments.settings import ONLY_IN_FILES, EvaluationConfig, Measuring, Option
 from rag_evaluation_framework.rankings.order import Order
 from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import build
@@ -55,62 +51,112 @@ def _not_empty(given: str) -> str:
 
 
 GivenPath = Annotated[str, AfterValidator(_not_empty)]
+_File = Option(takes=Path)
 
 
-class ConfigFile(BaseModel):
-    """The keys of a configuration file; unknown keys are refused.
+class RunSpec(Measuring, frozen=True):
+    """A run as it is described: the keys of a configuration file, most of them options of `rag-eval run`.
 
     Paths are relative to the file's folder, or begin with `~`. `retriever` is a whole pipeline; without it,
-    `chunker`, `embedder` and `vector_store` make one, as in `Evaluation.run`; a `reranker` reorders the results of
-    either, as many as `rerank_top_k` or else the dataset says, unless `mode` is `retrieve`. `engine` is a whole system
-    instead of these, at a URL or of your own, `module:factory`; `scope_prefix` is what the ids of its documents begin
-    with, `ingest` whether they are written (by default if the dataset brings them), `cleanup` when they are deleted.
-    Without `corpus`, the documents are those of the dataset, of which `loader_root` has the files that `loaderRef`
-    names. `evaluation_type` is by default that of the dataset; a token-level dataset can be evaluated at any.
-    `chunk_id` names a function, `module:function`. `gates`, `thresholds`, `baseline`, `on_inconclusive` and `cluster`
-    say what the command line checks the result against.
+    `chunker`, `embedder` and `vector_store` make one, as in `Evaluation.run`. Unknown keys are refused.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(strict=True, title="rag-eval run")
 
-    corpus: GivenPath | None = None
-    glob: str = "**/*.md"
-    dataset: GivenPath | None = None
+    corpus: Annotated[GivenPath | None, _File] = None
+    """The folder of documents. Without it, the documents are those of the dataset, or of the engine."""
+
+    glob: Annotated[str, Option(takes=list[str])] = "**/*.md"
+    """Which files of the folder to read; by default **/*.md; repeatable."""
+
+    dataset: Annotated[GivenPath | None, _File] = None
+    """A dataset (.json, .jsonl), or questions with quotes (.csv)."""
+
     evaluation_type: EvaluationType | None = None
-    retriever: ComponentConfig | None = None
+    """document-level, chunk-level or token-level; by default that of the dataset. A token-level dataset can be
+    evaluated at any."""
+
     chunker: ComponentConfig | None = None
+    """For example recursive-character:chunk_size=200."""
+
     embedder: ComponentConfig | None = None
+    """For example lsa; without one, retrieval is lexical."""
+
     vector_store: ComponentConfig | None = None
+    """in-memory, chroma, pgvector or qdrant."""
+
+    retriever: ComponentConfig | None = None
+    """bm25, vector-rag, hybrid, or your own: my_module:search."""
+
     reranker: ComponentConfig | None = None
-    mode: Mode | None = None
-    rerank_top_k: int | None = Field(default=None, ge=1)
-    metrics: list[ComponentConfig] | None = None
-    k: int | list[int] | None = None
-    chunk_id: str | None = None
-    experiment_name: str | None = None
-    budgets: list[str] = Field(default=["4000ch"])
-    tokenizer: GivenPath | None = None
-    count_as_zero: list[Unscored] = Field(default=[])
-    batch_queries: bool = True
-    max_concurrency: int = Field(default=1, ge=1)
-    timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    on_error: OnError = "collect"
-    save_results_path: GivenPath | None = None
+    """Reranks the first results: late-interaction, cross-encoder, or your own."""
+
     engine: ComponentConfig | None = None
-    rankings: GivenPath | None = None
-    order: Order | None = None
+    """A whole system to evaluate: my_module:factory, http://127.0.0.1:8000, or pgvector:dsn=...."""
+
+    rankings: Annotated[GivenPath | None, _File] = None
+    """Stored rankings to score, TREC or JSONL: nothing is run."""
+
+    order: Annotated[Order | None, Option(metavar="given|score")] = None
+    """How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first."""
+
     scope_prefix: str | None = None
-    ingest: bool | None = None
-    cleanup: Cleanup = "none"
+    """What the ids of the documents begin with that are searched, and written."""
+
+    ingest: Annotated[bool | None, Option("--no-ingest")] = None
+    """Search what the engine has: nothing is deleted, written or cleaned up. By default documents are written if the
+    dataset brings them."""
+
+    cleanup: Annotated[Cleanup, Option(metavar="none|on-success|always")] = "none"
+    """When what was written is deleted; by default never."""
+
     allow_custom_prefix: bool = False
+    """Write in a scope that is not eval:...: too; needs --yes."""
+
     allow_remote: bool = False
+    """Let the engine be on another machine."""
+
     allow_assets: bool = False
-    loader_root: GivenPath | None = None
-    gates: list[str] = Field(default=[])
-    thresholds: dict[str, Any] | None = None
-    baseline: GivenPath | None = None
-    on_inconclusive: OnInconclusive = "pass"
-    cluster: Cluster | None = None
+    """Let documents name assets, which the engine may fetch from anywhere."""
+
+    loader_root: Annotated[GivenPath | None, _File] = None
+    """The folder of the files that loaderRef of a dataset names."""
+
+    mode: Mode | None = None
+    """retrieve or retrieve+rerank; by default what the dataset and --reranker say."""
+
+    rerank_top_k: int | None = Field(default=None, ge=1)
+    """How many results are reranked; by default what the dataset says, else 50."""
+
+    metrics: Annotated[list[ComponentConfig] | None, Option("--metric", takes=list[str])] = None
+    """For example span_recall; repeatable."""
+
+    k: Annotated[int | list[int] | None, Option(takes=list[int])] = None
+    """A number of results; repeatable. Rankings are cut there; the first is the run's k."""
+
+    chunk_id: Annotated[str | None, ONLY_IN_FILES] = None
+    """A function that returns chunk ids as the dataset writes them, module:function; chunk level only."""
+
+    tokenizer: GivenPath | None = None
+    """The tokenizer of budgets in tokens, for example cl100k_base. A name, or a file."""
+
+    save_results_path: Annotated[GivenPath | None, Option("--root", takes=Path)] = None
+    """Where runs are saved; by default .rag-eval."""
+
+    baseline: Annotated[GivenPath | None, Option(takes=str)] = None
+    """A saved run to compare with, named as in `rag-eval compare`, such as last."""
+
+    gates: Annotated[list[str], Option("--gate", "CONDITION", list[str])] = Field(default=[])
+    """Fail with exit code 1 unless it holds: 'recall@10 >= 0.75', 'lost <= 2'; repeatable."""
+
+    thresholds: Annotated[dict[str, Any] | None, Option("--threshold", "KEY=VALUE", list[str])] = None
+    """min.recallAtK=0.75, max.p95TotalMs=300 and so on; repeatable. In a file a mapping."""
+
+    on_inconclusive: Annotated[OnInconclusive, Option(metavar="pass|fail")] = "pass"
+    """As what a population gate counts that chance leaves open; by default pass."""
+
+    cluster: Annotated[Cluster | None, Option(metavar="question|document")] = None
+    """What counts as independent; by default documents, if labels are in 6 or more."""
 
     def __repr__(self) -> str:
         return fit_to_show(super().__repr__())
@@ -194,18 +240,12 @@ class ConfigFile(BaseModel):
             )
 
     def _evaluation_config(self, folder: Path) -> EvaluationConfig:
-        keep = self.save_results_path
-        return EvaluationConfig(
-            experiment_name=self.experiment_name,
-            budgets=[] if self.engine is not None and "budgets" not in self.model_fields_set else self.budgets,
-            tokenizer=self._tokenizer(folder),
-            count_as_zero=self.count_as_zero,
-            batch_queries=self.batch_queries,
-            max_concurrency=self.max_concurrency,
-            timeout=self.timeout,
-            on_error=self.on_error,
-            save_results_path=None if keep is None else normpath(folder / from_home(keep)),
-        )
+        given: dict[str, Any] = {name: getattr(self, name) for name in Measuring.model_fields}
+        if self.engine is not None and "budgets" not in self.model_fields_set:
+            given["budgets"] = []
+        if self.save_results_path is not None:
+            given["save_results_path"] = normpath(folder / from_home(self.save_results_path))
+        return EvaluationConfig(**given, tokenizer=self._tokenizer(folder))
 
     def _tokenizer(self, folder: Path) -> str | None:
         is_file = self.tokenizer is not None and self.tokenizer.endswith((".json", ".tiktoken"))

@@ -1,0 +1,269 @@
+"""How a run is asked, measured and saved: each setting is declared once, for Python, files and options."""
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StrictBool,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.time_limit import checked_timeout
+from rag_evaluation_framework.contracts.tokenizer import Tokenizer
+from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data.failures import OnError
+from rag_evaluation_framework.data.plain import items
+from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.text.tokenizer_checks import checked_counter
+
+Unscored = Literal["no-answer", "failed"]
+
+_MOST_PROBLEMS = 10
+_NEAR = 0.8  # of a key to what was meant; chunk_size is no slip of chunk_id
+_TYPES = {
+    "int_type": "a whole number",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "path_type": "a path",
+}
+"""What values of these types are called, by the type of the error that another one makes."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """What the command line knows of a key beside its name, type and description.
+
+    Attributes:
+        name: The option, if it is not called like the key; None if there is none.
+        metavar: What stands for its value.
+        takes: The type of its value, if not that of the key.
+    """
+
+    name: str | None = None
+    metavar: str | None = None
+    takes: Any = None
+
+
+ONLY_IN_FILES = Option(name="")
+"""Marks a key that no option sets."""
+
+
+def _statuses(given: Any) -> frozenset[Any]:
+    if not isinstance(given, Iterable):
+        raise ConfigError(f"count_as_zero={shown(given)}: expected some of 'no-answer' and 'failed', or [] for none")
+    listed = [given] if isinstance(given, str) else items(given, "count_as_zero")
+    chosen = frozenset(item if isinstance(item, str) else shown(item) for item in listed)
+    if not chosen <= set(get_args(Unscored)):
+        raise ConfigError(f"count_as_zero={sorted(chosen)}: expected some of 'no-answer' and 'failed'")
+    return chosen
+
+
+_Budgets = Annotated[
+    tuple[Annotated[Cutoff, PlainSerializer(str)], ...],
+    BeforeValidator(Cutoff.parse_budgets),
+    WithJsonSchema({"type": "array", "items": {"type": "string"}}),
+]
+_Statuses = Annotated[
+    frozenset[Unscored],
+    BeforeValidator(_statuses),
+    WithJsonSchema({"type": "array", "items": {"enum": [*get_args(Unscored)]}}),
+]
+
+
+_Tokenizer = Annotated[
+    Tokenizer | None,
+    BeforeValidator(lambda given: None if given is None else checked_counter(given)),
+    PlainSerializer(lambda tokenizer: None if tokenizer is None else tokenizer.name),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+]
+
+
+class Asking(BaseModel, frozen=True):
+    """How the queries of a run are asked."""
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True)
+
+    batch_queries: Annotated[StrictBool, ONLY_IN_FILES] = True
+    """Whether the retriever is told all questions before they are asked, to embed and search them together. That is
+    quicker; without it, the time of each question is that of asking it alone."""
+
+    max_concurrency: int = Field(default=1, strict=True, ge=1)
+    """How many questions are asked side by side; your own retriever has to allow it. Coroutines do, and functions that
+    are safe to call from several threads. Results do not depend on it."""
+
+    timeout: Annotated[float | None, Field(gt=0), BeforeValidator(checked_timeout), Option(metavar="SECONDS")] = None
+    """How long one question may take, in seconds; one that takes longer has failed. None for any time. A coroutine is
+    cancelled; a function cannot be stopped, and goes on in a thread that is left behind. After the third of these no
+    other question is asked: those that are left fail."""
+
+    on_error: OnError = "collect"
+    """collect keeps failed questions in the result, raise ends at the first. The same holds for metrics that raise;
+    then `QueryFailed` is raised, and nothing is saved."""
+
+    @classmethod
+    def of(cls, given: "AskingFields") -> "Asking":
+        """Return how to ask by the keywords that were given.
+
+        Raises:
+            ConfigError: A value is not valid, or a keyword not known.
+        """
+        with _refused(cls):
+            return cls.model_validate(given)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> "Asking":
+        """Return how the questions of a run were asked, one at a time, by its record, which may hold anything."""
+        return cls(timeout=record["timeout"] if isinstance(record.get("timeout"), int | float) else None)
+
+
+RECORDED = ("max_concurrency", "timeout")
+"""How queries are asked as far as results may depend on it, and the record of a run says it."""
+
+
+class Measuring(Asking, frozen=True):
+    """How a run is asked and measured."""
+
+    experiment_name: Annotated[str, Field(min_length=1)] | None = None
+    """Name of the result. By default that of the retriever."""
+
+    budgets: Annotated[_Budgets, Option("--budget", takes=list[str])] = Field(
+        default=(Cutoff(4000, "ch"),), json_schema_extra={"default": ["4000ch"]}
+    )
+    """A context budget, such as 4000ch or 1000tok; repeatable. Rankings are cut there as at numbers of results."""
+
+    count_as_zero: Annotated[_Statuses, ONLY_IN_FILES] = frozenset()
+    """Questions that were not scored, and count as 0.0 in every mean. Those without an answer in the corpus
+    (`no-answer`), those whose retrieval failed (`failed`). A score that no question has, as its metric is unavailable
+    or raises everywhere, has no mean still."""
+
+
+class AskingFields(TypedDict, total=False):
+    """The keywords of what asks queries: the fields of `Asking`."""
+
+    batch_queries: bool
+    max_concurrency: int
+    timeout: float | None
+    on_error: OnError
+
+
+class RunFields(AskingFields, total=False):
+    """The keywords of `evaluate` that have no place: fields of `EvaluationConfig`."""
+
+    experiment_name: str | None
+    count_as_zero: Iterable[Unscored]
+    save_results_path: str | Path | None
+
+
+class EvaluationFields(RunFields, total=False):
+    """The keywords of `EvaluationConfig`: its fields."""
+
+    budgets: Iterable[str | Cutoff]
+    tokenizer: Any
+
+
+class EvaluationConfig(Measuring, frozen=True):
+    """How an evaluation is measured and saved; the same for all pipelines that are to be compared.
+
+    Its fields are keywords, of `evaluate` as well; all have a default.
+
+    Raises:
+        ConfigError: A value is not valid, or a keyword not known.
+        TokenizerError: The tokenizer is unknown or cannot be loaded.
+    """
+
+    tokenizer: _Tokenizer = None
+    """The tokenizer of budgets in tokens, for example cl100k_base. Needed for these only."""
+
+    save_results_path: Path | None = None
+    """The root under whose `runs/` every result is saved. None saves nothing."""
+
+    def __init__(self, **given: Unpack[EvaluationFields]) -> None:
+        values: dict[str, Any] = {**given}
+        with _refused(type(self)):
+            super().__init__(**values)
+
+    @model_validator(mode="after")
+    def _tokens_need_a_tokenizer(self) -> "EvaluationConfig":
+        for budget in self.budgets:
+            if budget.unit == "tok" and self.tokenizer is None:
+                raise ConfigError(
+                    f"budget {str(budget)!r} counts tokens, and tokens of one model are not those of another: name the "
+                    "tokenizer, as in tokenizer='cl100k_base' (--tokenizer cl100k_base), or give the budget in "
+                    "characters, such as '4000ch'"
+                )
+        return self
+
+
+@contextmanager
+def _refused(model: type[BaseModel]) -> Generator[None]:
+    """Refuse values that a model refuses in one line, by the names of its fields."""
+    try:
+        yield
+    except ValidationError as error:
+        problems = refusals(error, model, lambda *location: ".".join(map(str, location[:1])))
+        cause = error.errors()[0].get("ctx", {}).get("error")
+        if len(problems) == 1 and isinstance(cause, InputError):
+            raise cause from None
+        raise ConfigError("; ".join(problems)) from error
+
+
+def own_first(model: type[BaseModel]) -> list[str]:
+    """Return the fields of a model, its own before those that it inherits."""
+    listed = (name for kind in model.__mro__ for name in vars(kind).get("__annotations__", ()))
+    return [name for name in dict.fromkeys(listed) if name in model.model_fields]
+
+
+def refusals(error: ValidationError, model: type[BaseModel], place: Callable[..., str]) -> list[str]:
+    """Return what is wrong with each value of a model, the first ones of many.
+
+    Args:
+        error: What pydantic says.
+        model: The model.
+        place: Names the place of a value by its location: the key, and what is inside of it.
+    """
+    places: dict[str, list[ErrorDetails]] = {}
+    for item in error.errors():
+        places.setdefault(place(*item["loc"]), []).append(item)
+    around = {where.rpartition("[")[0] for where in places if "[" in where}  # what is wrong inside of them says more
+    keys = f"; there are {', '.join(own_first(model))}"
+    listed: list[str] = []
+    for where, alternatives in places.items():
+        if where in around:
+            continue
+        problem = _message(where, alternatives, model.model_fields, keys)
+        told = any(other.endswith(keys) for other in listed)
+        listed.append(problem.removesuffix(keys) if told else problem)
+    more = len(listed) - _MOST_PROBLEMS
+    return [*listed[:_MOST_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
+
+
+def _message(where: str, alternatives: list[ErrorDetails], known: Mapping[str, Any], keys: str) -> str:
+    """Return what is wrong with a value, which each of the types that it may have refuses."""
+    item = alternatives[0]
+    cause, key = item.get("ctx", {}).get("error"), str(item["loc"][0]) if item["loc"] else ""
+    if isinstance(cause, InputError):
+        said = str(cause)
+        if not key:
+            return said
+        return f"{where}{said.removeprefix(key)}" if said.startswith(f"{key}=") else f"{where}: {said}"
+    if item["type"] == "extra_forbidden":
+        near = get_close_matches(key.lower(), known, n=1, cutoff=_NEAR)
+        return f"{where}: unknown key{f'; did you mean {near[0]}?' if near else keys}"
+    types = [_TYPES[kind["type"]] for kind in alternatives if kind["type"] in _TYPES]
+    message = f"expected {' or '.join(types)}" if types else item["msg"][0].lower() + item["msg"][1:]
+    return f"{where}: {message}" + ("" if item["type"] == "missing" else f", got {shown(item['input'], 60)}")
