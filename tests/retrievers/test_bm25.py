@@ -1,14 +1,17 @@
 import math
-from unicodedata import normalize
+from unicodedata import category, normalize
 
+import bm25s
+import numpy as np
 import pytest
+from bm25s.tokenization import Tokenized
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.text.terms import LANGUAGES, words
+from rag_evaluation_framework.text.terms import LANGUAGES, question_words, stemmer, words
 from rag_evaluation_framework.types import Query, QueryId, QueryText
 from support.chunkers import Lines
 
@@ -39,6 +42,24 @@ class TestRanking:
         (hit,) = retriever.retrieve("server", 5).hits
         idf = math.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
         assert hit.score == pytest.approx(idf * 2 / (2 + 1.2 * (0.5 + 0.5 * 3 / 2)), rel=1e-5)
+
+    @pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (1.2, 0.4), (0, 0), (2, 1)])
+    def test_scores_are_those_of_bm25s(self, k1, b):
+        handbook = load_handbook()
+        retriever = BM25Retriever(k1=k1, b=b)
+        retriever.index(handbook.corpus)
+        stem, vocabulary = stemmer("english"), {}
+        chunks = [
+            [vocabulary.setdefault(stem(word), len(vocabulary)) for word in words(chunk.content, "english")]
+            for chunk in retriever.chunks()
+        ]
+        library = bm25s.BM25(k1=k1, b=b)
+        library.index(Tokenized(ids=chunks, vocab=vocabulary), show_progress=False)
+        for query in handbook.queries:
+            hits = retriever.retrieve(query.text, len(chunks)).hits
+            stems = [stem(word) for word in question_words(query.text, "english")]
+            scores = library.get_scores_from_ids([vocabulary[word] for word in stems if word in vocabulary])
+            assert [hit.score for hit in hits] == np.sort(scores[scores > 0])[::-1].tolist()
 
     def test_a_word_asked_for_twice_counts_twice(self):
         retriever = lines("agent x x x", "server x", "other words here")
@@ -71,6 +92,10 @@ class TestRanking:
     @pytest.mark.parametrize(("word", "other"), [("दिन", "दान"), ("cafe\u0301", "cafe")])
     def test_a_word_with_combining_marks_is_one_word(self, word, other):
         assert texts(lines(f"{word} x", f"{other} x"), word) == [f"{word} x"]
+
+    def test_every_mark_is_part_of_its_word(self):
+        marks = [mark for mark in map(chr, range(0x300, 0x10000)) if category(mark).startswith("M")]
+        assert [mark for mark in marks if len(words(f"x{mark}y", None)) != 1] == []
 
     def test_k_of_zero_returns_nothing(self):
         assert lines("the server").retrieve("server", 0).hits == ()

@@ -1,19 +1,22 @@
 """BM25: lexical retrieval over chunks."""
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import log
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import bm25s
-from bm25s.tokenization import Tokenized
+import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError
@@ -24,19 +27,29 @@ from rag_evaluation_framework.text.terms import LANGUAGES, question_words, stemm
 
 
 class _Index(NamedTuple):
+    """Chunks, and for each stem the chunks that have it, with what it adds to their scores.
+
+    Stem number `n` is in the chunks `rows[starts[n] : starts[n + 1]]`, and adds the `weights` at the same places.
+    """
+
     chunks: list[AnyChunk]
-    vocabulary: dict[str, int]
-    scorer: Any
+    vocabulary: Mapping[str, int]
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    weights: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class BM25Retriever(IndexedRetriever[_Index]):
-    """Okapi BM25 over chunks, with the bm25s library: nothing to configure, download or pay for.
+    """Okapi BM25 over chunks: nothing to configure, download or pay for.
 
     Words are lower-cased and compared by their stems, so that "refund" finds "Refunds"; stop words of a question are
     left out, unless it has no other words. Scripts without spaces are compared by the character. Chunks that share no
-    stem with what is left of the question are not returned. Robertson & Zaragoza 2009, "The Probabilistic Relevance
-    Framework: BM25 and Beyond"; stems are Snowball's (Porter 2001), stop words bm25s'.
+    stem with what is left of the question are not returned.
+
+    A stem that is `f` times in a chunk of `l` words, and in `n` of `N` chunks, adds to the score of the chunk
+    ln(1 + (N - n + 0.5) / (n + 0.5)) · f / (f + k1 (1 - b + b · l / mean l)), as in Lucene. Robertson & Zaragoza 2009,
+    "The Probabilistic Relevance Framework: BM25 and Beyond"; stems are Snowball's (Porter 2001).
 
     Attributes:
         chunker: How documents are cut: any chunker, position-aware or not, or a function `(text) -> list of texts`.
@@ -80,17 +93,27 @@ class BM25Retriever(IndexedRetriever[_Index]):
         """Cut the documents and count the stems of their words."""
         self._keep(None)
         chunks = chunk_corpus(corpus, self.chunker)
-        vocabulary: dict[str, int] = {}
+        vocabulary = Numbering()
         stem = cache(stemmer(self.language))  # each word once
-        steps = tqdm(chunks, desc="Counting words", unit="chunk", delay=2, disable=None, leave=False)
-        numbers = [
-            [vocabulary.setdefault(stem(word), len(vocabulary)) for word in words(c.content, self.language)]
-            for c in steps
-        ]
-        scorer: Any = bm25s.BM25(k1=self.k1, b=self.b)
-        if vocabulary:  # bm25s cannot index a corpus without any word
-            scorer.index(Tokenized(ids=numbers, vocab=vocabulary), show_progress=False)
-        self._keep(_Index(chunks, vocabulary, scorer))
+        stems, lengths = array("q"), array("q")
+        for chunk in tqdm(chunks, desc="Counting words", unit="chunk", delay=2, disable=None, leave=False):
+            found = words(chunk.content, self.language)
+            stems.extend(vocabulary[stem(word)] for word in found)
+            lengths.append(len(found))
+        self._keep(_Index(chunks, vocabulary, *self._weighed(np.array(stems), np.array(lengths), len(vocabulary))))
+
+    def _weighed(
+        self, stems: NDArray[np.int64], lengths: NDArray[np.int64], known: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+        """Return `starts`, `rows` and `weights` of an index, from the stems of all chunks and how many each has."""
+        total = len(lengths)
+        pairs, times = np.unique(stems * total + np.repeat(np.arange(total), lengths), return_counts=True)
+        numbers, rows = np.divmod(pairs, total)
+        chunks_with = np.bincount(numbers, minlength=known)
+        rarity = np.array([log(1 + (total - n + 0.5) / (n + 0.5)) for n in chunks_with.tolist()], np.float32)
+        longer = 1 - self.b + self.b * lengths[rows] / lengths.mean()
+        weights = rarity[numbers] * (times / (times + self.k1 * longer))
+        return np.concatenate([[0], np.cumsum(chunks_with)]), rows.astype(np.int32), weights.astype(np.float32)
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return the `k` chunks of the highest score; chunks that tie keep the order of the documents."""
@@ -100,7 +123,10 @@ class BM25Retriever(IndexedRetriever[_Index]):
         known = [index.vocabulary[stem] for stem in stems if stem in index.vocabulary]
         hits: tuple[Hit, ...] = ()
         if known:
-            scores = index.scorer.get_scores_from_ids(known)
+            scores = np.zeros(len(index.chunks), np.float32)
+            for number in known:
+                at = slice(index.starts[number], index.starts[number + 1])
+                scores[index.rows[at]] += index.weights[at]
             ranked: list[int] = top_k(scores, k).tolist()
             hits = tuple(Hit.of(index.chunks[best], float(scores[best])) for best in ranked if scores[best] > 0)
         return Retrieval(hits, (Stage("search", perf_counter() - start),), complete=len(hits) < k)

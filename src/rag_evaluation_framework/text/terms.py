@@ -2,15 +2,20 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any
 from unicodedata import category, normalize
 
 import Stemmer
-from bm25s import stopwords
 
 # Scripts that write words without spaces are indexed by the character; combining marks belong to their word.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)).startswith("M"))
+_MARKS = "".join(  # none is among the 50,000 letters of Chinese and Korean
+    char
+    for char in map(chr, (*range(0x300, 0x3100), *range(0xA000, 0xAC00), *range(0xF900, 0x10000)))
+    if category(char).startswith("M")
+)
 # Normalising takes the square of the marks in a row. Unicode breaks longer runs in the same way (UAX #15, Stream-Safe).
 _MARKS_IN_A_ROW = re.compile(f"[{re.escape(_MARKS)}]{{30}}(?=[{re.escape(_MARKS)}])")
 _JOINER = "\u034f"
@@ -18,23 +23,6 @@ _JOINER = "\u034f"
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\W_]++(?:[{re.escape(_MARKS)}]++[^\\W_]*+)*+")
 
 _snowball: Any = Stemmer
-_lists: Any = stopwords
-
-# Of the two English lists the longer one: the other keeps "how" and "do", and less is found.
-_STOP_WORDS: dict[str | None, frozenset[str]] = {
-    "danish": frozenset(_lists.STOPWORDS_DANISH),
-    "dutch": frozenset(_lists.STOPWORDS_DUTCH),
-    "english": frozenset(_lists.STOPWORDS_EN_PLUS),
-    "french": frozenset(_lists.STOPWORDS_FRENCH),
-    "german": frozenset(_lists.STOPWORDS_GERMAN),
-    "italian": frozenset(_lists.STOPWORDS_ITALIAN),
-    "norwegian": frozenset(_lists.STOPWORDS_NORWEGIAN),
-    "portuguese": frozenset(_lists.STOPWORDS_PORTUGUESE),
-    "russian": frozenset(_lists.STOPWORDS_RUSSIAN),
-    "spanish": frozenset(_lists.STOPWORDS_SPANISH),
-    "swedish": frozenset(_lists.STOPWORDS_SWEDISH),
-    "turkish": frozenset(_lists.STOPWORDS_TURKISH),
-}
 
 LANGUAGES: tuple[str, ...] = tuple(sorted(name for name in _snowball.algorithms() if "porter" not in name))
 """The languages that Snowball stems; `porter` and `dutch_porter` are second stemmers of English and Dutch."""
@@ -65,8 +53,14 @@ def question_words(question: str, language: str | None) -> list[str]:
     A language of which there is no list has no stop words.
     """
     every = words(question, language)
-    stop_words = _STOP_WORDS.get(language, frozenset())
+    stop_words = _stop_words(language)
     return [word for word in every if word not in stop_words] or every
+
+
+@cache
+def _stop_words(language: str | None) -> frozenset[str]:
+    path = Path(__file__).parent / "stop_words" / f"{language}.txt"
+    return frozenset(path.read_text(encoding="utf-8").split() if path.is_file() else ())
 
 
 def places_of_words(text: str, question: str, language: str | None) -> list[tuple[int, int]]:
