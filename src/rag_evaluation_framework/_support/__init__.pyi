@@ -1,3 +1,6 @@
+from .event_loop import running_loop as running_loop
+from .event_loop import start_coroutine as start_coroutine
+from .event_loop import without_running_loop as without_running_loop
 from .files import read_text as read_text
 from .files import write_new as write_new
 from .notes import collected as collected

@@ -3,27 +3,27 @@
 A component is adapted once, where it enters (`adapted`); everybody behind calls its methods as ordinary ones.
 """
 
-import asyncio
 import inspect
-import os
+import sys
 from abc import ABCMeta
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import fields, is_dataclass
-from functools import cache, wraps
-from threading import Event, Lock, Thread, current_thread
+from functools import wraps
+from threading import Event, Lock, current_thread
 from types import FrameType, FunctionType, MemberDescriptorType
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
+import rag_evaluation_framework._support as support
+
 T = TypeVar("T")
 
 _PACKAGE = __name__.partition(".")[0]
-_THREAD = "rag-eval-coroutines"
-_starting = Lock()
+LOOP_THREAD = "rag-eval-coroutines"
 _cancelled = Event()
 _adaptations: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
@@ -76,7 +76,7 @@ def resolved(value: Any, patience: float | None = None) -> Any:
         raise TimeoutError("another coroutine, which does not await, keeps it from beginning")
     future: Future[Any] | None = None
     try:
-        future = asyncio.run_coroutine_threadsafe(coroutine, _running_loop())
+        future = support.start_coroutine(coroutine)
         return waited_for(future)
     except BaseException:
         if future is None:  # Ctrl-C came before anybody waited, and the coroutine may have begun
@@ -100,27 +100,9 @@ def waited_for(future: "Future[T]", seconds: float | None = None) -> T:
         return future.result(seconds)
 
 
-@contextmanager
-def without_a_loop() -> Generator[None]:
-    """Hide the event loop that runs in this thread, as in a notebook, so that ordinary code may run one of its own.
-
-    A thread of its own would do for `asyncio.run`, but not for connections that belong to the thread that opened them.
-    """
-    loop = asyncio._get_running_loop()  # noqa: SLF001  for those who write loops, as the others below
-    if loop is None:
-        yield
-        return
-    task = asyncio.current_task(loop)
-    if task is not None:
-        asyncio._leave_task(loop, task)  # noqa: SLF001
-    asyncio._set_running_loop(None)  # noqa: SLF001
-    try:
-        yield
-    finally:
-        asyncio.set_event_loop(loop)  # `asyncio.run` leaves none
-        asyncio._set_running_loop(loop)  # noqa: SLF001
-        if task is not None:
-            asyncio._enter_task(loop, task)  # noqa: SLF001
+def without_a_loop() -> AbstractContextManager[None]:
+    """Hide the event loop that runs in this thread, as in a notebook, so that ordinary code may run one of its own."""
+    return support.without_running_loop() if "asyncio" in sys.modules else nullcontext()
 
 
 def any_was_cancelled() -> bool:
@@ -131,7 +113,7 @@ def any_was_cancelled() -> bool:
 def loop_is_blocked(seconds: float) -> bool:
     """Return whether one coroutine, which does not await, keeps all others from going on for that long."""
     free = Event()
-    _running_loop().call_soon_threadsafe(free.set)
+    support.running_loop().call_soon_threadsafe(free.set)
     return not free.wait(seconds)
 
 
@@ -345,27 +327,4 @@ def _is_ours(module: str) -> bool:
 
 
 def _on_the_loop() -> bool:
-    return current_thread().name == _THREAD
-
-
-def _running_loop() -> asyncio.AbstractEventLoop:
-    with _starting:
-        return _loop(os.getpid())
-
-
-@cache
-def _loop(_process: int) -> asyncio.AbstractEventLoop:
-    """Start the loop of a process. A fork has no thread to run the old one, which stays open: they share its files."""
-    loop = asyncio.new_event_loop()
-    Thread(target=_serve, args=(loop,), name=_THREAD, daemon=True).start()
-    return loop
-
-
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    while True:  # a coroutine that raises SystemExit stops the loop: its caller gets that, and the others go on
-        with suppress(SystemExit, KeyboardInterrupt):
-            loop.run_forever()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_starting.release)
+    return current_thread().name == LOOP_THREAD
