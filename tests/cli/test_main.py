@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_evaluation_framework import demo
+
 commands = importlib.import_module("rag_evaluation_framework.cli.commands")
 COMMANDS = ("demo", "init", "run", "components")
 
@@ -87,14 +89,26 @@ def test_the_command_is_installed_under_both_names(command):
     assert "Measure retrieval" in shown.stdout
 
 
-def test_help_loads_neither_numpy_nor_pydantic():
+HANDBOOK = Path(demo.__file__).parent
+FIRST_RUN = ["run", "--no-config", "--corpus", str(HANDBOOK / "corpus"), "--dataset", str(HANDBOOK / "questions.json")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unused"),
+    [
+        (["--help"], {"numpy", "pydantic", "asyncio", "ssl", "bm25s", "sklearn"}),
+        (FIRST_RUN, {"bm25s", "numba", "scipy", "sklearn", "rich.markdown", "pandas"}),
+    ],
+    ids=["help", "first run"],
+)
+def test_a_command_loads_nothing_heavy_that_it_does_not_use(tmp_path, arguments, unused):
     code = (
-        "import sys; sys.argv = ['rag-eval', '--help']\n"
+        f"import sys; sys.argv = ['rag-eval', *{arguments}]\n"
         "from rag_evaluation_framework.cli.main import main\n"
-        "try: main()\nexcept SystemExit: pass\n"
-        "print(sorted({'numpy', 'pydantic', 'bm25s', 'sklearn'} & set(sys.modules)))"
+        "try: main()\nexcept SystemExit as end: assert not end.code\n"
+        f"print(sorted({unused} & set(sys.modules)))"
     )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert shown.stdout.splitlines()[-1] == "[]"
 
 

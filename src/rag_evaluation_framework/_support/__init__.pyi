@@ -8,3 +8,4 @@ from .notes import note as note
 from .optional import require as require
 from .strict_json import parse_json as parse_json
 from .strict_yaml import parse_yaml as parse_yaml
+from .version import installed_version as installed_version

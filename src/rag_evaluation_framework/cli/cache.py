@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_evaluation_framework import embedders
+from rag_evaluation_framework import embedders, registry
 from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework._support.files import checked_path, folder_size
 from rag_evaluation_framework.cli import paths
@@ -19,7 +19,6 @@ from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exp
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.llms.answer_files import answer_files, remove_answers
 from rag_evaluation_framework.llms.kept_answers import KeptAnswers
-from rag_evaluation_framework.registry.records import plain
 
 _NAMED = 10  # files that are not ours
 _EMBEDDER = 1000  # characters of an embedder and its parameters
@@ -82,7 +81,11 @@ def _described(embeddings: embedders.EmbeddingCache, exports: Path, answers: Pat
         "vectors": sum(entry.vectors for entry in contents),
         "bytes": embeddings.size(),
         "embedders": [
-            {"embedder": plain(json.loads(entry.identity)), "vectors": entry.vectors, "dimension": entry.dimension}
+            {
+                "embedder": registry.plain(json.loads(entry.identity)),
+                "vectors": entry.vectors,
+                "dimension": entry.dimension,
+            }
             for entry in contents
         ],
         "onnx_exports": len(list(exports.glob("*/export.json"))),

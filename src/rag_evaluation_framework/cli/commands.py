@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
-from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,9 +12,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+import rag_evaluation_framework._support as support
 from rag_evaluation_framework._outside import fit_to_show
 from rag_evaluation_framework._support.files import from_home
-from rag_evaluation_framework._support.optional import DISTRIBUTION
 from rag_evaluation_framework.cli.baseline import baseline
 from rag_evaluation_framework.cli.cache import cache
 from rag_evaluation_framework.cli.compare import compare
@@ -135,7 +134,7 @@ app.add_typer(datasets, name="dataset")
 
 def _print_version(requested: bool) -> None:
     if requested:
-        typer.echo(version(DISTRIBUTION))
+        typer.echo(support.installed_version())
         raise typer.Exit
 
 

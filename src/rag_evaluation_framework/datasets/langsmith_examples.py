@@ -6,6 +6,7 @@ from typing import Any, TypeGuard, overload
 
 from pydantic.alias_generators import to_camel
 
+from rag_evaluation_framework import labelling, quotes
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr
 from rag_evaluation_framework._support.strict_json import Json
@@ -31,8 +32,6 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.answers import Given, have_places
 from rag_evaluation_framework.datasets.labels import LabelReader
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
-from rag_evaluation_framework.labelling.locating import locate_quote
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 
 _SPANS = ("relevant_spans", "relevantSpans")
 _QUOTES = ("excerpts",)
@@ -297,17 +296,17 @@ class ExampleReader:
             return []
         document = next((query.metadata[name] for name in _DOCUMENT_OF_QUOTES if name in query.metadata), "")
         # Programs that write excerpts cut them anywhere, also within words.
-        found = locate_quote(item, str(document), self._locator, self.labels.resolver, verbatim_only=True)
+        found = labelling.locate_quote(item, str(document), self._locator, self.labels.resolver, verbatim_only=True)
         if found.status == "missing":
-            found = locate_quote(item, str(document), self._locator, self.labels.resolver)
+            found = labelling.locate_quote(item, str(document), self._locator, self.labels.resolver)
         if found.status != "located":
             self.records.problem(where, f"the quote {brief_repr(item)} is {found.status}: {found.advice}")
             return []
         return list(found.located.places[0])
 
     @cached_property
-    def _locator(self) -> QuoteLocator | None:
-        return None if self.labels.corpus is None else QuoteLocator.of(self.labels.corpus)
+    def _locator(self) -> "quotes.QuoteLocator | None":
+        return None if self.labels.corpus is None else quotes.QuoteLocator.of(self.labels.corpus)
 
 
 @overload

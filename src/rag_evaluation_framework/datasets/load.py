@@ -5,6 +5,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, overload
 
+from rag_evaluation_framework import labelling
 from rag_evaluation_framework._support.files import checked_path, json_lines, read_json_text, read_text, table_rows
 from rag_evaluation_framework._support.records import brief_repr
 from rag_evaluation_framework._support.strict_json import Json
@@ -21,7 +22,6 @@ from rag_evaluation_framework.datasets.loaders import Loader
 from rag_evaluation_framework.datasets.native import is_native, read_native, read_native_lines
 from rag_evaluation_framework.datasets.retrieval_harness import is_harness, read_harness
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.locating import dataset_from_quotes
 
 _LARGEST_YAML = 20_000_000  # bytes
 
@@ -175,7 +175,7 @@ def _read_lines(
         rows = ((f"line {number}: $", item) for number, item in chain([first], lines))
         return examples.dataset(rows, path.stem)
     check_level(str(path), "token-level", level)
-    return dataset_from_quotes(path, _needed(corpus, path))
+    return labelling.dataset_from_quotes(path, _needed(corpus, path))
 
 
 def _read_table(path: Path, level: Level[Any], corpus: Corpus | None) -> Dataset[CharacterSpan]:
@@ -183,7 +183,7 @@ def _read_table(path: Path, level: Level[Any], corpus: Corpus | None) -> Dataset
     text = read_text(path)
     if _header(text) >= COLUMNS:
         return read_chunking_evaluation(text, path, _needed(corpus, path))
-    return dataset_from_quotes(path, _needed(corpus, path))
+    return labelling.dataset_from_quotes(path, _needed(corpus, path))
 
 
 def _header(text: str) -> set[str]:

@@ -2,12 +2,11 @@
 
 from typing import Any
 
+from rag_evaluation_framework import quotes
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.quotes.passages import nearest_passage
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.result_summary import lacks_places
 
@@ -29,8 +28,8 @@ def example_of_unlocated(result: EvaluationResult[Any], corpus: Corpus) -> tuple
 
 def _with_passage(hit: Hit, corpus: Corpus) -> str:
     """Return a result and the passage of the corpus that is most like it."""
-    text, locator = (hit.text or "").strip(), QuoteLocator.of(corpus)
-    passage = nearest_passage(text[:_COMPARED], locator.rendered)
+    text, locator = (hit.text or "").strip(), quotes.QuoteLocator.of(corpus)
+    passage = quotes.nearest_passage(text[:_COMPARED], locator.rendered)
     if passage is None:
         return f"{shown(text)}; nothing in the documents is like it"
     document = corpus.documents[passage.number]

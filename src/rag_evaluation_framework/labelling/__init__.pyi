@@ -7,6 +7,8 @@ from .label_change import LabelChange as LabelChange
 from .left_out import leaving_out as leaving_out
 from .left_out import pattern_with as pattern_with
 from .locating import check_quotes as check_quotes
+from .locating import dataset_from_quotes as dataset_from_quotes
+from .locating import locate_quote as locate_quote
 from .quote_check import QuoteCheck as QuoteCheck
 from .quote_check import skipped_questions as skipped_questions
 from .quote_row import QuoteRow as QuoteRow

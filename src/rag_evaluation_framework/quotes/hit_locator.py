@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
+from rag_evaluation_framework import quotes
 from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id, is_from_content
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 
 _FIRST_PLACES = 20
 
@@ -126,8 +126,8 @@ class HitLocator:
         return places
 
     @cached_property
-    def _locator(self) -> QuoteLocator:
-        return QuoteLocator.of(self.corpus)
+    def _locator(self) -> "quotes.QuoteLocator":
+        return quotes.QuoteLocator.of(self.corpus)
 
     @cached_property
     def _by_id(self) -> dict[ChunkId, list[CharacterSpan]]:
