@@ -97,7 +97,7 @@ FIRST_RUN = ["run", "--no-config", "--corpus", str(HANDBOOK / "corpus"), "--data
     ("arguments", "unused"),
     [
         (["--help"], {"numpy", "pydantic", "asyncio", "ssl", "bm25s", "sklearn"}),
-        (FIRST_RUN, {"bm25s", "numba", "scipy", "sklearn", "rich.markdown", "pandas"}),
+        (FIRST_RUN, {"asyncio", "ssl", "bm25s", "numba", "scipy", "sklearn", "rich.markdown", "pandas"}),
     ],
     ids=["help", "first run"],
 )

@@ -5,14 +5,14 @@ Loading asyncio takes half as long as all else that `rag-eval --help` needs.
 
 import asyncio
 import os
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import cache
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
-from rag_evaluation_framework._support.coroutines import LOOP_THREAD
+from rag_evaluation_framework._support.coroutines import LOOP_THREAD, Awaited
 
 T = TypeVar("T")
 
@@ -69,3 +69,18 @@ def without_running_loop() -> Generator[None]:
         asyncio._set_running_loop(loop)  # noqa: SLF001
         if task is not None:
             asyncio._enter_task(loop, task)  # noqa: SLF001
+
+
+async def in_a_thread(work: Callable[[], T]) -> T:
+    """Return what work in a thread returns; if the task is cancelled, what the work awaits is cancelled, too."""
+    awaited = Awaited()
+
+    def held() -> T:
+        with awaited.here():
+            return work()
+
+    try:
+        return await asyncio.to_thread(held)
+    except asyncio.CancelledError:
+        awaited.cancel()
+        raise

@@ -1,6 +1,5 @@
 """Doing the same for many things side by side, as if it were done one after the other."""
 
-import asyncio
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from functools import wraps
 from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import rag_evaluation_framework._support as support
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework._support.interrupts import say_that_it_goes_on
 
@@ -84,18 +84,8 @@ def awaited(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
 
     @wraps(method)
     async def in_a_thread(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        waits = Awaited()
-
-        def held() -> R:
-            with waits.here():
-                done: R = getattr(self, method.__name__)(*args, **kwargs)  # of the class of the object
-                return done
-
-        try:
-            return await asyncio.to_thread(held)
-        except asyncio.CancelledError:
-            waits.cancel()
-            raise
+        own: Callable[P, R] = getattr(self, method.__name__)  # of the class of the object
+        return await support.in_a_thread(lambda: own(*args, **kwargs))
 
     return in_a_thread
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 from rich.console import Console
-from tqdm import tqdm
 
 import rag_evaluation_framework as rag
+import rag_evaluation_framework._support as support
 from rag_evaluation_framework import analysis, reports, results
 from rag_evaluation_framework import demo as built_in
 from rag_evaluation_framework._outside import one_line
@@ -87,7 +87,7 @@ def _evaluated(
     Raises:
         KeyboardInterrupt: There is nothing of the next cell.
     """
-    for kind, size, retriever in tqdm(cells, desc="Evaluating", delay=2, disable=None, leave=False):
+    for kind, size, retriever in support.progress(cells, "Evaluating", "run"):
         label, interrupt = f"recursive {size}", None
         try:
             result = rag.evaluate(retriever, dataset)

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.optional import missing_extras, require
+from rag_evaluation_framework._support.progress import progress_bar
 from rag_evaluation_framework.contracts.component import check_choice, check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.data.plain import encodable
@@ -149,7 +149,7 @@ class SentenceTransformerEmbedder(Embedder):
             object.__setattr__(self, "_truncated", flags)
         order = sorted(range(len(texts)), key=lambda row: -len(tokens[row][0]))
         settings = self._loaded.settings
-        with tqdm(total=len(texts), desc="Encoding", unit="text", delay=2, disable=None, leave=False) as bar:
+        with progress_bar(len(texts), "Encoding", "text") as bar:
             first = 0
             while first < len(order):
                 longest = max(1, len(tokens[order[first]][0]))

@@ -7,12 +7,12 @@ from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import stop_if_cancelled
 from rag_evaluation_framework._support.interrupts import finished, stop_if_interrupted
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.progress import progress_bar
 from rag_evaluation_framework.contracts.retriever import Retriever, checked_prefix_stable
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -244,7 +244,7 @@ class Ranker:
         if self.interrupt is None:
             try:
                 with (
-                    tqdm(total=len(queries), desc=doing, unit="question", delay=2, disable=None, leave=False) as bar,
+                    progress_bar(len(queries), doing, "question") as bar,
                     closing(
                         self._asker.many([queries[row] for row in others], [depths[row] for row in others])
                     ) as found,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from tqdm import tqdm
 
+from rag_evaluation_framework._support.progress import progress
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
@@ -47,7 +47,7 @@ def search_lexically(truth: Sequence[TokenLevelGroundTruth], corpus: Corpus) -> 
         return None
     retriever = BM25Retriever()
     retriever.index(corpus)
-    asked = tqdm(truth, desc="Searching", unit="question", delay=2, disable=None, leave=False)
+    asked = progress(truth, "Searching", "question")
     hits = RankedHits.of([retriever.retrieve(entry.query.text, DEPTH).hits for entry in asked])
     judged = SpanJudgements.from_hits(hits, truth)
     relevant = judged.relevant > 0  # up to each rank

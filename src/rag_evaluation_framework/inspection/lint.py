@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from tqdm import tqdm
-
 from rag_evaluation_framework._outside import one_line, shown
+from rag_evaluation_framework._support.progress import progress
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
@@ -55,9 +54,7 @@ def lint_dataset(
     checks = LabelChecks(texts, corpus, characters.size, results.size)
     questions = [(entry, texts.labels(entry)) for entry in dataset]
     findings: list[Finding] = []
-    for entry, labels in tqdm(
-        questions, desc="Checking questions", unit="question", delay=2, disable=None, leave=False
-    ):
+    for entry, labels in progress(questions, "Checking questions", "question"):
         findings += checks.findings(entry, labels)
         copied = copied_answer(entry, labels)
         findings += [] if copied is None else [copied]

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4, uuid5
 
-from tqdm import tqdm
-
 from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework._support.progress import progress
 from rag_evaluation_framework.errors import ProviderUnavailable
 from rag_evaluation_framework.integrations.experiment_content import RUN, ExperimentContent
 from rag_evaluation_framework.integrations.experiment_scores import ScoreSender
@@ -136,7 +135,7 @@ class ExperimentSending:
         scores = ScoreSender(self.client, project.id)
         with (
             answering(self.client, "recording the experiment"),
-            tqdm(data, desc="Publishing", unit="run", delay=2, disable=None, leave=False, file=sys.stderr) as shown,
+            progress(data, "Publishing", "run", file=sys.stderr) as shown,
             helpers.tracing_context(parent=False),  # else they were runs within that of a caller that is traced
             silent(),
         ):

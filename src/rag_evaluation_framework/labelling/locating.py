@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from tqdm import tqdm
-
 from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.progress import progress
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
@@ -81,9 +80,7 @@ def check_quotes(
     answered = {_key(record) for _, record in table.records if record["quote"].strip()}
     rows = [
         _check(number, record, locator, resolver, _key(record) in answered, verbatim_only, repeated)
-        for number, record in tqdm(
-            table.records, desc="Locating quotes", unit="quote", delay=2, disable=None, leave=False
-        )
+        for number, record in progress(table.records, "Locating quotes", "quote")
     ]
     return QuoteCheck(str(path), corpus, with_conflicts(_elsewhere(rows, corpus)), table.columns)
 

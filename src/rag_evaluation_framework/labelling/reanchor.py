@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from tqdm import tqdm
-
+from rag_evaluation_framework._support.progress import progress
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, WITH_SIBLINGS
@@ -85,7 +84,7 @@ def _renamed_back(result: Reanchored, returned: Set[str]) -> Reanchored:
 
 
 def _with_progress(anchors: list[Anchor]) -> Iterable[Anchor]:
-    return tqdm(anchors, desc="Finding labels again", unit="label", delay=2, disable=None, leave=False)
+    return progress(anchors, "Finding labels again", "label")
 
 
 class _Reanchoring:

@@ -16,11 +16,11 @@ from math import inf, isnan
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from rag_evaluation_framework._support.compressed import unfolded
 from rag_evaluation_framework._support.files import LONGEST_LINE, checked_path, is_object, read_bytes, refuse_wide
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.progress import progress_bar
 from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.data.hits import Hit
@@ -203,15 +203,7 @@ class _Reader:
     def read(self, data: bytes) -> RankFile:
         parser, blocks = self.choose_parser(data)
         lines = 0
-        with tqdm(
-            total=len(data),
-            desc=f"Reading {self.path.name}",
-            unit="B",
-            unit_scale=True,
-            delay=2,
-            disable=None,
-            leave=False,
-        ) as bar:
+        with progress_bar(len(data), f"Reading {self.path.name}", "B") as bar:
             for number, block in blocks():
                 rows = parser.parse_block(block)
                 if rows is None:

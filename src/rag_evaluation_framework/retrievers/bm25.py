@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
+from rag_evaluation_framework._support.progress import progress
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
@@ -96,7 +96,7 @@ class BM25Retriever(IndexedRetriever[_Index]):
         vocabulary = Numbering()
         stem = cache(stemmer(self.language))  # each word once
         stems, lengths = array("q"), array("q")
-        for chunk in tqdm(chunks, desc="Counting words", unit="chunk", delay=2, disable=None, leave=False):
+        for chunk in progress(chunks, "Counting words", "chunk"):
             found = words(chunk.content, self.language)
             stems.extend(vocabulary[stem(word)] for word in found)
             lengths.append(len(found))

@@ -7,12 +7,11 @@ from time import perf_counter
 from typing import Any, cast
 from uuid import uuid4
 
-from tqdm import tqdm
-
 from rag_evaluation_framework._outside import hide_environment, shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.faults import Faults
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.progress import progress
 from rag_evaluation_framework.contracts.component import check_truth, parameters
 from rag_evaluation_framework.contracts.confided import confide
 from rag_evaluation_framework.contracts.engine import (
@@ -181,7 +180,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
             note(f"{RUN_ID} is {self.run_id}")
         object.__setattr__(self, "wrote", True)
         self.clean()
-        with tqdm(corpus, desc="Ingesting", unit="document", delay=2, disable=None, leave=False) as documents:
+        with progress(corpus, "Ingesting", "document") as documents:
             for document in documents:
                 try:
                     resolved(engine.ingest(replace(document, id=DocumentId(self.filled(document.id)))))

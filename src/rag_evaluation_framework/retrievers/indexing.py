@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.progress import progress, progress_bar
 from rag_evaluation_framework.chunkers.position_adapter import ChunkerPositionAdapter, position_aware
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.chunked import as_placed
@@ -53,7 +53,7 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Calla
     positioned = position_aware(chunker)
     chunks: list[AnyChunk] = []
     without: list[DocumentId] = []
-    for document in tqdm(corpus, desc="Chunking", unit="document", delay=2, disable=None, leave=False):
+    for document in progress(corpus, "Chunking", "document"):
         found: Sequence[AnyChunk]
         if isinstance(positioned, ChunkerPositionAdapter):
             found = positioned.locate_chunks(document)
@@ -102,7 +102,7 @@ def embed_chunks(
 
     def embedded_parts() -> Generator[EmbeddedPart]:
         with (
-            tqdm(total=len(texts), desc="Embedding", unit="text", delay=2, disable=None, leave=False) as bar,
+            progress_bar(len(texts), "Embedding", "text") as bar,
             closing(checked_parts(made, texts, "text", batch_size)) as parts,
         ):
             for part in parts:  # of each it is asked at once what was truncated: it need not be read again

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
-from tqdm import tqdm
 
+from rag_evaluation_framework._support.progress import progress_bar
 from rag_evaluation_framework._support.side_by_side import as_finished
 from rag_evaluation_framework.errors import ConfigError, ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
@@ -71,7 +71,7 @@ class Asker:
 
         found: dict[int, F | ProviderError] = {}
         with (
-            tqdm(total=len(asked), desc=shown_as, unit="call", delay=1, disable=None, leave=False) as bar,
+            progress_bar(len(asked), shown_as, "call", delay=1) as bar,
             closing(as_finished(one, asked, self.at_once)) as finished,
         ):
             for number, answer in finished:

@@ -1,0 +1,39 @@
+"""Progress bars, in terminals and notebooks; loaded when there is something to show."""
+
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+from tqdm import TqdmExperimentalWarning
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", TqdmExperimentalWarning)  # tqdm.auto gives no warning, and loads asyncio
+    from tqdm.autonotebook import tqdm
+
+if TYPE_CHECKING:
+    from tqdm.std import tqdm as Bar  # noqa: N812
+
+T = TypeVar("T")
+_AFTER = 2.0  # seconds
+
+
+def progress(items: Iterable[T], doing: str, unit: str, *, file: TextIO | None = None) -> "Bar[T]":
+    """Return items that show how many of them were taken, where somebody watches and it takes longer than two seconds.
+
+    Args:
+        items: The items.
+        doing: What is done with them, such as "Searching".
+        unit: What one of them is.
+        file: Where it is shown; by default standard error.
+    """
+    bar: Any = tqdm
+    shown: Bar[T] = bar(items, desc=doing, unit=unit, file=file, delay=_AFTER, disable=None, leave=False)
+    return shown
+
+
+def progress_bar(total: int, doing: str, unit: str, *, delay: float = _AFTER) -> "Bar[Any]":
+    """Return a bar as `progress` shows it, which is told what is done."""
+    bar: Any = tqdm
+    scaled = unit == "B"  # 2.1 MB instead of 2100000 B
+    shown: Bar[Any] = bar(total=total, desc=doing, unit=unit, unit_scale=scaled, delay=delay, disable=None, leave=False)
+    return shown
