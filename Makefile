@@ -9,8 +9,19 @@ COMPARISONS := against exact_search house many_questions mutants same superlinea
 BENCHMARKS := $(filter-out $(COMPARISONS:%=benchmarks/%.py),$(wildcard benchmarks/*.py))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
+PYTEST := $(BIN)/python -m pytest
+# Each worker begins with a half of the tests in order, so that both share few fixtures of modules.
+TWO := -n 2 --dist worksteal
+PARTS := 0 1 2 3 4 5
+PART ?= $(PARTS)
+# Compiled code is kept whatever the environment says: the tests start some hundred processes, each of which would compile
+# the package, and the workers would compile the tests.
+unexport PYTHONDONTWRITEBYTECODE
+# Two workers on two cores: threads of linear algebra would wait for each other, spinning.
+export OMP_NUM_THREADS := 1
+
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test coverage check goldens mutants fuzz docs format bench build clean
+.PHONY: help demo quick test nightly $(PARTS:%=nightly-%) check goldens docs format bench build clean
 
 help: ## Show the targets.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -31,15 +42,34 @@ demo: $(VENV)/demo.stamp ## Run a real evaluation on the built-in handbook.
 	$(BIN)/rag-eval demo
 
 quick: $(VENV)/dev.stamp ## Run the tests that are not slow: the daily loop, at most two minutes.
-	$(BIN)/python -m pytest -n 2 -m "not slow" $(PYTEST_ARGS)
+	$(PYTEST) $(TWO) -m "not slow and not nightly" $(PYTEST_ARGS)
 
-test: $(VENV)/dev.stamp ## Run all tests.
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+test: $(VENV)/dev.stamp ## Run every kind of test once, in at most 15 minutes on two cores.
+	$(PYTEST) $(TWO) $(PYTEST_ARGS)
 
-coverage: $(VENV)/dev.stamp ## Run all tests traced, with the coverage floor: nearly twice the time.
-	$(BIN)/python -m pytest -n 2 --cov --cov-report= --cov-fail-under=95 $(PYTEST_ARGS)
+nightly: $(PART:%=nightly-%) ## Run what is too long for every day; PART=0 to 5 is one part, of at most 25 minutes.
 
-check: $(VENV)/dev.stamp coverage ## Format, lint, types and docs, beside all tests and their coverage.
+# Coverage of the tests that run in their own process and are in `make test`; others trace nothing.
+nightly-0: $(VENV)/dev.stamp
+	$(PYTEST) $(TWO) -m "not nightly and not no_cover" --cov --cov-report= --cov-fail-under=95 $(PYTEST_ARGS)
+
+nightly-1: $(VENV)/dev.stamp
+	$(PYTEST) -m nightly tests/test_mutants.py -k first
+
+nightly-2: $(VENV)/dev.stamp
+	$(PYTEST) -m nightly tests/test_mutants.py -k second
+
+nightly-3: $(VENV)/dev.stamp
+	$(PYTEST) $(TWO) -m nightly tests/fuzz $(PYTEST_ARGS)
+
+nightly-4: $(VENV)/dev.stamp
+	$(PYTEST) $(TWO) -m nightly tests/kills
+
+# All others.
+nightly-5: $(VENV)/dev.stamp
+	$(PYTEST) $(TWO) -m nightly --ignore=tests/test_mutants.py --ignore=tests/fuzz --ignore=tests/kills $(PYTEST_ARGS)
+
+check: $(VENV)/dev.stamp test ## Format, lint, types and docs, beside `make test`.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -49,12 +79,6 @@ check: $(VENV)/dev.stamp coverage ## Format, lint, types and docs, beside all te
 
 goldens: $(VENV)/dev.stamp ## Keep what changed in tests/golden, if benchmarks/differences.toml says why.
 	$(BIN)/python benchmarks/same.py --keep
-
-mutants: $(VENV)/dev.stamp ## Run the tests on 300 mutants of the code that makes numbers: about half an hour.
-	$(BIN)/python benchmarks/mutants.py
-
-fuzz: $(VENV)/dev.stamp ## Try 50,000 changed samples of all that is read or returned: about a quarter of an hour.
-	$(BIN)/python -m tests.fuzz --inputs 50000
 
 docs: $(VENV)/dev.stamp ## Write the generated parts of the documentation.
 	$(BIN)/python docs/generate_metrics.py

@@ -1,6 +1,6 @@
 """Mutation testing: which small changes of the code that makes numbers does no test notice?
 
-    python benchmarks/mutants.py [--count 300] [--seed 10] [--only '*/judging/*']
+    python benchmarks/mutants.py [--count 300] [--first 0] [--seed 10] [--only '*/judging/*']
 
 cosmic-ray makes the mutants and runs the tests on each of them: those in `TESTS` that are not slow, up to the first
 that fails, with few examples per property. They run in copies of the working tree, one per core, which are removed at
@@ -46,7 +46,7 @@ MUTATED = ("judging", "scoring", "levels", "metrics", "data/cutoffs.py", "data/s
 TESTS = ("judging", "metrics", "levels", "text/test_reading.py", "data", "scoring", *EXPERIMENTS)  # quick ones first
 CONFIGURATION, SESSION = "mutants.toml", "mutants.sqlite"
 OPTIONS = (
-    "-q -x -m 'not slow' -p no:cacheprovider --assert=plain --tb=line --hypothesis-profile=mutants "
+    "-q -x -m 'not slow and not nightly' -p no:cacheprovider --assert=plain --tb=line --hypothesis-profile=mutants "
     "-o faulthandler_timeout=60 -o faulthandler_exit_on_timeout=true"
 )
 SECONDS = 300.0
@@ -119,7 +119,7 @@ def end(node: ast.stmt | ast.expr) -> Position:
     return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 
-def drawn(items: Sequence[Any], tree: Path, count: int, seed: int) -> list[Any]:
+def drawn(items: Sequence[Any], tree: Path, first: int, count: int, seed: int) -> list[Any]:
     """Draw some of the mutants, each at another place."""
 
     def digest(*parts: object) -> bytes:
@@ -144,8 +144,9 @@ def drawn(items: Sequence[Any], tree: Path, count: int, seed: int) -> list[Any]:
         change = changes[int.from_bytes(digest("change", name, numbers[name])) % len(changes)]
         chosen.append((digest("place", name, numbers[name]), change))
     chosen.sort(key=lambda pair: pair[0])
-    print(f"{len(items)} mutants, {len(places)} places; {min(count, len(chosen))} drawn by seed {seed}", flush=True)
-    return [change for _, change in chosen[:count]]
+    chosen = chosen[first : first + count]
+    print(f"{len(items)} mutants, {len(places)} places; {len(chosen)} drawn by seed {seed}", flush=True)
+    return [change for _, change in chosen]
 
 
 @contextmanager
@@ -165,7 +166,7 @@ def stopped_at_the_end(folder: Path) -> Iterator[list["subprocess.Popen[bytes]"]
                     os.kill(int(link.parent.name), signal.SIGKILL)
 
 
-def sessions(trees: Sequence[Path], only: str, count: int, seed: int) -> int:
+def sessions(trees: Sequence[Path], only: str, *draw: int) -> int:
     """Configure the tool in every tree, make the mutants, and give each tree its share; return how many were drawn."""
     first = trees[0]
     found = (path for name in MUTATED for path in [first / PACKAGE / name, *(first / PACKAGE / name).rglob("*.py")])
@@ -186,7 +187,7 @@ def sessions(trees: Sequence[Path], only: str, count: int, seed: int) -> int:
     if run(first, "init", CONFIGURATION, "all.sqlite").wait():
         raise SystemExit("cosmic-ray could not make the mutants")
     with use_db(str(first / "all.sqlite"), WorkDB.Mode.open) as everything:
-        chosen = drawn(everything.work_items, first, count, seed)
+        chosen = drawn(everything.work_items, first, *draw)
     for number, tree in enumerate(trees):
         with use_db(str(tree / SESSION), WorkDB.Mode.create) as session:
             session.add_work_items(chosen[number :: len(trees)])
@@ -255,6 +256,7 @@ def main() -> None:
     """Run the tests on mutants, and print those that survived."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first mutant of those that are drawn")
     parser.add_argument("--seed", type=int, default=10)
     parser.add_argument("--only", default="*", help="pattern of the modules, such as '*/judging/*'")
     given = parser.parse_args()
@@ -263,7 +265,7 @@ def main() -> None:
     with TemporaryDirectory(ignore_cleanup_errors=True) as name, stopped_at_the_end(Path(name).resolve()) as started:
         trees = [copied(Path(name).resolve() / str(number)) for number in range(os.cpu_count() or 1)]
         reasons = equivalents(trees[0])
-        count = sessions(trees, given.only, given.count, given.seed)
+        count = sessions(trees, given.only, given.first, given.count, given.seed)
         print("the tests without any mutant", flush=True)
         started.append(run(trees[0], "baseline", CONFIGURATION))
         if started[0].wait():

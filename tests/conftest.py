@@ -45,8 +45,6 @@ def pytest_addoption(parser):
         type=os.path.abspath,
         help="folder with the public data and golden cases (data/, facts/)",
     )
-    parser.addoption("--fuzz", default=2000, type=int, help="how many inputs the fuzzer tries (tests/fuzz)")
-    parser.addoption("--kills", default=10, type=int, help="how many processes of each kind tests/kills ends")
 
 
 _OF_PROVIDERS = ("OPENAI_", "CO_API_", "ANTHROPIC_", "LANGSMITH_", "LANGCHAIN_", "NO_PROXY", "no_proxy")
@@ -76,13 +74,6 @@ def shared(request) -> Path:
     if folder is None:
         pytest.skip("needs the public data: pytest --shared=FOLDER")
     return Path(folder)
-
-
-@pytest.fixture(scope="session")
-def kills(request) -> int:
-    """How many processes of each kind are ended at random moments."""
-    number: int = request.config.getoption("--kills")
-    return number
 
 
 @pytest.fixture(scope="session")

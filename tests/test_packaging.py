@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.no_cover, pytest.mark.slow]
 
 PROJECT = Path(__file__).parent.parent
 NO_NETWORK = """\

@@ -9,6 +9,7 @@ PROJECT = Path(__file__).parents[1]
 PARTS = {"chunker", "embedder", "reranker", "retriever", "retrievers"}
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("checker", "options"), [("mypy", ["--strict"]), ("pyright", ["--pythonpath", sys.executable])]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")]
+pytestmark = [pytest.mark.no_cover, pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")]
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 # A retriever that is asked once everything was checked, and then takes the place away.
 TAKING = """

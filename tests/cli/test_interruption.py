@@ -12,7 +12,7 @@ import pytest
 
 from rag_evaluation_framework import load_result
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.no_cover, pytest.mark.slow]
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 SIGNALS = [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]

@@ -41,12 +41,11 @@ METRICS = {
 }
 STORES = ["chroma", "chroma-folder", "chroma-server", "qdrant", "qdrant-folder", "pgvector-exact", "pgvector-hnsw"]
 CHUNKINGS = [
-    "fixed_200_0",
-    "fixed_400_200",
-    "recursive_200_0",
     "recursive_400_0",
-    "recursive_400_200",
-    "recursive_800_400",
+    *(
+        pytest.param(chunking, marks=pytest.mark.nightly)
+        for chunking in ("fixed_200_0", "fixed_400_200", "recursive_200_0", "recursive_400_200", "recursive_800_400")
+    ),
 ]
 # MiniLM reads 256 word-pieces; chunks of 400 tokens are longer.
 pytestmark = [
@@ -147,12 +146,14 @@ def test_every_chunking_gives_the_stated_scores(folder, dataset, chunking, embed
 
 
 @pytest.mark.no_cover
+@pytest.mark.nightly
 @pytest.mark.parametrize("store", ["memory"], indirect=True)
 def test_pytorch_gives_the_stated_scores(folder, dataset, embedders, store):
     check(folder, dataset, "fixed_200_0", embedders["torch"], store)
 
 
-@pytest.mark.parametrize("chunking", ["fixed_200_0", "recursive_400_200"])
+@pytest.mark.no_cover
+@pytest.mark.parametrize("chunking", ["recursive_400_0", pytest.param("recursive_400_200", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("store", STORES, indirect=True)
 def test_every_store_gives_the_stated_scores(folder, dataset, chunking, embedders, store):
     check(folder, dataset, chunking, embedders["onnx"], store)

@@ -164,7 +164,7 @@ def test_an_input_that_ended_badly_once_ends_well(crasher, folder):
 
 @pytest.mark.no_cover
 @pytest.mark.slow
-def test_every_input_ends_in_success_or_an_error_of_ours(part, request):
-    count = request.config.getoption("--fuzz")
+@pytest.mark.parametrize("count", [1_000, pytest.param(50_000, marks=pytest.mark.nightly)])
+def test_every_input_ends_in_success_or_an_error_of_ours(part, count):
     names = [*running.inputs(0, count, [*running.cases()])]
     assert running.grouped(running.fuzzed(names[part::PROCESSES])) == []

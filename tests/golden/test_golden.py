@@ -14,6 +14,7 @@ SOURCES = Path(rag_evaluation_framework.__file__).parents[1]
 DIGITS = 1e-12  # other processors compute logarithms and sums otherwise in the last digits
 
 
+@pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.skipif("not hasattr(__import__('os'), 'fork')")
 @pytest.mark.parametrize("project", PROJECTS)

@@ -4,7 +4,7 @@ Everything is imported once. A life is a fork of this process, so it is short, a
 After each death, whatever is visible has to be whole and true, and the next life has to succeed and to leave nothing
 hidden.
 
-Run it by hand in the folder tests: python -c "from kills.lives import lives; lives('run', 9, 100, 1, '/tmp/lives')"
+Run it by hand in the folder tests: python -c "from kills.lives import lives; lives('run', [9], 100, 1, '/tmp/lives')"
 """
 
 import io
@@ -234,8 +234,8 @@ def prepared(folder):
     (folder / "mine.run").write_text("".join(f"q{number} Q0 a 1 1.0 mine\n" for number in range(300)))
 
 
-def lives(kind, number, count, seed, folder):
-    """Live `count` lives, each ended by the signal `number` at a random moment, and print how they ended."""
+def lives(kind, signals, count, seed, folder):
+    """Live `count` lives for each signal that ends them, at random moments, in turn, and print how they ended."""
     folder = Path(folder)
     prepared(folder)
     durations = []
@@ -245,14 +245,15 @@ def lives(kind, number, count, seed, folder):
     expected = expectation(kind, folder)
     seen = {path.name for path in (folder / ".rag-eval").glob("runs/*")}
     chance = random.Random(seed)
-    codes, left, amounts = Counter(), 0, set()
-    for turn in range(count):
+    codes, left, amounts = {number: Counter() for number in signals}, 0, set()
+    turns = signals * count
+    for turn, number in enumerate(turns):
         cleared(kind, folder)
-        delay = sorted(durations)[1] * (turn + chance.random()) / count  # spread over the whole life
+        delay = sorted(durations)[1] * (turn + chance.random()) / len(turns)  # spread over the whole life
         child = born(kind, folder)
         time.sleep(delay)
         os.kill(child, number)
-        codes[ended(child)] += 1
+        codes[number][ended(child)] += 1
         said = (folder / "err").read_text()
         assert "Traceback" not in said, said
         assert "Exception ignored" not in said, said

@@ -15,7 +15,7 @@ from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.loopback.vectors import vector
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]
+pytestmark = [pytest.mark.no_cover, pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]
 
 ROUTE = "POST /v1/embeddings"
 TEXTS = [f"text {number}" for number in range(2000)]
@@ -54,10 +54,11 @@ def kept(folder):
     return set(EmbeddingCache(folder / ".rag-eval").get(cache._identity, TEXTS))
 
 
-def test_after_a_kill_only_what_was_under_way_is_asked_for_again_and_the_next_run_completes(providers, kills, tmp_path):
+@pytest.mark.parametrize("count", [3, pytest.param(100, marks=pytest.mark.nightly)])
+def test_after_a_kill_only_what_was_under_way_is_asked_for_again_and_the_next_run_completes(providers, count, tmp_path):
     chance, codes = random.Random(20), Counter()
     providers.fault(ROUTE, delay=0.01, times=None)
-    for life in range(kills):
+    for life in range(count):
         folder = tmp_path / str(life)
         folder.mkdir()
         began, there = len(providers.exchanges), set()
@@ -76,4 +77,4 @@ def test_after_a_kill_only_what_was_under_way_is_asked_for_again_and_the_next_ru
         assert set(texts_of(providers.exchanges[first:])) == set(TEXTS) - there
         assert max(texts_of(providers.exchanges[began:]).values()) <= 3  # each life had it under way
         assert kept(folder) == set(TEXTS)
-    assert codes[-9] >= kills
+    assert codes[-9] >= count
