@@ -5,9 +5,10 @@ temporary folder of the page's own. The first word after the fence says what hap
 
 - `python` is executed. All such blocks of a page share one namespace; files that the page wrote can be imported.
 - `console` holds lines that start with `$ `. Each is run by a shell in the folder, with this project's `rag-eval` on
-  the PATH, and must exit with 0, or with the code that a comment at its end names: `# exit 2`. A line that ends in a
-  backslash goes on in the next one. Lines that would change the machine are not run but checked: `make` (the target
-  exists), `pip install` (the extras exist), `pipx` and `uvx` (so does the command), `git clone` and `cd`.
+  the PATH (a lone `rag-eval` by a process that has loaded it already), and must exit with 0, or with the code that a
+  comment at its end names: `# exit 2`. A line that ends in a backslash goes on in the next one. Lines that would change
+  the machine are not run but checked: `make` (the target exists), `pip install` (the extras exist), `pipx` and `uvx`
+  (so does the command), `git clone` and `cd`.
 - `csv`, `json`, `jsonl`, `markdown`, `python`, `text`, `toml` and `yaml` with `title=path/to/file` behind them are
   written to that file. A `python` block with a title is written only, not executed.
 - `csv`, `json`, `jsonl`, `toml` and `yaml` without a title must parse.
@@ -51,6 +52,7 @@ from typer.testing import CliRunner
 
 from rag_evaluation_framework import contracts
 from rag_evaluation_framework.cli.commands import app
+from support.warm import warm_process
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -76,6 +78,8 @@ PARSERS = {
 }
 WRITABLE = {*PARSERS, "markdown", "python", "text"}
 LANGUAGES = {*WRITABLE, "console"}
+SHELL = set("|&;<>$*?`~")
+"""What a shell makes something else of."""
 NOT_RUN = {"make", "pip", "pipx", "uvx", "git", "cd"}
 
 
@@ -124,8 +128,8 @@ def block_of(where, line, info, text) -> Block:
 class Story:
     """Runs the blocks of one page, in its folder."""
 
-    def __init__(self, page, folder):
-        self.page, self.folder = page, folder
+    def __init__(self, page, folder, rag_eval):
+        self.page, self.folder, self.rag_eval = page, folder, rag_eval
         self.namespace = {"__name__": "__main__"}
         self.printed = None  # by the block before, if it was executed
 
@@ -175,22 +179,28 @@ class Story:
                 assert problem is None, f"{block.where}: {command!r}: {problem}"
             return ""
         wanted = re.search(r"\s# exit (\d+)$", command)
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=self.folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=SECONDS,
-            check=False,
-        )
-        assert done.returncode == (int(wanted[1]) if wanted else 0), (
-            f"{block.where}: {command!r} exits with {done.returncode}\n{done.stdout}{done.stderr}"
-        )
-        return done.stdout
+        if steps[0][:1] == ["rag-eval"] and not SHELL.intersection(command.partition(" #")[0]):
+            code, out, err = self.rag_eval(steps[0], self.folder, environment())
+        else:
+            code, out, err = in_shell(command, self.folder)
+        assert code == (int(wanted[1]) if wanted else 0), f"{block.where}: {command!r} exits with {code}\n{out}{err}"
+        return out
+
+
+def in_shell(command, folder):
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
 
 
 def lines_of(text):
@@ -269,17 +279,23 @@ def folder(tmp_path, monkeypatch):
             del sys.modules[name]
 
 
+@pytest.fixture(scope="module")
+def rag_eval():
+    with warm_process() as run:
+        yield run
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_block_of_the_page_runs(page, folder, request):
+def test_every_block_of_the_page_runs(page, folder, rag_eval, request):
     if "PGHOST" in page.read_text(encoding="utf-8"):
         request.getfixturevalue("pgvector_environment")
     if "OPENAI_API_KEY" in page.read_text(encoding="utf-8"):
         request.getfixturevalue("providers")
-    Story(page, folder).tell()
+    Story(page, folder, rag_eval).tell()
 
 
-def test_a_story_writes_runs_and_compares(folder):
+def test_a_story_writes_runs_and_compares(folder, rag_eval):
     page = folder / "page.md"
     page.write_text(
         '```python title=words.py\nWORD = "hello"\n```\n\n```python\nfrom words import WORD\nprint(WORD)\n```\n\n'
@@ -287,7 +303,7 @@ def test_a_story_writes_runs_and_compares(folder):
         "$ pip install -e '.[all]' && pipx run --spec . rag-eval demo\n```\n\n```json\n{}\n```\n",
         encoding="utf-8",
     )
-    Story(page, folder).tell()
+    Story(page, folder, rag_eval).tell()
 
 
 @pytest.mark.parametrize(
@@ -320,11 +336,11 @@ def test_a_story_writes_runs_and_compares(folder):
         ('```csv\na,"b\n```', "no valid csv"),
     ],
 )
-def test_a_page_that_breaks_a_rule_fails(text, problem, folder):
+def test_a_page_that_breaks_a_rule_fails(text, problem, folder, rag_eval):
     page = folder / "page.md"
     page.write_text(text, encoding="utf-8")
     with pytest.raises((AssertionError, pytest.fail.Exception, ValueError), match=re.escape(problem)):
-        Story(page, folder).tell()
+        Story(page, folder, rag_eval).tell()
 
 
 def test_the_command_is_the_one_of_this_environment():
