@@ -1,75 +1,103 @@
-"""Mutation testing: which small changes of the code that makes numbers does no test notice?
+"""Mutation testing: which small changes of the code does no test notice?
 
-    python benchmarks/mutants.py [--count 300] [--first 0] [--seed 10] [--only '*/judging/*']
+    python benchmarks/mutants.py [--count 300] [--first 0] [--seed 10] [--everywhere] [--only '*/judging/*']
+                                 [--killed FILE] [--again FILE] [--cores 2]
 
-cosmic-ray makes the mutants and runs the tests on each of them: those in `TESTS` that are not slow, up to the first
-that fails, with few examples per property. They run in copies of the working tree, one per core, which are removed at
-the end, also when interrupted; the working tree itself is only read. 300 mutants take about half an hour on two cores.
+cosmic-ray makes mutants of the code that makes numbers, with `--everywhere` of all code, and runs the tests of the
+module on each of them: those that are not slow, up to the first that fails, with few examples per property. The tests
+of a module are those of its room, the file of its own name first; then, for code that makes numbers, `TESTS`. They run
+in copies of the working tree, one per core, which are removed at the end, also when interrupted; the working tree
+itself is only read. 300 mutants take about half an hour on two cores.
 
-A place is an operator, a number or a word that can be changed, in the modules in `MUTATED`. Annotations, headers of
-functions and classes, and type aliases are no places: type checkers look after them. Of all places the seed draws some,
-and of the changes that one place can have it draws one. The draw goes by what the line says and not by its number, so
-that the same mutants are drawn again after a change elsewhere.
+A place is an operator, a number or a word that can be changed. Annotations, headers of functions and classes, and type
+aliases are no places: type checkers look after them. Of all places the seed draws some, and of the changes that one
+place can have it draws one. The draw goes by what the line says and not by its number, so that the same mutants are
+drawn again after a change elsewhere.
 
 Printed are the mutants that survived, as the line before and after. One that changes no result is listed with the
-reason in `equivalent_mutants.toml`. Ends with 1 if another one survived, or if the tests fail without any mutant.
+reason in `equivalent_mutants.toml`. Ends with 1 if another one survived, or if a test that failed on a mutant fails
+without any.
+
+`--killed` writes the mutants that a test noticed, one a line, with that test. `--again` runs those of such a file, the
+file of that test first: after tests were cut, it shows what is not noticed any more.
 """
 
 import argparse
 import ast
 import json
 import os
-import resource
+import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from hashlib import sha256
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
-from cosmic_ray.work_db import WorkDB, use_db
-from cosmic_ray.work_item import TestOutcome
+from attrs import evolve
+from cosmic_ray.commands import init
+from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.testing import run_tests
+from cosmic_ray.work_db import use_db
+from cosmic_ray.work_item import MutationSpec, TestOutcome
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src/rag_evaluation_framework")
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
+NUMBERS = ("judging/", "scoring/", "levels/", "metrics/", "data/cutoffs.py", "data/spans.py", "text/reading.py")
+"""What makes numbers."""
 EXPERIMENTS = ("experiments/test_runner.py", "experiments/test_ranker.py")
-MUTATED = ("judging", "scoring", "levels", "metrics", "data/cutoffs.py", "data/spans.py", "text/reading.py")
 TESTS = ("judging", "metrics", "levels", "text/test_reading.py", "data", "scoring", *EXPERIMENTS)  # quick ones first
-CONFIGURATION, SESSION = "mutants.toml", "mutants.sqlite"
+"""What may notice a mutant of it, beside the tests of its room."""
 OPTIONS = (
-    "-q -x -m 'not slow and not nightly' -p no:cacheprovider --assert=plain --tb=line --hypothesis-profile=mutants "
+    "-q -x -m 'not slow and not nightly' -p no:cacheprovider --assert=plain --tb=no --hypothesis-profile=mutants "
     "-o faulthandler_timeout=60 -o faulthandler_exit_on_timeout=true"
 )
-SECONDS = 300.0
-"""The longest that the tests may take on one mutant; one test has a minute."""
+SECONDS, CPU_SECONDS = 600.0, 120
+"""The longest that the tests may take on one mutant, and their CPU time; one test has a minute."""
 MEMORY = 8 << 30
 """The most bytes that one process may have: a mutant may ask for any number of them."""
-ENVIRONMENT = {
-    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "HYPOTHESIS_STORAGE_DIRECTORY": os.devnull,
-}
+ENVIRONMENT = (
+    *(f"{name}=1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")),
+    "PYTHONDONTWRITEBYTECODE=1",
+    f"HYPOTHESIS_STORAGE_DIRECTORY={os.devnull}",
+)
 
 Position: TypeAlias = tuple[int, int]
 """A line, from 1, and a column, from 0."""
 
 
-class Survivor(NamedTuple):
-    """A mutant that no test noticed: where it is, and its lines before and after."""
+class Place(NamedTuple):
+    """What can be changed: a file, what a line in it says, a column of that, and the kind of change.
+
+    The number counts the places that are alike in all of this, from 1.
+    """
 
     file: str
-    line: int
-    was: str
-    becomes: str
+    line: str
+    column: int
+    kind: str
+    number: int
+
+
+class Mutant(NamedTuple):
+    """One change of a place, by its number among the changes that the place can have, and the test that noticed it."""
+
+    place: Place
+    change: int
+    spec: MutationSpec
+    test: str = ""
 
 
 def copied(folder: Path) -> Path:
@@ -86,17 +114,6 @@ def copied(folder: Path) -> Path:
     compiling = ["-m", "compileall", "-q", "--invalidation-mode", "checked-hash", "src", "tests"]
     subprocess.run([sys.executable, *compiling], cwd=folder, check=True)  # noqa: S603
     return folder
-
-
-def environment(tree: Path) -> dict[str, str]:
-    """Return the environment in which a tree imports its own sources."""
-    return {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(tree / "src")}
-
-
-def run(tree: Path, *arguments: str) -> "subprocess.Popen[bytes]":
-    """Start the tool in a tree."""
-    command = [sys.executable, "-m", "cosmic_ray.cli", *arguments]
-    return subprocess.Popen(command, cwd=tree, env=environment(tree))  # noqa: S603
 
 
 def left_out(source: str) -> Iterator[tuple[Position, Position]]:
@@ -119,137 +136,145 @@ def end(node: ast.stmt | ast.expr) -> Position:
     return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 
-def drawn(items: Sequence[Any], tree: Path, first: int, count: int, seed: int) -> list[Any]:
+def places(tree: Path, modules: Sequence[str]) -> dict[Place, list[MutationSpec]]:
+    """Return the places in some modules, each with its changes."""
+    with use_db(":memory:") as session:
+        init([tree / name for name in modules], session, {})
+        specs = [spec for item in session.work_items for spec in item.mutations]
+    print(f"{len(specs)} mutants", flush=True)
+    sources = {tree / name: (tree / name).read_text(encoding="utf-8") for name in modules}
+    barred = {path: [*left_out(text)] for path, text in sources.items()}
+    found: dict[tuple[Path, Position, str], list[MutationSpec]] = defaultdict(list)
+    for spec in specs:
+        if not any(first <= spec.start_pos < last for first, last in barred[spec.module_path]):
+            found[spec.module_path, spec.start_pos, spec.operator_name.partition("_")[0]].append(spec)
+    alike: Counter[object] = Counter()
+    numbered: dict[Place, list[MutationSpec]] = {}
+    for (path, (row, column), kind), changes in sorted(found.items(), key=lambda pair: pair[0]):
+        line = sources[path].split("\n")[row - 1]
+        file, begin = path.relative_to(tree).as_posix(), column - len(line) + len(line.lstrip())
+        alike[file, line.strip(), begin, kind] += 1
+        place = Place(file, line.strip(), begin, kind, alike[file, line.strip(), begin, kind])
+        numbered[place] = sorted(changes, key=lambda spec: (spec.operator_name, spec.occurrence))
+    return numbered
+
+
+def drawn(found: Mapping[Place, Sequence[MutationSpec]], first: int, count: int, seed: int) -> list[Mutant]:
     """Draw some of the mutants, each at another place."""
 
-    def digest(*parts: object) -> bytes:
-        return sha256(repr((seed, *parts)).encode()).digest()
+    def digest(what: str, place: Place) -> bytes:
+        return sha256(repr((seed, what, place[:4], place.number)).encode()).digest()
 
-    paths = {item.mutations[0].module_path for item in items}
-    sources = {path: (tree / path).read_text(encoding="utf-8") for path in paths}
-    barred = {path: [*left_out(text)] for path, text in sources.items()}
-    places: dict[tuple[Path, Position, str], list[Any]] = defaultdict(list)
-    for item in items:
-        (mutation,) = item.mutations
-        at, kind = mutation.start_pos, mutation.operator_name.partition("_")[0]
-        if not any(first <= at < last for first, last in barred[mutation.module_path]):
-            places[mutation.module_path, at, kind].append(item)
-    numbers: Counter[object] = Counter()
-    chosen: list[tuple[bytes, Any]] = []
-    for (path, (row, column), kind), changes in sorted(places.items(), key=lambda pair: pair[0]):
-        line = sources[path].split("\n")[row - 1]
-        name = (path.as_posix(), line.strip(), column - len(line) + len(line.lstrip()), kind)
-        numbers[name] += 1
-        changes.sort(key=lambda item: (item.mutations[0].operator_name, item.mutations[0].occurrence))
-        change = changes[int.from_bytes(digest("change", name, numbers[name])) % len(changes)]
-        chosen.append((digest("place", name, numbers[name]), change))
-    chosen.sort(key=lambda pair: pair[0])
-    chosen = chosen[first : first + count]
-    print(f"{len(items)} mutants, {len(places)} places; {len(chosen)} drawn by seed {seed}", flush=True)
-    return [change for _, change in chosen]
+    chosen = sorted(found, key=lambda place: digest("place", place))[first : first + count]
+    print(f"{len(chosen)} of {len(found)} places drawn by seed {seed}", flush=True)
+    numbers = [int.from_bytes(digest("change", place)) % len(found[place]) for place in chosen]
+    return [Mutant(place, number, found[place][number]) for place, number in zip(chosen, numbers, strict=True)]
+
+
+def kept(found: Mapping[Place, Sequence[MutationSpec]], records: Sequence[Mapping[str, Any]]) -> list[Mutant]:
+    """Return the mutants of a file; those whose line has changed are printed and left out."""
+    mutants: list[Mutant] = []
+    for record in records:
+        place = Place(*record["place"])
+        if place in found:
+            mutants.append(Mutant(place, record["change"], found[place][record["change"]], record["test"]))
+        else:
+            print(f"{place.file} has no {place.line!r} any more", flush=True)
+    return mutants
+
+
+def tests_of(tree: Path, mutant: Mutant) -> list[str]:
+    """Return the tests of a module: where one noticed the mutant before, of its own name, of its room, and `TESTS`."""
+    module = (tree / mutant.place.file).relative_to(tree / PACKAGE)
+    room = sorted((tree / "tests" / module.parts[0]).rglob("test_*.py")) or sorted((tree / "tests").glob("test_*.py"))
+    nearest = (mutant.test.partition("::")[0], f"test_{module.stem.strip('_')}.py")
+    files = [path.relative_to(tree).as_posix() for path in room]
+    files.sort(key=lambda file: (file != nearest[0], not file.endswith("/" + nearest[1])))
+    return [*files, *(f"tests/{name}" for name in TESTS if module.as_posix().startswith(NUMBERS))]
+
+
+def command(tree: Path, tests: Sequence[str]) -> str:
+    """Return what runs tests in a tree on the sources of that tree, within the limits."""
+    limits = ["prlimit", f"--as={MEMORY}", f"--cpu={CPU_SECONDS}"]
+    python = ["env", "-C", str(tree), f"PYTHONPATH={tree / 'src'}", *ENVIRONMENT, *limits, sys.executable]
+    return shlex.join([*python, "-m", "pytest", *shlex.split(OPTIONS), *tests])
+
+
+def tried(mutant: Mutant, trees: "SimpleQueue[Path]") -> tuple[Mutant, str, str, str]:
+    """Run the tests of a mutant in a tree that is free; return it with its test, its lines, and how it ended."""
+    tree = trees.get()
+    try:
+        spec = evolve(mutant.spec, module_path=tree / mutant.place.file)
+        result = mutate_and_test([spec], command(tree, tests_of(tree, mutant)), SECONDS)
+    finally:
+        trees.put(tree)
+    if result.diff is None or result.test_outcome == TestOutcome.INCOMPETENT:
+        raise SystemExit(f"cosmic-ray could not try {mutant}: {result.output}")
+    changed = [line for line in result.diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    was, becomes = ("\n".join(line[1:].strip() for line in changed if line[0] == sign) for sign in "-+")
+    if result.test_outcome == TestOutcome.SURVIVED:
+        return mutant, was, becomes, "survived"
+    failed = re.search(r"^(?:FAILED|ERROR) (tests/.*)$", result.output or "", re.MULTILINE)
+    return mutant._replace(test=failed[1] if failed else ""), was, becomes, "killed" if failed else "out of time"
 
 
 @contextmanager
-def stopped_at_the_end(folder: Path) -> Iterator[list["subprocess.Popen[bytes]"]]:
-    """Give a list for processes; those that are left at the end are stopped, and the tests they started in a folder."""
-    started: list[subprocess.Popen[bytes]] = []
+def stopped_at_the_end(folder: Path, cores: int) -> Iterator[ThreadPoolExecutor]:
+    """Give threads that run tests in a folder; at the end, what is left of both is stopped."""
+    pool = ThreadPoolExecutor(cores)
     try:
-        yield started
+        yield pool
     finally:
-        for process in started:
-            process.kill()
-            process.wait()
+        pool.shutdown(wait=False, cancel_futures=True)
         # The tool gives tests a session of their own, so that they do not end with it.
         for link in Path("/proc").glob("[0-9]*/cwd"):
             with suppress(OSError):
                 if link.readlink().is_relative_to(folder):
                     os.kill(int(link.parent.name), signal.SIGKILL)
-
-
-def sessions(trees: Sequence[Path], only: str, *draw: int) -> int:
-    """Configure the tool in every tree, make the mutants, and give each tree its share; return how many were drawn."""
-    first = trees[0]
-    found = (path for name in MUTATED for path in [first / PACKAGE / name, *(first / PACKAGE / name).rglob("*.py")])
-    modules = sorted(path.relative_to(first).as_posix() for path in found if path.suffix == ".py")
-    tests = " ".join(f"tests/{name}" for name in TESTS)
-    command = f"{sys.executable} -m pytest {OPTIONS} {tests}"
-    for tree in trees:
-        (tree / CONFIGURATION).write_text(
-            "[cosmic-ray]\n"
-            f"module-path = {json.dumps([name for name in modules if fnmatch(name, only)])}\n"
-            f"timeout = {SECONDS}\n"
-            "excluded-modules = []\n"
-            f"test-command = {json.dumps(command)}\n"
-            "[cosmic-ray.distributor]\n"
-            'name = "local"\n',
-            encoding="utf-8",
-        )
-    if run(first, "init", CONFIGURATION, "all.sqlite").wait():
-        raise SystemExit("cosmic-ray could not make the mutants")
-    with use_db(str(first / "all.sqlite"), WorkDB.Mode.open) as everything:
-        chosen = drawn(everything.work_items, first, *draw)
-    for number, tree in enumerate(trees):
-        with use_db(str(tree / SESSION), WorkDB.Mode.create) as session:
-            session.add_work_items(chosen[number :: len(trees)])
-    return len(chosen)
-
-
-def results_of(trees: Iterable[Path]) -> tuple[Counter[str], list[Survivor]]:
-    """Return how many mutants had which outcome, and those that survived."""
-    outcomes: Counter[str] = Counter()
-    survivors: list[Survivor] = []
-    for tree in trees:
-        with use_db(str(tree / SESSION), WorkDB.Mode.open) as session:
-            mutations = {item.job_id: item.mutations[0] for item in session.work_items}
-            for job, result in session.results:
-                outcomes[(result.test_outcome or result.worker_outcome).value] += 1
-                if result.test_outcome == TestOutcome.SURVIVED:
-                    survivors.append(survivor(mutations[job], result.diff))
-    return outcomes, sorted(survivors)
-
-
-def survivor(mutation: Any, diff: str) -> Survivor:
-    """Return a mutant by its file, its line, and what changed."""
-    changed = [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-    was, becomes = ("\n".join(line[1:].strip() for line in changed if line[0] == sign) for sign in "-+")
-    file = mutation.module_path.relative_to(PACKAGE).as_posix()
-    return Survivor(file, mutation.start_pos[0], was, becomes)
+        pool.shutdown()
 
 
 def equivalents(tree: Path) -> dict[tuple[str, str, str], str]:
     """Return why some mutants change no result, by file, line before and line after."""
     listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["mutant"]
-    for mutant in listed:
-        if mutant["was"] not in (tree / PACKAGE / mutant["file"]).read_text(encoding="utf-8"):
-            raise SystemExit(f"{EQUIVALENT.name}: {mutant['file']} has no {mutant['was']!r} any more; remove the entry")
-    return {(mutant["file"], mutant["was"], mutant["becomes"]): mutant["reason"] for mutant in listed}
+    gone = [
+        entry for entry in listed if entry["was"] not in (tree / PACKAGE / entry["file"]).read_text(encoding="utf-8")
+    ]
+    if gone:
+        lines = "\n".join(f"{entry['file']} has no {entry['was']!r} any more" for entry in gone)
+        raise SystemExit(f"{EQUIVALENT.name}: remove what is out of date\n{lines}")
+    return {(entry["file"], entry["was"], entry["becomes"]): entry["reason"] for entry in listed}
 
 
 def watched(
-    processes: Sequence["subprocess.Popen[bytes]"],
-    trees: Sequence[Path],
-    count: int,
-    reasons: Mapping[tuple[str, str, str], str],
+    folder: Path, mutants: Sequence[Mutant], reasons: Mapping[tuple[str, str, str], str], cores: int, killed: Path
 ) -> int:
-    """Print what survives, as it is found, until the processes are done; return how many have no reason."""
-    begin, printed, unexplained, outcomes, running = perf_counter(), set[Survivor](), 0, Counter[str](), True
-    while running:
-        running = any(process.poll() is None for process in processes)
-        outcomes, survivors = results_of(trees)
-        for mutant in survivors:
-            if mutant not in printed:
-                printed.add(mutant)
-                reason = reasons.get((mutant.file, mutant.was, mutant.becomes))
-                unexplained += reason is None
-                print(f"{mutant.file}:{mutant.line}\n  - {mutant.was}\n  + {mutant.becomes}")
-                print(f"  changes no result: {reason}" if reason else "  SURVIVED, and no reason is listed", flush=True)
-        sleep(5 if running else 0)
-    if sum(outcomes.values()) < count:
-        raise SystemExit(f"cosmic-ray ended after {sum(outcomes.values())} of {count} mutants")
-    print(
-        f"{count} mutants in {(perf_counter() - begin) / 60:.0f} minutes: {dict(outcomes)}, unexplained: {unexplained}"
-    )
-    return unexplained
+    """Try mutants, and print what survives as it is found; return how many survived for no listed reason."""
+    begin, outcomes, failed, unexplained = perf_counter(), Counter[str](), dict[str, None](), 0
+    trees: SimpleQueue[Path] = SimpleQueue()
+    for number in range(cores):
+        trees.put(folder / str(number))
+    with killed.open("w", encoding="utf-8") as file, stopped_at_the_end(folder, cores) as pool:
+        for done in as_completed([pool.submit(tried, mutant, trees) for mutant in mutants]):
+            mutant, was, becomes, outcome = done.result()
+            outcomes[outcome] += 1
+            place = mutant.place
+            if outcome == "killed":
+                failed[re.split(r"\[| - ", mutant.test)[0]] = None
+                record = {"place": place, "change": mutant.change, "was": was, "becomes": becomes, "test": mutant.test}
+                print(json.dumps(record, ensure_ascii=False), file=file, flush=True)
+                continue
+            reason = reasons.get((Path(place.file).relative_to(PACKAGE).as_posix(), was, becomes))
+            unexplained += outcome == "survived" and reason is None
+            print(f"{place.file}:{mutant.spec.start_pos[0]}\n  - {was}\n  + {becomes}\n  {outcome}")
+            if mutant.test:
+                print(f"  noticed before by {mutant.test}")
+            print(f"  changes no result: {reason}" if reason else "  no reason is listed", flush=True)
+        print(f"{len(mutants)} mutants in {(perf_counter() - begin) / 60:.0f} minutes: {dict(outcomes)}", flush=True)
+        print(f"{unexplained} survived for no listed reason; what failed, without any mutant:", flush=True)
+        outcome, output = run_tests(command(trees.get(), [*failed]).replace(" -x ", " "), SECONDS)
+        print("\n".join(output.splitlines()[-20:]))
+        return unexplained + int(outcome != TestOutcome.SURVIVED)
 
 
 def main() -> None:
@@ -258,20 +283,33 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--first", type=int, default=0, help="the number of the first mutant of those that are drawn")
     parser.add_argument("--seed", type=int, default=10)
+    parser.add_argument("--everywhere", action="store_true", help="not only in the code that makes numbers")
     parser.add_argument("--only", default="*", help="pattern of the modules, such as '*/judging/*'")
+    parser.add_argument("--killed", type=Path, default=Path(os.devnull), help="where to write what a test noticed")
+    parser.add_argument("--again", type=Path, help="try what is written in such a file, instead of drawing")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # cleaned up after, as after Ctrl-C
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    with TemporaryDirectory(ignore_cleanup_errors=True) as name, stopped_at_the_end(Path(name).resolve()) as started:
-        trees = [copied(Path(name).resolve() / str(number)) for number in range(os.cpu_count() or 1)]
-        reasons = equivalents(trees[0])
-        count = sessions(trees, given.only, given.first, given.count, given.seed)
-        print("the tests without any mutant", flush=True)
-        started.append(run(trees[0], "baseline", CONFIGURATION))
-        if started[0].wait():
-            raise SystemExit("the tests fail without any mutant")
-        started += [run(tree, "exec", CONFIGURATION, SESSION) for tree in trees]
-        raise SystemExit(watched(started, trees, count, reasons) > 0)
+    with TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name).resolve()
+        tree, *_ = [copied(folder / str(number)) for number in range(given.cores)]
+        reasons = equivalents(tree)
+        modules = sorted(path.relative_to(tree).as_posix() for path in (tree / PACKAGE).rglob("*.py"))
+        modules = [name for name in modules if fnmatch(name, given.only)]
+        if given.again:
+            records = [json.loads(line) for line in given.again.read_text(encoding="utf-8").splitlines()]
+            records = [record for record in records if fnmatch(record["place"][0], given.only)]
+            wanted = {record["place"][0] for record in records}
+            mutants = kept(places(tree, [name for name in modules if name in wanted]), records)
+        else:
+            numbers = tuple(f"{PACKAGE.as_posix()}/{name}" for name in NUMBERS)
+            mutants = drawn(
+                places(tree, [name for name in modules if given.everywhere or name.startswith(numbers)]),
+                given.first,
+                given.count,
+                given.seed,
+            )
+        raise SystemExit(watched(folder, mutants, reasons, given.cores, given.killed) > 0)
 
 
 if __name__ == "__main__":
