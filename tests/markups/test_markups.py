@@ -12,6 +12,7 @@ from rag_evaluation_framework.markups.html_markup import html_markup
 from rag_evaluation_framework.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.markups.rst_markup import rst_markup
 from rag_evaluation_framework.testing.growth import assert_linear
+from support.each import each
 
 READ = {"md": markdown_markup, "html": html_markup, "rst": rst_markup}
 
@@ -22,7 +23,7 @@ def shown(read, source):
     return re.sub(r"\s+", " ", markup).strip()
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "text"),
     [
         ("Some **bold**, *it*, __b__, _i_, ***both*** and ~~gone~~.", "Some bold, it, b, i, both and gone."),
@@ -90,7 +91,7 @@ def test_html_shows(source, text):
     assert shown(html_markup, source) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "text"),
     [
         ("at most 5<span hidden>0</span> users", "at most 5 users"),
@@ -125,12 +126,12 @@ def test_html_shows(source, text):
         ("a <!--> b <!---> c --> d", "a b c --> d"),
     ],
 )
-@pytest.mark.parametrize("read", [html_markup, markdown_markup])
+@each("read", [html_markup, markdown_markup])
 def test_elements_that_an_attribute_hides_are_not_shown(source, text, read):
     assert shown(read, source) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "text"),
     [
         ("Some **bold**, *it* and ``code *x*``.", "Some bold, it and code *x*."),
@@ -218,13 +219,13 @@ OPENED = (
 )
 
 
-@pytest.mark.parametrize("read", READ.values(), ids=READ)
-@pytest.mark.parametrize("opened", OPENED)
+@each("read", READ.values())
+@each("opened", OPENED)
 def test_markup_that_is_opened_and_never_closed_is_read_once(read, opened):
     assert_linear(lambda size: partial(read, opened * (size // len(opened))), 20_000)
 
 
-@pytest.mark.parametrize(
+@each(
     ("read", "first", "repeated", "last"),
     [
         (markdown_markup, "x ", "<!--‹!--", ""),

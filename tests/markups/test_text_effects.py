@@ -4,6 +4,7 @@ import pytest
 
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.text_effects import effects
+from support.each import each
 
 
 def effects_of(source, part=None, name="a.md"):
@@ -14,7 +15,7 @@ def effects_of(source, part=None, name="a.md"):
     return [(place, *sorted(names)) for place, names in found]
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "expected"),
     [
         ("up to 106 rows", []),

@@ -5,6 +5,7 @@ import pytest
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from support.each import each
 
 CUT = [
     ("The fee is -$5 per month.", "$5 per month"),
@@ -120,20 +121,20 @@ def located(text: str, quote: str, name: str) -> list[str]:
     return [" … ".join(span.text for span in place) for place in found.places]
 
 
-@pytest.mark.parametrize(("text", "quote"), CUT)
-@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.rst", "a.html"])
+@each(("text", "quote"), CUT)
+@each("name", ["a.txt", "a.md", "a.rst", "a.html"])
 def test_a_sign_comparison_exponent_unit_or_negation_is_not_cut_off(text: str, quote: str, name: str) -> None:
     assert located(text, quote, name) == []
     assert located(f"It’s all: {text}", f"“{quote}”", name) == []
 
 
-@pytest.mark.parametrize(("text", "quote", "name"), MARKED_UP)
+@each(("text", "quote", "name"), MARKED_UP)
 def test_nor_where_markup_stands_between(text: str, quote: str, name: str) -> None:
     assert located(text, quote, name) == []
 
 
-@pytest.mark.parametrize(("text", "quote"), WHOLE)
-@pytest.mark.parametrize("name", ["a.txt", "a.md"])
+@each(("text", "quote"), WHOLE)
+@each("name", ["a.txt", "a.md"])
 def test_what_is_whole_is_located(text: str, quote: str, name: str) -> None:
     assert located(text, quote, name) == [quote]
 
@@ -168,7 +169,7 @@ def test_nothing_is_cut_off_beside_an_ellipsis_of_the_quote() -> None:
         assert located(text, quote, "a.txt") == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "quote", "name"), [(*pair, "a.txt") for pair in CUT] + [case for case in MARKED_UP if case[1] in case[0]]
 )
 def test_a_label_is_cut_where_a_quote_is(text: str, quote: str, name: str) -> None:
@@ -176,7 +177,7 @@ def test_a_label_is_cut_where_a_quote_is(text: str, quote: str, name: str) -> No
     assert any(are_cut(name, text[:start], quote, text[start + len(quote) :]))
 
 
-@pytest.mark.parametrize(("text", "quote"), WHOLE)
+@each(("text", "quote"), WHOLE)
 def test_a_label_is_whole_where_a_quote_is(text: str, quote: str) -> None:
     start = text.index(quote)
     assert not are_cut("a.txt", text[:start], quote, text[start + len(quote) :])[1]

@@ -7,6 +7,7 @@ import pytest
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.quotes.suggestions import suggest
+from support.each import each
 
 ENGLISH = ("The quarterly statement of the department mentions that ", " according to the handbook of the contractors.")
 GERMAN = ("Der Bericht der Abteilung für Betrieb erwähnt auch, dass ", " gemäß dem Handbuch für alle Auftragnehmer.")
@@ -23,7 +24,7 @@ def refusal(given, there, around=ENGLISH, beside=""):
     return found.refusal
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "there"),
     [
         ("the sevrer restarts", "the server restarts"),
@@ -47,7 +48,7 @@ def test_likely_slips_are_accepted(given, there):
     assert refusal(given, there) == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "there"),
     [
         ("sent on Monday", "sent on Sunday"),
@@ -116,7 +117,7 @@ def test_whatever_else_differs_is_refused(given, there):
     assert refusal(there, given) != ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "there"),
     [
         ("server restarts", "the server restarts"),
@@ -189,7 +190,7 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("pair", [*OPPOSITES, *NUMBERS])
+@each("pair", [*OPPOSITES, *NUMBERS])
 def test_opposites_and_numbers_are_refused_both_ways(pair):
     one, other = pair.split("/") if pair.count("/") == 1 else ("HTTP/1.1", "HTTP/2")
     assert refusal(f"it is {one} there", f"it is {other} there") != ""
@@ -205,7 +206,7 @@ RIVALS = [
 ]
 
 
-@pytest.mark.parametrize("pair", RIVALS)
+@each("pair", RIVALS)
 def test_one_of_two_passages_that_differ_in_a_word_is_not_taken_for_a_quote_without_it_or_with_a_third(pair):
     one, other = pair.split()
     sentence = "The {}settings are stored in one file and are sent to the administrator every night."
@@ -215,7 +216,7 @@ def test_one_of_two_passages_that_differ_in_a_word_is_not_taken_for_a_quote_with
         assert found is None or found.refusal != ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "there", "around"),
     [
         ("fünfzehn Tage", "sechzehn Tage", GERMAN),
@@ -269,7 +270,7 @@ threat/treat hoping/hopping
 """
 
 
-@pytest.mark.parametrize("pair", OTHER_WORDS.split())
+@each("pair", OTHER_WORDS.split())
 def test_another_word_is_no_slip_though_the_corpus_does_not_have_it(pair):
     one, other = pair.split("/")
     assert refusal(f"the {one} thing", f"the {other} thing") != ""
@@ -284,7 +285,7 @@ def test_another_word_of_the_corpus_is_no_slip():
 BEFORE = ["≤ €", "> $", "< -", "≦ ", "≲ ", "=< ", "≪ ", "≮ ", "-.", "not "]
 
 
-@pytest.mark.parametrize("before", BEFORE)
+@each("before", BEFORE)
 def test_a_comparison_or_a_sign_before_the_passage_is_not_left_out_of_it(before):
     sentence = "5 per month whatever the plan that {} choose."
     text = f"Each subscriber pays {before}{sentence.format('subscribers')}\n\nOther rules.\n"

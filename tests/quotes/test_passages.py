@@ -9,6 +9,7 @@ from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.quotes import keyed_texts
 from rag_evaluation_framework.quotes.passages import nearest_passage
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from support.each import each
 
 
 def nearest(quote, /, **texts):
@@ -26,7 +27,7 @@ def test_the_nearest_passage_has_whole_words():
     assert nearest("efunds take six working day", **texts) == ("b", 0, 30, "Refunds take five working days")
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "passage"),
     [
         ("512 MB of memory", "768 MB of memory"),
@@ -149,7 +150,7 @@ def test_a_passage_with_a_few_changes_is_the_nearest(start, length, changes):
 INSTALLS = "The administrator installs the backup server, in the second week of the year, before the users have one."
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "behind"),
     [
         ("Nobody else needs it. ", " Users wait."),
@@ -158,7 +159,7 @@ INSTALLS = "The administrator installs the backup server, in the second week of 
         ("| a | T |\n\n", "\n\n- B\n"),
     ],
 )
-@pytest.mark.parametrize("added", ["• {}", "x {}", "{} x", "¶ {} §", "7. {} 8"])
+@each("added", ["• {}", "x {}", "{} x", "¶ {} §", "7. {} 8"])
 def test_what_is_added_at_the_ends_of_a_quote_takes_in_no_word_of_another_sentence_or_block(before, behind, added):
     texts = {"a.md": f"# Guide\n\nMuch else.\n\n{before}{INSTALLS}{behind}", "b.md": "Something else."}
     assert nearest(added.format(INSTALLS), **texts)[3] == INSTALLS

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from support.each import each
 
 
 def locator(**texts):
@@ -25,7 +26,7 @@ def ignoring(text, quote, name="a.txt"):
     return QuoteLocator(Corpus([Document(DocumentId(name), text)])).locate(quote).ignoring
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "quote", "ignored"),
     [
         ("It is “quoted” here.", 'is "quoted" here', "quotation marks"),
@@ -91,7 +92,7 @@ def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, 
     assert located(text, quote, verbatim_only=True) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "quote"),
     [
         ("it was -5 degrees", "it was 5 degrees"),
@@ -212,7 +213,7 @@ def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, 
         ("f(a, ..., $b) is", "f(a, ..., b) is"),
     ],
 )
-@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.rst", "a.html"])
+@each("name", ["a.txt", "a.md", "a.rst", "a.html"])
 def test_what_changes_the_meaning_is_never_ignored(text, quote, name):
     assert located(f"Words before. {text} words after.", quote, name) == []
 
@@ -226,7 +227,7 @@ def test_a_quote_is_ambiguous_if_one_place_has_it_verbatim_and_another_only_show
     assert [place[0].doc_id for place in both.locate("Take five days.", verbatim_only=True).places] == ["b.md"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "quote", "places"),
     [
         ('<p>-a="b c"</p> -a=&quot;b c&quot;', '-a="b c"', ['-a="b c"', "-a=&quot;b c&quot;"]),
@@ -239,7 +240,7 @@ def test_a_quote_is_ambiguous_if_one_place_has_it_verbatim_and_another_only_show
         ("one two <!-- one *two* -->", "one two", ["one two"]),
     ],
 )
-@pytest.mark.parametrize("name", ["a.md", "a.html"])
+@each("name", ["a.md", "a.html"])
 def test_other_places_of_a_verbatim_quote_have_its_capitals_and_all_that_is_at_its_ends(text, quote, places, name):
     assert located(text, quote, name) == places
 
@@ -328,8 +329,8 @@ def test_cells_may_be_quoted_with_lines_between(text, quote, name, span):
     assert located(text, quote, name) == ([span] if span else [])
 
 
-@pytest.mark.parametrize("marker", ["-", "*", "+", "•", "·"])
-@pytest.mark.parametrize(
+@each("marker", ["-", "*", "+", "•", "·"])
+@each(
     ("text", "name", "span"),
     [
         ("<ul>\n  <li>One <i>it</i>\n <li>\n<b>Two</b></ul>", "a.html", "One <i>it</i>\n <li>\n<b>Two"),
@@ -376,7 +377,7 @@ def test_a_quote_with_omissions_has_one_span_for_each_part():
     assert "what the quote leaves out" in ignoring(text, "Refunds are paid … your card", "a.md")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "quote", "spans"),
     [
         ("Use it (now): one, two.", "Use it (now):… two.", "Use it (now): … two."),
@@ -398,7 +399,7 @@ def test_a_quote_with_omissions_has_one_span_for_each_part():
         ("f(1, args)", "f(1, ...args)", None),
     ],
 )
-@pytest.mark.parametrize("name", ["a.txt", "a.rst", "a.html"])
+@each("name", ["a.txt", "a.rst", "a.html"])
 def test_an_ellipsis_may_stand_behind_punctuation_and_where_a_line_ends(text, quote, spans, name):
     assert located(text, quote, name) == ([] if spans is None else [spans])
 
@@ -429,7 +430,7 @@ def test_spans_hold_the_symbols_of_the_quote_and_no_markup_around_it():
     assert located(text, '"go".', "a.md") == ["“*go*”."]
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "span"),
     [
         ("calls a.form() twice", "calls :meth:`a.form` twice"),
@@ -463,7 +464,7 @@ def test_the_suffix_of_a_document_decides_what_is_shown():
     assert located(text, "It is bold, is it?", "a.txt") == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "quote", "name"),
     [
         ("The price is 50 euros.", "The price is 5", "a.md"),
@@ -497,7 +498,7 @@ def test_a_quote_that_stands_only_where_a_word_or_number_goes_on_is_missing(text
     assert len(located(text, quote, name, verbatim_only=True)) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "quote", "name"),
     [
         ("It is un**safe** to use.", "safe** to use", "a.md"),
@@ -520,7 +521,7 @@ def test_a_word_or_number_that_goes_on_as_shown_is_not_cut_by_markup(text, quote
     assert located(text, quote, name) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "quote", "name"),
     [
         ("calls foo_bar(x) here", "foo", "a.txt"),
@@ -600,7 +601,7 @@ def test_of_the_places_of_a_quote_of_several_parts_those_with_the_most_of_its_ca
     assert located(shown, "the alpha rule … the omega comes", "a.html") == ["The alpha rule … the omega comes"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "spans"),
     [
         ("in month1 and so, once.", ["in month[^1] and so,[^2] once."]),

@@ -11,9 +11,10 @@ from rag_evaluation_framework.quotes.differences import differences, in_order
 from rag_evaluation_framework.quotes.gaps import gap_difference
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
+from support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("character", "expected"),
     [
         ("A", "a"),
@@ -64,7 +65,7 @@ def test_scripts_without_spaces():
     assert [is_unspaced(sign) for sign in "日กあ가aя1"] == [True, True, True, True, False, False, False]
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "shown", "expected"),
     [
         (" ", "  \n", ""),
@@ -91,7 +92,7 @@ def test_gaps_are_the_same_or_not(quote, shown, expected):
     assert gap_difference(quote, shown, shown, "ab", "cd") == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "quote", "after", "shown", "expected"),
     [
         ("di", "- ", "re", "", "hyphenation"),
@@ -123,7 +124,7 @@ def test_a_line_may_end_between_characters_that_have_no_space_between_them():
     assert gap_difference("", "-\n", "-\n", "1", "2") is None  # no word is divided there
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "shown", "expected"),
     [
         ("a b", "a b", []),

@@ -9,6 +9,7 @@ from tests.quotes.test_real_pages import KINDS, drawn, locator, once, places, ro
 from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.quotes.suggestions import suggest
+from support.each import each
 
 GUIDE = """# Refunds
 
@@ -91,7 +92,7 @@ class TestWhatIsSuggested:
         assert found.quote.rstrip(".") == passage.rstrip(".")
         assert difference in found.difference
 
-    @pytest.mark.parametrize(
+    @each(
         ("quote", "name", "text", "passage", "difference"),
         [
             ("Team | €49 | ten users | chat", "a.md", PLANS, "Team | €59 | ten users | chat", "“49” for “59”"),

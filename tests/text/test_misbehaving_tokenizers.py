@@ -24,6 +24,7 @@ from rag_evaluation_framework.contracts import Tokenizer
 from rag_evaluation_framework.data import CharacterSpan, QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.errors import TokenizerError
+from support.each import each
 
 CORPUS = Corpus([Document(DocumentId("d"), "The sky is blue. Grass is green. Snow is white.")])
 TRUTH = TokenLevelGroundTruth(Query(QueryId("q"), QueryText("What is blue?")), [CharacterSpan(DocumentId("d"), 0, 16)])
@@ -139,7 +140,7 @@ class TestBeforeTheRun:
             retrieve(Unindexed(), CORPUS, ["q"], ["10tok"], tokenizer=tokenizer)
 
 
-@pytest.mark.parametrize(("tokenizer", "said"), UNCOUNTABLE.values(), ids=UNCOUNTABLE)
+@each(("tokenizer", "said"), UNCOUNTABLE.values())
 def test_budgets_need_counts_and_places(tokenizer, said):
     with pytest.raises(TokenizerError, match=f"tokenizer Own: {said}"):
         evaluate(Unindexed(), DATASET, budgets=["10tok"], tokenizer=tokenizer)
