@@ -29,6 +29,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.errors import DatasetError
+from support.each import each
 
 FOOTER = "Support answers within one day."
 
@@ -287,7 +288,7 @@ HEADER = '{"schema_version": 1, "type": "chunk-registry", "chunks": 1, "fingerpr
 GOOD = '{"id": "c", "content": "a", "doc_id": "a.md", "start": 0, "end": 1}'
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("", "is not a registry of chunks"),

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework.data import Cutoff, ScoreName
 from rag_evaluation_framework.errors import ConfigError
+from support.each import each
 
 sizes = st.integers(1, 10**9)
 cutoffs = st.one_of(st.builds(Cutoff, sizes), st.builds(Cutoff, sizes, st.sampled_from(["ch", "tok"]), st.booleans()))
@@ -33,7 +34,7 @@ class TestCutoff:
     def test_numbers_and_cutoffs_are_taken_too(self, given_value, cutoff):
         assert Cutoff.parse(given_value) == cutoff
 
-    @pytest.mark.parametrize(
+    @each(
         "text",
         ["", "five", "5k", "-5", "5.0", 5.0, "ch", "1000 tok", "tok1000", "5ch_hole", "1000TOK", "1e3", None, True],
     )

@@ -7,13 +7,14 @@ import pytest
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.data.document_resolver import DocumentResolver, is_same_path, names_fully
 from rag_evaluation_framework.errors import DatasetError
+from support.each import each
 
 
 def resolver(*ids):
     return DocumentResolver(Corpus(Document(DocumentId(name), f"The text of {name}.") for name in ids))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "found"),
     [
         ("guides/start.md", ["guides/start.md"]),

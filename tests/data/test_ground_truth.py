@@ -15,6 +15,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from support.each import each
 
 SPAN = CharacterSpan(DocumentId("a.md"), 0, 5)
 QUERY = Query.from_text("Which?")
@@ -197,8 +198,8 @@ def test_a_dataset_is_not_changed_after_it_was_made():
         BASE.name = "other"
 
 
-@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
-@pytest.mark.parametrize("given", ["a.md", b"a.md", {"a.md": 1, "b.md": 3}, [3], [None]])
+@each("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
+@each("given", ["a.md", b"a.md", {"a.md": 1, "b.md": 3}, [3], [None]])
 def test_relevant_units_that_are_not_a_list_of_ids_are_refused(kind, given):
     with pytest.raises(DatasetError, match=r"expected a list of ids|is not a valid id; expected a string"):
         kind(QUERY, given)

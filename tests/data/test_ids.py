@@ -8,6 +8,7 @@ from rag_evaluation_framework import generate_chunk_id, generate_pa_chunk_id
 from rag_evaluation_framework.data import generate_query_id
 from rag_evaluation_framework.data.ids import QueryIds, canonical_chunk_id, content_digest
 from rag_evaluation_framework.errors import InputError
+from support.each import each
 
 any_text = st.text(st.characters())
 
@@ -88,8 +89,8 @@ def test_ids_of_other_schemes_stay_as_they_are():
     assert canonical_chunk_id("map_pa_1") == "map_pa_1"
 
 
-@pytest.mark.parametrize("make", [generate_chunk_id, generate_pa_chunk_id, generate_query_id])
-@pytest.mark.parametrize("content", [None, 5, b"text", ["text"]])
+@each("make", [generate_chunk_id, generate_pa_chunk_id, generate_query_id])
+@each("content", [None, 5, b"text", ["text"]])
 def test_an_id_is_made_from_a_text(make, content):
     with pytest.raises(InputError, match="expected a text to make an id from, got "):
         make(content)

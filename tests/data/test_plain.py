@@ -10,6 +10,7 @@ import pytest
 
 from rag_evaluation_framework.data.plain import all_chunks, at_most, items, plain_number, plain_offset, plain_text
 from rag_evaluation_framework.errors import ConfigError, InputError
+from support.each import each
 
 
 class Text(str):
@@ -52,7 +53,7 @@ def test_numbers_that_are_not_finite_are_numbers():
     assert plain_number(Decimal("-Infinity")) == -math.inf
 
 
-@pytest.mark.parametrize(
+@each(
     ("plain", "given"),
     [
         *((plain_text, given) for given in (b"a", 5, None, ["a"])),

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from rag_evaluation_framework import (
     CHUNK,
     TOKEN,
@@ -17,6 +15,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data import REVIEW, Review
+from support.each import each
 
 QUERY = Query.from_text("When?")
 
@@ -52,7 +51,7 @@ def test_a_review_counts_while_the_question_and_the_texts_of_its_answers_are_the
     assert (Review.of(reworded).verdict, Review.of(reworded).wording) == (None, "Which day?")
 
 
-@pytest.mark.parametrize(
+@each(
     "other",
     [
         "good",

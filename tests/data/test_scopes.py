@@ -2,6 +2,7 @@ import pytest
 
 from rag_evaluation_framework import DOCUMENT, Dataset, Document, DocumentId, DocumentLevelGroundTruth, Query
 from rag_evaluation_framework.data.scopes import Scope
+from support.each import each
 
 
 def document(doc_id="eval:a:1", **metadata):
@@ -24,7 +25,7 @@ def test_a_prefix_is_taken_letter_for_letter(prefix, doc_id, inside):
     assert Scope(prefix).holds(document(doc_id)) is inside
 
 
-@pytest.mark.parametrize(
+@each(
     ("constraints", "inside"),
     [
         ({}, True),
@@ -42,7 +43,6 @@ def test_a_prefix_is_taken_letter_for_letter(prefix, doc_id, inside):
         ({"team": {"name": "other"}}, False),
         ({"lang": "en", "year": 1}, False),
     ],
-    ids=str,
 )
 def test_constraints_are_contained_as_postgres_has_it(constraints, inside):
     known = document(lang="en", year=2026, tags=["a", "b"], team={"name": "search", "size": 3})

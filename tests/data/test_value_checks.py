@@ -27,6 +27,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch, RagEvalError, SpanError
+from support.each import each
 
 QUERY = Query.from_text("How long does a refund take?")
 DOCUMENT = Document("a.md", "Refunds take five days.")
@@ -34,7 +35,7 @@ CHUNK = PositionAwareChunk.of(DOCUMENT, 0, 7)
 SPAN = CHUNK.to_span()
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "error", "says"),
     [
         (lambda: Document(1, "text"), CorpusError, "Document: id=1 is of type int; expected a text"),
@@ -101,8 +102,8 @@ def test_a_wrong_type_is_refused_when_the_value_is_made_and_named(make, error, s
         make()
 
 
-@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth, TokenLevelGroundTruth])
-@pytest.mark.parametrize("units", [None, 5, "a.md", {"a.md": 1.0}, [5]], ids=repr)
+@each("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth, TokenLevelGroundTruth])
+@each("units", [None, 5, "a.md", {"a.md": 1.0}, [5]])
 def test_truth_is_made_of_a_list_of_units(kind, units):
     with pytest.raises(DatasetError, match=f"^question '{QUERY.id}': .*; expected "):
         kind(QUERY, units)

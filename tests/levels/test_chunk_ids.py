@@ -29,6 +29,7 @@ from rag_evaluation_framework.data import Hit, QueryId, QueryText
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.levels.chunk_ids import ChunkIds
+from support.each import each
 from support.retrievers import Listing
 
 SENTENCES = ["Invoices come monthly.", "Refunds take five days.", "Support answers at once.", "The office is closed."]
@@ -88,7 +89,7 @@ def test_plain_and_position_aware_ids_of_one_text_are_one_chunk(labelled, return
     assert scores(truth, lambda query, k: [{"chunk_id": returned(SENTENCES[0])}, {"chunk_id": "chunk_0"}]) == (0.5, 0.5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("prefix", "digits"),
     [*((prefix, n) for prefix in ("chunk_", "pa_chunk_") for n in (6, 8, 12, 16, 64)), *(("", n) for n in (8, 12, 64))],
 )

@@ -21,6 +21,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.errors import DatasetError
+from support.each import each
 from support.retrievers import Listing
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "alpha one\n\nBeta two")])
@@ -129,8 +130,8 @@ def test_a_chain_of_names_ends_at_one_chunk():
 # --- retrievers that cannot list their chunks -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("found", ["alpha one", {"chunk_id": LONG}, {"chunk_id": f"pa_{LONG}"}, None])
-@pytest.mark.parametrize("ids", [[BARE, LONG], [SHORT, LONG], [BARE, SHORT], [BARE, SHORT, LONG, DIGEST]])
+@each("found", ["alpha one", {"chunk_id": LONG}, {"chunk_id": f"pa_{LONG}"}, None])
+@each("ids", [[BARE, LONG], [SHORT, LONG], [BARE, SHORT], [BARE, SHORT, LONG, DIGEST]])
 def test_without_a_list_hashes_of_one_beginning_are_one_chunk(ids, found):
     found = found or {"chunk_id": ids[-1]}
     for order in (ids, ids[::-1]):

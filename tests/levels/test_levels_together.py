@@ -39,6 +39,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
 from rag_evaluation_framework.experiments import parse_config
+from support.each import each
 from support.retrievers import Listing
 
 TEXT = "The sky is blue. Grass is green."
@@ -110,8 +111,8 @@ def test_an_evaluation_takes_its_own_level_and_spans_and_refuses_the_others(eval
         assert spy.calls == []
 
 
-@pytest.mark.parametrize(("evaluation", "labelled"), TOGETHER)
-@pytest.mark.parametrize("name", METRICS)
+@each(("evaluation", "labelled"), TOGETHER)
+@each("name", METRICS)
 def test_a_metric_is_accepted_at_its_own_levels_only(evaluation, labelled, name):
     spy, metric = Spy(), METRICS[name]
     short, _ = EVALUATIONS[evaluation]

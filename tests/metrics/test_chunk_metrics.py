@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import ChunkF1, ChunkLevelMetric, ChunkPrecision, ChunkRecall
 from rag_evaluation_framework.data.ids import generate_chunk_id, generate_pa_chunk_id
+from support.each import each
 
 RECALL, PRECISION, F1 = ChunkRecall(), ChunkPrecision(), ChunkF1()
 METRICS = (RECALL, PRECISION, F1)
@@ -33,7 +34,7 @@ WORKED = {
 ids = st.lists(st.sampled_from([A, B, C, D, E, PA_A, PA_B]), max_size=8)
 
 
-@pytest.mark.parametrize(("retrieved", "relevant", "scores"), WORKED.values(), ids=WORKED)
+@each(("retrieved", "relevant", "scores"), WORKED.values())
 def test_scores_equal_those_worked_by_hand(retrieved, relevant, scores):
     assert tuple(metric.calculate(retrieved, relevant) for metric in METRICS) == pytest.approx(scores)
 

@@ -7,6 +7,7 @@ import pytest
 from rag_evaluation_framework import ALL_METRICS, CharacterSpan, SpanRecall
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.metrics import SpanU
+from support.each import each
 
 EVERY = [metric for metric in ALL_METRICS.values() if not isinstance(metric, SpanU)]
 SPAN = CharacterSpan("a.md", 0, 4, "text")
@@ -16,8 +17,8 @@ def units(metric):
     return [SPAN] if metric.evaluation_types == {"token-level"} else ["a"]
 
 
-@pytest.mark.parametrize("given", [None, 5, object, "text", b"text", {"a": 1}, [None], [[]], [{}], [object()]])
-@pytest.mark.parametrize("metric", EVERY, ids=lambda metric: metric.name)
+@each("given", [None, 5, object, "text", b"text", {"a": 1}, [None], [[]], [{}], [object()]])
+@each("metric", EVERY)
 def test_what_is_not_a_list_of_units_is_refused_by_name(metric, given):
     first, second = inspect.signature(metric.calculate).parameters
     for name, arguments in ((first, (given, units(metric))), (second, (units(metric), given))):
@@ -25,8 +26,8 @@ def test_what_is_not_a_list_of_units_is_refused_by_name(metric, given):
             metric.calculate(*arguments)
 
 
-@pytest.mark.parametrize("metric", EVERY, ids=lambda metric: metric.name)
-@pytest.mark.parametrize("kind", [list, tuple, iter])
+@each("metric", EVERY)
+@each("kind", [list, tuple, iter])
 def test_any_iterable_of_units_is_scored(metric, kind):
     assert metric.calculate(kind(units(metric)), kind(units(metric))) == metric.calculate(units(metric), units(metric))
 

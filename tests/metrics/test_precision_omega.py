@@ -24,6 +24,7 @@ from rag_evaluation_framework.judging import SpanJudgements, oracle_from_lists
 from rag_evaluation_framework.metrics import ALL_METRICS, SpanMetric
 from rag_evaluation_framework.testing.growth import assert_linear
 from support import brute_force_spans as brute_force
+from support.each import each
 
 OMEGA = PrecisionOmega()
 
@@ -76,7 +77,7 @@ def spans(draw):
 some_spans = st.lists(spans(), max_size=8)
 
 
-@pytest.mark.parametrize(("chunks", "truth", "score"), WORKED.values(), ids=WORKED)
+@each(("chunks", "truth", "score"), WORKED.values())
 def test_scores_equal_those_worked_by_hand(chunks, truth, score):
     assert OMEGA.calculate(list(map(span, chunks)), list(map(span, truth))) == pytest.approx(score)
 

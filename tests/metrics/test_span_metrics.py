@@ -15,6 +15,7 @@ from rag_evaluation_framework.metrics import (
     SpanPrecisionRaw,
     SpanRecall,
 )
+from support.each import each
 
 METRICS = (
     SpanRecall(),
@@ -83,7 +84,7 @@ def spans(texts):
     return [CharacterSpan(DocumentId(doc_id), int(start), int(end)) for doc_id, start, end in parts]
 
 
-@pytest.mark.parametrize(("retrieved", "truth", "expected"), WORKED.values(), ids=WORKED.keys())
+@each(("retrieved", "truth", "expected"), WORKED.values())
 def test_scores_are_those_worked_out_by_hand(retrieved, truth, expected):
     scores = {metric.name: metric.calculate(spans(retrieved), spans(truth)) for metric in METRICS}
     names = [metric.name for metric in METRICS]

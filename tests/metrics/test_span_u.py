@@ -11,6 +11,7 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging import SpanJudgements
 from rag_evaluation_framework.metrics import ALL_METRICS, SpanMetric
 from support import brute_force_spans as brute_force
+from support.each import each
 
 
 def in_chunks(size, step, end=4_000):
@@ -22,7 +23,7 @@ def score(name, ranking, truth):
 
 
 # The example of the design: one context of 4,000 characters, the answer of 100 characters at 2,000.
-@pytest.mark.parametrize(
+@each(
     ("name", "ranking", "expected"),
     [
         ("span_u@4000ch", in_chunks(1_000, 1_000), 0.494),

@@ -31,6 +31,7 @@ from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.text import tiktoken_vocabulary as vocabularies
 from rag_evaluation_framework.text import tokenizers as tokenizers_module
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from support.each import each
 
 CLASSES = [TokenSetRecall, TokenSetPrecision, TokenSetIoU, TokenSetF1]
 CL100K = resolve_tokenizer("cl100k_base").encoding
@@ -89,7 +90,7 @@ WORKED = {
 }
 
 
-@pytest.mark.parametrize(("retrieved", "truth", "expected"), WORKED.values(), ids=WORKED.keys())
+@each(("retrieved", "truth", "expected"), WORKED.values())
 def test_scores_are_those_worked_out_by_hand(retrieved, truth, expected):
     assert scores(passages(*retrieved), passages(*truth), str.split) == pytest.approx(expected, abs=1e-15)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rag_evaluation_framework import score_ranking_arrays, score_rankings
 from rag_evaluation_framework.errors import DatasetError
 from support import brute_force_ranks
+from support.each import each
 
 pytestmark = pytest.mark.filterwarnings("ignore:0 of .* ids match a label")  # of drawn worlds
 SCORES = [metric + cut for metric in brute_force_ranks.METRICS for cut in ("", "@1", "@3", "@10")]
@@ -80,8 +81,8 @@ class TestOrder:
 
 
 class TestKinds:
-    @pytest.mark.parametrize("word", ["1", "0.5", b"1", "high", np.str_("2"), None, 10**400, [1], 1j])
-    @pytest.mark.parametrize("query", ["0", "5", "699"])
+    @each("word", ["1", "0.5", b"1", "high", np.str_("2"), None, 10**400, [1], 1j])
+    @each("query", ["0", "5", "699"])
     def test_one_value_that_is_not_a_number_is_named_wherever_it_is(self, word, query):
         truth = {str(number): {"x": 1, "a": 2, "b": 0} for number in range(700)}
         run = {str(number): {"x": 3, "a": 2, "b": 1} for number in range(700)}
@@ -111,8 +112,8 @@ class TestKinds:
 
 
 class TestArrayKinds:
-    @pytest.mark.parametrize("truth_kind", [np.int32, np.int64, np.uint64, np.int8])
-    @pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint64, np.int8, np.uint8])
+    @each("truth_kind", [np.int32, np.int64, np.uint64, np.int8])
+    @each("kind", [np.int32, np.int64, np.uint64, np.int8, np.uint8])
     def test_whole_numbers_of_any_kind_are_compared_by_value(self, truth_kind, kind):
         truth, ranked = np.array([[5, 7]], dtype=truth_kind), np.array([[9, 7, 8]], dtype=kind)
         assert score_ranking_arrays(truth, ranked, ["mrr", "recall"]).mean == {"mrr": 1 / 2, "recall": 1 / 2}
@@ -123,8 +124,8 @@ class TestArrayKinds:
             expected = 1 / 2 if 5 in ranked[0] else 0
             assert score_ranking_arrays(np.array(truth), np.array(ranked), ["mrr"]).mean == {"mrr": expected}
 
-    @pytest.mark.parametrize("unit", [2**31 - 1, 2**31, 2**31 + 5, 2**32 - 2, 2**32 - 1, 2**32, 2**62])
-    @pytest.mark.parametrize("kind", [np.int64, np.uint64])
+    @each("unit", [2**31 - 1, 2**31, 2**31 + 5, 2**32 - 2, 2**32 - 1, 2**32, 2**62])
+    @each("kind", [np.int64, np.uint64])
     def test_units_on_either_side_of_32_bits_are_found(self, unit, kind):
         truth, ranked = np.array([[unit, 3]], dtype=kind), np.array([[0, unit]], dtype=kind)
         found = {"mrr": 1 / 2, "recall": 1 / 2, "precision": 1 / 2}

@@ -56,6 +56,7 @@ from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetErr
 from rag_evaluation_framework.levels import RULES
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support import brute_force_spans as brute_force
+from support.each import each
 
 
 class Named(TokenLevelMetric):
@@ -367,7 +368,7 @@ def test_a_tokenizer_may_be_named():
     assert [entry.hits for entry in few[0]] == [entry.hits for entry in few[1]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("metrics", "message"),
     [
         ([SpanRecall], "expected a name or an instance, such as"),

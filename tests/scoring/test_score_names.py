@@ -7,6 +7,7 @@ from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.metrics import ALL_METRICS, RankMetric, SpanMetric
 from rag_evaluation_framework.scoring import parse_score
+from support.each import each
 
 RANK_METRICS = [name for name, metric in ALL_METRICS.items() if isinstance(metric, RankMetric)]
 SPAN_METRICS = [name for name, metric in ALL_METRICS.items() if isinstance(metric, SpanMetric)]
@@ -14,27 +15,27 @@ CHUNK_METRICS = ["chunk_recall", "chunk_precision", "chunk_f1"]
 TOKEN_SET_METRICS = [name for name in ALL_METRICS if name not in {*RANK_METRICS, *SPAN_METRICS, *CHUNK_METRICS}]
 
 
-@pytest.mark.parametrize("name", list(ALL_METRICS))
+@each("name", list(ALL_METRICS))
 def test_every_built_in_metric_is_found_by_its_name(name):
     assert parse_score(name) == (ALL_METRICS[name], ScoreName(name))
     assert parse_score(f"{name}@5") == (ALL_METRICS[name], ScoreName(name, Cutoff(5)))
     assert parse_score(f" {name}@7 ") == (ALL_METRICS[name], ScoreName(name, Cutoff(7)))
 
 
-@pytest.mark.parametrize("name", SPAN_METRICS)
+@each("name", SPAN_METRICS)
 def test_span_metrics_are_cut_at_budgets_too(name):
     for cutoff in (Cutoff(4000, "ch"), Cutoff(4000, "ch", whole=True), Cutoff(100, "tok")):
         assert parse_score(f"{name}@{cutoff}") == (ALL_METRICS[name], ScoreName(name, cutoff))
 
 
-@pytest.mark.parametrize("name", [*RANK_METRICS, "chunk_recall", "nDCG"])
-@pytest.mark.parametrize("budget", ["4000ch", "4000ch_whole", "100tok"])
+@each("name", [*RANK_METRICS, "chunk_recall", "nDCG"])
+@each("budget", ["4000ch", "4000ch_whole", "100tok"])
 def test_metrics_of_ids_are_not_cut_at_budgets(name, budget):
     with pytest.raises(ConfigError, match=f"'{name}@{budget}'.*no length.*@10"):
         parse_score(f"{name}@{budget}")
 
 
-@pytest.mark.parametrize(
+@each(
     ("spelling", "name"),
     [
         ("nDCG@10", "ndcg@10"),
@@ -105,7 +106,7 @@ def test_a_name_that_is_not_text_is_refused(name):
         parse_score(name)
 
 
-@pytest.mark.parametrize("name", SPAN_METRICS)
+@each("name", SPAN_METRICS)
 def test_score_rankings_sends_span_metrics_to_score_spans(name):
     with pytest.raises(ConfigError, match=f"{name} scores spans: use score_spans"):
         score_rankings({"q": ["a"]}, {"q": ["a"]}, [f"{name}@5"])

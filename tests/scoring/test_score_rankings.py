@@ -29,6 +29,7 @@ from rag_evaluation_framework.errors import ConfigError, DatasetError, InputErro
 from rag_evaluation_framework.metrics import RankMetric
 from rag_evaluation_framework.scoring import parse_score
 from support import brute_force_ranks
+from support.each import each
 
 pytestmark = pytest.mark.filterwarnings("ignore:0 of .* ids match a label")  # of drawn worlds
 SCORES = [metric + cut for metric in brute_force_ranks.METRICS for cut in ("", "@1", "@2", "@3", "@5", "@100")]
@@ -204,9 +205,9 @@ ALL_RANK_SCORES = [*SCORES, "chunk_recall@2", "chunk_precision@2", "chunk_f1", "
 
 
 class TestChunkIds:
-    @pytest.mark.parametrize("right", [[PLAIN], [PLACED], {PLACED: 2}, [PLAIN, PLACED], {PLACED: 1, PLAIN: 1}])
-    @pytest.mark.parametrize("found", [PLAIN, PLACED])
-    @pytest.mark.parametrize("ranking", [lambda *ids: [*ids], lambda *ids: {u: -r for r, u in enumerate(ids)}])
+    @each("right", [[PLAIN], [PLACED], {PLACED: 2}, [PLAIN, PLACED], {PLACED: 1, PLAIN: 1}])
+    @each("found", [PLAIN, PLACED])
+    @each("ranking", [lambda *ids: [*ids], lambda *ids: {u: -r for r, u in enumerate(ids)}])
     def test_both_ids_of_one_content_are_one_chunk(self, right, found, ranking):
         right = list(right) if not isinstance(right, dict) else right
         names = ["recall", "mrr", "ndcg", "precision", "chunk_recall@2"]
@@ -423,7 +424,7 @@ class TestOwnMetrics:
         ):
             score_ranking_arrays([[1]], [[1]], [FirstIsRight()])
 
-    @pytest.mark.parametrize(
+    @each(
         ("given", "said"),
         [
             (SpanRecall(), "span_recall scores spans: use score_spans"),
@@ -516,7 +517,7 @@ class TestResult:
     def test_default_scores_are_computed_if_none_are_named(self):
         assert list(score_rankings({"q": ["a"]}, {}).columns) == ["hit@10", "recall@10", "mrr@10", "ndcg@10"]
 
-    @pytest.mark.parametrize(
+    @each(
         ("spelling", "name"),
         [
             ("nDCG@10", "ndcg@10"),
@@ -702,8 +703,8 @@ def test_pairs_of_id_and_score_are_refused_instead_of_taken_as_ids():
         score_rankings({"q": ["x"]}, {"q": [("x", 1.0), ("y", 0.5)]})
 
 
-@pytest.mark.parametrize("unit", [("x", 1.0), ["x", 1.0], {"id": "x"}])
-@pytest.mark.parametrize("before", [{}, {"first": []}, {"first": {}}, {"first": {"a": 1.0}}])
+@each("unit", [("x", 1.0), ["x", 1.0], {"id": "x"}])
+@each("before", [{}, {"first": []}, {"first": {}}, {"first": {"a": 1.0}}])
 def test_a_ranking_without_ids_is_reported_with_its_question(unit, before):
     truth = {query: ["x"] for query in (*before, "second", "third")}
     with pytest.raises(DatasetError) as caught:

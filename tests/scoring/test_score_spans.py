@@ -31,6 +31,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import Cutoff, Hit
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from support import brute_force_spans as brute_force
+from support.each import each
 
 CUTS = ("", "@1", "@2", "@5", "@100", "@1ch", "@7ch", "@20ch", "@1000ch", "@7ch_whole", "@20ch_whole")
 SCORES = [metric + cut for metric in brute_force.METRICS for cut in CUTS]
@@ -131,8 +132,8 @@ RANKINGS = {"q": [("a", 0, 5), ("a", 0, 10)], "r": [("b", 5, 20), ("ä", 1, 2)]}
 
 
 class TestForms:
-    @pytest.mark.parametrize("retrieved", FORMS.values(), ids=FORMS)
-    @pytest.mark.parametrize("relevant", FORMS.values(), ids=FORMS)
+    @each("retrieved", FORMS.values())
+    @each("relevant", FORMS.values())
     def test_spans_come_in_any_form(self, relevant, retrieved):
         scores = score_spans(
             {query: list(map(relevant, spans)) for query, spans in TRUTH.items()},
@@ -214,7 +215,7 @@ BUDGET_RANKINGS = {"q": [("d", 0, 10), ("d", 0, 10), ("d", 20, 30)]}
 
 
 class TestBudgets:
-    @pytest.mark.parametrize(
+    @each(
         ("cutoff", "recall", "precision"),
         [
             ("5ch", 0, 0),
@@ -470,7 +471,7 @@ GOOD = [("d", 0, 5)]
 
 
 class TestErrors:
-    @pytest.mark.parametrize("bad", BAD_SPANS.values(), ids=BAD_SPANS)
+    @each("bad", BAD_SPANS.values())
     def test_an_invalid_span_is_shown_with_its_question(self, bad):
         shown = re.escape(repr(bad)[:20])
         for spans in ([bad], [*GOOD, bad], [CharacterSpan("d", 0, 5), bad]):
@@ -547,7 +548,7 @@ class TestArrays:
         np.testing.assert_array_equal(truth, before[0])
         np.testing.assert_array_equal(ranked, before[1])
 
-    @pytest.mark.parametrize(
+    @each(
         "bad",
         [
             [0, 0, 0, 5],

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework.statistics import optimism_of_best, paired_differences, tied_with_best
+from support.each import each
 
 
 def drawn(seed, questions=60, systems=6, worse=()):
@@ -19,8 +20,8 @@ def drawn(seed, questions=60, systems=6, worse=()):
     return scores
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("clusters", [None, np.arange(60) // 2, np.arange(60) % 9])
+@each("seed", range(6))
+@each("clusters", [None, np.arange(60) // 2, np.arange(60) % 9])
 def test_of_two_systems_the_p_value_is_that_of_the_paired_test(seed, clusters):
     scores = drawn(seed, systems=2, worse=[1] * (seed % 2))
     scores[seed::17, seed % 2] = np.nan

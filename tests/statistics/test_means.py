@@ -7,6 +7,7 @@ import pytest
 
 from rag_evaluation_framework.statistics.means import group_means, mean_scores
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
+from support.each import each
 
 
 def column(*values):
@@ -52,7 +53,7 @@ def test_the_bounds_are_on_both_sides_of_the_mean_and_between_0_and_1():
             assert 0 <= mean.low <= mean.mean <= mean.high <= 1
 
 
-@pytest.mark.parametrize("worse", range(20))
+@each("worse", range(20))
 def test_a_run_that_is_worse_never_has_a_higher_lower_bound(worse):
     """The range is that of the metric: of 20 recalls, those that are .99 do not tell that none can be 0."""
     lows = []

@@ -10,6 +10,7 @@ from scipy import stats
 
 from rag_evaluation_framework.statistics.paired import paired_differences
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
+from support.each import each
 
 
 def one(values, clusters=None, **options):
@@ -251,10 +252,8 @@ def test_where_there_are_many_clusters_fewer_patterns_are_drawn():
     assert fewest.resamples == 999
 
 
-@pytest.mark.parametrize(
-    ("successes", "trials"), [(0, 1), (1, 1), (0, 30), (30, 30), (7, 30), (499, 500), (50_000, 10**5)]
-)
-@pytest.mark.parametrize("level", [0.95, 0.8])
+@each(("successes", "trials"), [(0, 1), (1, 1), (0, 30), (30, 30), (7, 30), (499, 500), (50_000, 10**5)])
+@each("level", [0.95, 0.8])
 def test_exact_bounds_of_a_proportion(successes, trials, level):
     expected = stats.binomtest(successes, trials).proportion_ci(level, method="exact")
     assert clopper_pearson(successes, trials, level) == pytest.approx((expected.low, expected.high), abs=1e-9)
