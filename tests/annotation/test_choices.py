@@ -2,6 +2,7 @@ import pytest
 
 from rag_evaluation_framework.annotation import parse_choice
 from rag_evaluation_framework.errors import InputError
+from support.each import each
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ def test_numbers_are_answers_and_slashes_part_the_passages_of_one(typed, choice)
     assert parse_choice(typed, 3) == choice
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "problem"),
     [
         ("4", "there is no passage 4: the last passage that was shown is 3"),

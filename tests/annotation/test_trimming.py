@@ -3,6 +3,7 @@ import pytest
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.annotation import sentences_of, trimmed
 from rag_evaluation_framework.errors import InputError
+from support.each import each
 
 TEXT = "# Refunds\n\nRefunds take 5 days.  They are paid\nto the card. It is 5 days.\n\nElsewhere: five days."
 DOC = DocumentId("a.md")
@@ -21,7 +22,7 @@ def test_the_sentences_of_a_passage_have_no_white_space_at_their_ends_and_are_th
     assert [TEXT[sentence.start : sentence.end] for sentence in sentences] == texts
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "text"),
     [
         ("", "# Refunds\n\nRefunds take 5 days.  They are paid\nto the card. It is 5 days."),

@@ -5,6 +5,7 @@ import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, load_dataset
 from rag_evaluation_framework.errors import DatasetError
+from support.each import each
 
 TEXT = "Zoë paid 5 €. Then 😀 she left. Zoë paid 5 €."
 
@@ -52,7 +53,7 @@ def test_a_question_without_references_has_no_answer(tmp_path, corpus):
 GOOD = json.dumps([reference(0, 3)])
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "message"),
     [
         (

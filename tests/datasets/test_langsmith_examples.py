@@ -33,6 +33,7 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.datasets import dataset_from_examples, to_example
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from support.each import each
 
 REFUNDS = "Refunds take five working days."
 FOOTER = "Support answers within one day."
@@ -138,8 +139,8 @@ def test_chunk_ids_are_read_under_their_usual_names_and_as_they_are(key):
     assert entry.relevant == ("chunk_a3f2b1c8d9e0", "chunk_7d9e4f2a", "0a1b2c3d", "a.md:3")
 
 
-@pytest.mark.parametrize("key", ["relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds"])
-@pytest.mark.parametrize("prefixes", ["relevant_prefixes", "relevantPrefixes", "anyOfSourceIdPrefixes"])
+@each("key", ["relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds"])
+@each("prefixes", ["relevant_prefixes", "relevantPrefixes", "anyOfSourceIdPrefixes"])
 def test_document_ids_are_read_under_their_usual_names(key, prefixes):
     entry = only(example({key: ["a.md"], prefixes: ["b/"], "gains": {"b/*": 2}}), level=DOCUMENT)
     assert entry == DocumentLevelGroundTruth(entry.query, ["a.md"], ["b/"], {"b/*": 2.0})
@@ -399,7 +400,7 @@ def test_another_level_than_that_of_the_examples_is_refused(tmp_path, outputs, l
     assert "set.json: $[0].outputs" in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "message"),
     [
         ("text", r"\$\[1\]: "),

@@ -10,6 +10,7 @@ from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch
 from rag_evaluation_framework.testing.growth import assert_linear
+from support.each import each
 
 TEXT = "The sky is blue. Grass is green."
 SPAN = {"doc_id": "a.md", "start": 0, "end": 16}
@@ -41,7 +42,7 @@ def corpus():
     return Corpus([Document(DocumentId("a.md"), TEXT)])
 
 
-@pytest.mark.parametrize("name", FILES)
+@each("name", FILES)
 def test_the_format_is_recognised_by_the_content(tmp_path, corpus, name):
     path = tmp_path / name
     path.write_bytes(FILES[name].encode())
@@ -59,7 +60,7 @@ def test_native_files_need_no_corpus(tmp_path, name):
     assert dataset.corpus is None
 
 
-@pytest.mark.parametrize("name", FILES)
+@each("name", FILES)
 def test_a_folder_in_place_of_a_corpus_is_refused(tmp_path, name):
     (tmp_path / name).write_bytes(FILES[name].encode())
     with pytest.raises(CorpusError, match=r"corpus='docs': expected a Corpus; Corpus.from_folder\(path\) reads one"):
@@ -149,10 +150,8 @@ OF_LEVEL = {
 }
 
 
-@pytest.mark.parametrize("expected", OF_LEVEL, ids=repr)
-@pytest.mark.parametrize(
-    ("held", "name"), [(level, name) for level, files in OF_LEVEL.items() for name in files], ids=str
-)
+@each("expected", OF_LEVEL)
+@each(("held", "name"), [(level, name) for level, files in OF_LEVEL.items() for name in files])
 def test_a_file_is_read_at_its_own_level_and_no_other(tmp_path, corpus, held, name, expected):
     path = tmp_path / name
     path.write_bytes(OF_LEVEL[held][name].encode())

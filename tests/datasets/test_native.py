@@ -18,6 +18,7 @@ from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from rag_evaluation_framework.inspection import lint_dataset
+from support.each import each
 
 REFUNDS = "Refunds take five working days."
 ANSWERS = "Support answers within one day."
@@ -251,7 +252,7 @@ def test_repeated_keys_are_refused(tmp_path, name, text, where):
         load_dataset(tmp_path / name)
 
 
-@pytest.mark.parametrize(
+@each(
     ("bad", "where"),
     [
         (question(id=7), r"\$\.questions\[0\]\.id: "),
@@ -323,7 +324,7 @@ def test_of_very_many_problems_fifty_are_shown_and_the_rest_counted(tmp_path):
     assert (len(lines), lines[-1].strip()) == (52, "… and 2 more")
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "message"),
     [
         ({"schema_version": 3, "questions": []}, r"\$\.schema_version: .*2"),

@@ -23,6 +23,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import ChunkId, QueryId, QueryText
 from rag_evaluation_framework.errors import DatasetError
+from support.each import each
 
 TEXT = "Refunds take 14 days."
 CORPUS = Corpus(
@@ -129,7 +130,7 @@ def test_an_empty_list_of_answers_is_no_answer(tmp_path):
     assert loaded(tmp_path, TOKEN, answers=[]).ground_truth[0].relevant == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("level", "question", "message"),
     [
         (TOKEN, {"answers": [], "relevant_spans": []}, r"relevant_spans: beside `answers`; expected one of the two"),

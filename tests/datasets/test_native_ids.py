@@ -23,6 +23,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from support.each import each
 
 ENDINGS = [".json", ".jsonl"]
 
@@ -232,7 +233,7 @@ def test_every_finite_number_above_zero_is_a_gain(tmp_path, gain):
     assert entry.gains == {"u": float(gain)}
 
 
-@pytest.mark.parametrize(
+@each(
     ("truth", "message"),
     [
         ({}, r"\$\.questions\[0\]\.\w+: Field required"),
@@ -347,8 +348,8 @@ def without_type(folder, *questions, ending=".json"):
     return path
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize(("level", "truth"), LEVELS_AND_TRUTHS)
+@each("ending", ENDINGS)
+@each(("level", "truth"), LEVELS_AND_TRUTHS)
 def test_a_header_without_a_type_takes_it_from_the_questions(tmp_path, level, truth, ending):
     path = without_type(tmp_path, truth, truth, truth, ending=ending)
     assert len(load_dataset(path, level)) == 3

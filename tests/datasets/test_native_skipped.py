@@ -7,6 +7,7 @@ import pytest
 from rag_evaluation_framework import TOKEN, Dataset, Query, TokenLevelGroundTruth, load_dataset, save_dataset
 from rag_evaluation_framework.data import QueryId, QueryText, Skipped
 from rag_evaluation_framework.errors import DatasetError
+from support.each import each
 
 ASKED = TokenLevelGroundTruth(Query.from_text("A?"), [])
 QUERY = Query(QueryId("s"), QueryText("Why 💶?"), {"topic": "billing"})
@@ -48,7 +49,7 @@ def test_skipped_labels_are_read_from_every_form_of_the_format(tmp_path, file):
     assert label == Skipped(Query(QueryId("s"), QueryText("S?")), "a quote", "missing")
 
 
-@pytest.mark.parametrize(
+@each(
     ("skipped", "message"),
     [
         ({}, r"\$\.skipped: Input should be a valid list"),
@@ -66,7 +67,7 @@ def test_skipped_labels_are_read_from_every_form_of_the_format(tmp_path, file):
         ),
     ],
 )
-@pytest.mark.parametrize("file", ["d.json", "d.jsonl"])
+@each("file", ["d.json", "d.jsonl"])
 def test_what_cannot_be_used_is_refused_with_its_place(tmp_path, file, skipped, message):
     with pytest.raises(DatasetError, match=message):
         load_dataset(written(tmp_path, file, skipped=skipped))

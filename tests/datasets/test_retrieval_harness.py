@@ -27,6 +27,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.datasets import folder_loader
 from rag_evaluation_framework.errors import ConfigError, DatasetError
+from support.each import each
 
 REFUNDS = "eval:help:doc:refunds"
 SUPPORT = "eval:help:doc:support"
@@ -414,7 +415,7 @@ def without(content, key):
 LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "place"),
     [
         (harness(version="2"), "$.version: "),
@@ -530,8 +531,8 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("name", NOT_APPLICABLE)
+@each("place", PLACES)
+@each("name", NOT_APPLICABLE)
 def test_what_would_change_the_scores_is_refused_wherever_it_stands(tmp_path, place, name):
     if name == "mode" and place in ("$", "$.defaults"):
         assert loaded(tmp_path, PLACES[place]({"mode": "retrieve+rerank"})).mode == "retrieve+rerank"

@@ -26,6 +26,7 @@ from rag_evaluation_framework.gates import Gate, assert_gates, check_gates
 from rag_evaluation_framework.statistics import clopper_pearson, paired_differences
 from rag_evaluation_framework.statistics.means import mean_scores
 from rag_evaluation_framework.statistics.power import detectable_change
+from support.each import each
 from support.gated_runs import CORPUS, query, run, timed
 
 SIX_OF_EIGHT = run(lambda number: 1 if number < 6 else 0)
@@ -493,9 +494,9 @@ def test_another_policy_is_refused():
 # --- a gate measures or fails -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", ["pass", "fail"])
-@pytest.mark.parametrize("gate", ["population(recall@1) drop <= 0.05", "population(recall@1) >= 0.9"])
-@pytest.mark.parametrize("questions", [3, 4, 5])
+@each("policy", ["pass", "fail"])
+@each("gate", ["population(recall@1) drop <= 0.05", "population(recall@1) >= 0.9"])
+@each("questions", [3, 4, 5])
 def test_a_population_gate_on_fewer_than_six_questions_is_not_measured(gate, policy, questions):
     before, after = (run(lambda _, rank=rank: rank, questions) for rank in (1, 0))
     found = verdict(after, gate, before, on_inconclusive=policy)
@@ -597,7 +598,7 @@ COMPARED = "compared >= 90 %"
 ZEROS = {"failing": (0, 1), "count_as_zero": ["failed"]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "told"),
     [
         ((3, {}), (1, {}), "failed: 33 %, 1 of 3 questions; gone: q1, q2; if that is meant, keep a new baseline"),

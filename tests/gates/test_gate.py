@@ -7,6 +7,7 @@ import pytest
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates import Gate
 from rag_evaluation_framework.gates.gate import Slice
+from support.each import each
 
 READ = {
     "recall@10 >= 0.75": Gate("score", "recall@10", ">=", 0.75),
@@ -50,18 +51,18 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("text", READ)
+@each("text", READ)
 def test_gates_are_read(text):
     assert Gate.parse(text) == READ[text]
 
 
-@pytest.mark.parametrize("text", READ)
+@each("text", READ)
 def test_a_gate_is_written_as_it_is_read(text):
     gate = Gate.parse(text)
     assert Gate.parse(str(gate)) == gate
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "recall@10 >= 0.75",
@@ -144,7 +145,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("text", REFUSED)
+@each("text", REFUSED)
 def test_what_is_not_a_gate_is_refused_where_it_breaks(text):
     with pytest.raises(ConfigError) as refused:
         Gate.parse(text)

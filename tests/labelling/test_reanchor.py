@@ -10,6 +10,7 @@ from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
 from rag_evaluation_framework.testing.growth import assert_linear
+from support.each import each
 
 ANSWER = "Refunds take five working days in all countries."
 PAGE = (
@@ -134,8 +135,8 @@ def places_after(before, after, *labelled):
     return list(map(place, reanchor(anchors_of(spans, before), after, known_documents(labelled, before))))
 
 
-@pytest.mark.parametrize("labelled", [("a.md",), ("a.md", "b.md"), ("b.md",)])
-@pytest.mark.parametrize("names", ["ba", "ca", "bc", "cd"])
+@each("labelled", [("a.md",), ("a.md", "b.md"), ("b.md",)])
+@each("names", ["ba", "ca", "bc", "cd"])
 def test_pages_of_one_template_that_change_their_names_take_their_spans_along(labelled, names):
     """Swapped, in a chain either way, and both to new names: by their hashes, never by what stands between.
 
@@ -395,7 +396,7 @@ GOING_ON = [
 ]
 
 
-@pytest.mark.parametrize(("label", "new"), GOING_ON)
+@each(("label", "new"), GOING_ON)
 def test_a_word_or_number_that_goes_on_only_now_is_another_one(label, new):
     page = "# Plan\n\nFor all of the customers of the gold plan it is now set to {} and nobody pays more than that.\n"
     before, after = corpus_of(a=page.format(label)), corpus_of(a=f"Edited.\n{page.format(new)}")
@@ -563,7 +564,7 @@ def test_what_the_documents_show_is_read_once_for_all_labels_that_are_lost():
     assert_linear(found_again, 1, times=60, most=10)
 
 
-@pytest.mark.parametrize(
+@each(
     ("suffix", "hidden"),
     [
         ("md", "<!-- {} -->"),

@@ -13,6 +13,7 @@ from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
 from rag_evaluation_framework.testing.growth import assert_linear
+from support.each import each
 
 MARKED = re.compile(r"⟦(.*?)⟧", re.DOTALL)
 
@@ -53,7 +54,7 @@ DELIVERY = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "page", "old", "new"),
     [
         ("a.md", PLANS, "⟦29 EUR⟧", "**⟦29 EUR⟧**"),
@@ -92,7 +93,7 @@ def test_a_short_label_is_found_where_what_says_what_it_is_about_is_there(name, 
     assert got == expected is not None
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "page", "old", "new"),
     [
         ("a.md", PLANS, "Team", "Gold"),
@@ -409,9 +410,9 @@ def test_a_short_text_right_below_its_heading_is_told_by_that_and_what_is_behind
 SWAPPED = "# Handbook\n\nThis page is about our products.\n\n## {}\n\n{}\n\n## {}\n\n⟦{}⟧\n{}"
 
 
-@pytest.mark.parametrize("tail", ["", "\n## Other\n\nNothing else is told.\n", "\n© Acme 2025\n"])
-@pytest.mark.parametrize("heads", [("Staging", "Production"), ("Free plan", "Team plan"), ("A", "B")])
-@pytest.mark.parametrize("new", ["They run every night at two o'clock.", "Nobody does that any more."])
+@each("tail", ["", "\n## Other\n\nNothing else is told.\n", "\n© Acme 2025\n"])
+@each("heads", [("Staging", "Production"), ("Free plan", "Team plan"), ("A", "B")])
+@each("new", ["They run every night at two o'clock.", "Nobody does that any more."])
 def test_a_text_is_not_followed_to_where_another_stood_if_its_own_place_has_another_now(heads, new, tail):
     first, second = "They run every night at two o'clock.", "They are started by hand after a review."
     before = SWAPPED.format(heads[0], first, heads[1], second, tail)
@@ -494,7 +495,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "form"), FORMS)
+@each(("name", "form"), FORMS)
 def test_a_long_answer_that_was_given_to_another_question_is_lost(name, form):
     first, last = ("Who writes all of this?", "We."), ("Can I pay by invoice?", "No.")
     pages = [
@@ -507,7 +508,7 @@ def test_a_long_answer_that_was_given_to_another_question_is_lost(name, form):
     assert found_again(name, *pages) == (None, None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("⟦", "- ⟦"),
@@ -592,7 +593,7 @@ ALIGNED = (
 PRICES = "country,delivery,price\nGermany,two days,⟦4.90⟧\nFrance,four days,7.90\nSpain,five days,9.90\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "page"),
     [
         ("a.md", NUMBERED),
@@ -607,7 +608,7 @@ PRICES = "country,delivery,price\nGermany,two days,⟦4.90⟧\nFrance,four days,
         ),
     ],
 )
-@pytest.mark.parametrize("edit", ["Checked by us.\n\n{}", "{}\nChecked by us.\n"])
+@each("edit", ["Checked by us.\n\n{}", "{}\nChecked by us.\n"])
 def test_a_label_between_what_was_around_it_is_found_however_little_of_that_is_shown(name, page, edit):
     got, expected = found_again(name, page, edit.format(page))
     assert got == expected is not None

@@ -13,6 +13,7 @@ from rag_evaluation_framework.synthesis.forms import (
     read_quotes,
     read_verdict,
 )
+from support.each import each
 
 TWO = ["What is it?", "Where is it?"]
 
@@ -25,7 +26,7 @@ def cited(text):
     return [(each.question, each.chunk_ids) for each in read_cited_questions(text).questions]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '{"questions": [{"question": "What is it?"}, {"question": "Where is it?"}]}',

@@ -7,6 +7,7 @@ import pytest
 
 from rag_evaluation_framework.synthesis import prompt_files
 from rag_evaluation_framework.synthesis.prompt_files import load_prompt, read_prompt
+from support.each import each
 
 FOLDER = Path(prompt_files.__file__).parent / "prompts"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.md"))
@@ -17,7 +18,7 @@ def test_there_are_prompts():
     assert {"questions", "chunk_questions", "quotes", "answerable", "simple"} <= set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_every_prompt_is_read_and_has_a_version(name):
     prompt = load_prompt(name)
     assert re.fullmatch(rf"{name}@\d+-[0-9a-f]{{12}}", prompt.version)

@@ -30,6 +30,7 @@ from rag_evaluation_framework.synthesis.forms import Numbers
 from rag_evaluation_framework.synthesis.headings import Headings
 from rag_evaluation_framework.synthesis.sections import sections_of
 from rag_evaluation_framework.synthesis.word_overlap import WordOverlap
+from support.each import each
 from support.scripted_llm import QUESTION, ScriptedModel, sentences
 
 YAML = """\
@@ -103,7 +104,7 @@ def test_questions_have_the_values_in_their_metadata(served, pages):
     assert dataset.metadata["generation"]["strategies"][0]["dimensions"]["persona"] == {"a new user": ""}
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "message"),
     [
         ({}, "expected the values of each"),
