@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.testing.growth import assert_linear
+from support.each import each
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -22,7 +23,7 @@ def test_json_is_read_as_what_it_says(value, ascii_only, indent):
     assert parse_json(json.dumps(value, ensure_ascii=ascii_only, indent=indent)) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ('{"a": 1, "b": {"c": 1, "c": 2}}', "duplicate key 'c'"),

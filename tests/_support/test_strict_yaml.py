@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
 from rag_evaluation_framework.testing.growth import assert_linear
+from support.each import each
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="ascii", categories=["L", "N", "P"])),
@@ -32,7 +33,7 @@ def test_an_empty_text_is_nothing():
     assert parse_yaml("") is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("a: [1, 2\n\n", "; what begins in line 1 is not closed$"),
@@ -65,7 +66,7 @@ def test_values_that_json_cannot_represent_are_refused(text, message):
         parse_yaml(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("a: &x {b: 1}\nc: *x", "^&x is an anchor in line 1; remove it"),

@@ -11,6 +11,7 @@ from rag_evaluation_framework import Document, DocumentId, FixedTokenChunker
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, TokenizerError
 from rag_evaluation_framework.testing.growth import assert_linear
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from support.each import each
 
 CL100K = resolve_tokenizer("cl100k_base")
 LONE_SURROGATES = [chr(0xD83D), chr(0xDE00), chr(0xD800)]
@@ -102,8 +103,8 @@ class TestWindows:
 class TestCharacters:
     """T11: a token may end inside a character; a chunk never does."""
 
-    @pytest.mark.parametrize("text", ["🫨" * 20, "検索の評価では、" * 10, "👩‍👩‍👧‍👦 and 👨‍🚒! " * 5, "e\u0301" * 30])
-    @pytest.mark.parametrize("tokens", [1, 2, 3, 7])
+    @each("text", ["🫨" * 20, "検索の評価では、" * 10, "👩‍👩‍👧‍👦 and 👨‍🚒! " * 5, "e\u0301" * 30])
+    @each("tokens", [1, 2, 3, 7])
     def test_no_character_is_cut(self, text, tokens):
         chunks = cut(text, tokens)
         assert "".join("".join(chunks).split()) == "".join(text.split())

@@ -8,6 +8,7 @@ import pytest
 from rag_evaluation_framework import MarkdownHeaderChunker, RecursiveCharacterChunker, SemanticChunker, SentenceChunker
 from rag_evaluation_framework.errors import TokenizerError
 from rag_evaluation_framework.testing import HashingEmbedder
+from support.each import each
 
 CHUNKERS = [
     MarkdownHeaderChunker,
@@ -29,8 +30,8 @@ class Words:
     __hash__ = None
 
 
-@pytest.mark.parametrize("chunker", CHUNKERS)
-@pytest.mark.parametrize("length", [np.array([1, 2]), 7, None], ids=str)
+@each("chunker", CHUNKERS)
+@each("length", [np.array([1, 2]), 7, None])
 def test_what_is_no_tokenizer_is_refused(chunker, length):
     with pytest.raises(TokenizerError, match="is not a valid tokenizer"):
         chunker(length=length)

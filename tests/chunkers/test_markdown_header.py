@@ -11,6 +11,7 @@ from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.testing.growth import assert_linear
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from support.each import each
 
 LINES = ["# A", "## B", "### C", "text", "", "", "====", "---", "```", "    # code", "> # q", "- # l", "<div>", "a | b"]
 texts = st.lists(st.sampled_from(LINES) | st.text(max_size=8), max_size=25).flatmap(
@@ -104,7 +105,7 @@ class TestSections:
     def test_a_heading_without_a_title_adds_none(self):
         assert sections("# A\na\n##\nb") == [("# A\na\n", "A", 1), ("##\nb", "A", 2)]
 
-    @pytest.mark.parametrize(
+    @each(
         "block",
         [
             "```\n# no\n```",

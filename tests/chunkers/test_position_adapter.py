@@ -24,6 +24,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.chunkers import position_adapter, position_aware
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.testing.growth import assert_linear
+from support.each import each
 
 
 class Fixed(Chunker):
@@ -359,8 +360,8 @@ class TestPiecesInAnyOrder:
     def located(self, text, pieces):
         return places(Fixed(*(text[start:end] for start, end in pieces)), text)
 
-    @pytest.mark.parametrize("name", CASES)
-    @pytest.mark.parametrize("title", ["# Terms of {}\n\n", "\n\n"])
+    @each("name", CASES)
+    @each("title", ["# Terms of {}\n\n", "\n\n"])
     def test_pieces_of_equal_sections_stay_in_their_section(self, name, title):
         text, pieces = "", []
         for year in (2023, 2024, 2025):

@@ -10,6 +10,7 @@ from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from support.each import each
 from support.embedders import WordCounts
 
 
@@ -73,7 +74,7 @@ class TestParameters:
         with pytest.raises(ConfigError, match=r"expected an Embedder, or a function|is a class; pass an instance"):
             SemanticChunker(embedder)
 
-    @pytest.mark.parametrize(
+    @each(
         "parameters",
         [
             {"percentile": -1},

@@ -12,6 +12,7 @@ from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.testing.growth import assert_linear
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from support.each import each
 
 CL100K = resolve_tokenizer("cl100k_base")
 LONE_SURROGATES = [chr(0xD83D), chr(0xDE00)]
@@ -56,7 +57,7 @@ def places(text, **parameters):
 
 
 class TestBoundaries:
-    @pytest.mark.parametrize(
+    @each(
         "text",
         [
             "One two. ¦Three four.",

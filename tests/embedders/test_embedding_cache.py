@@ -19,6 +19,7 @@ from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.embedders.cache_records import Embedding, record_key
 from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError
+from support.each import each
 
 WRITER = """
 import sys
@@ -378,7 +379,7 @@ class TestIdentity:
         assert embedder_identity(Plain(5)) == embedder_identity(Plain(size=5, scale=1))
         assert embedder_identity(Plain(np.int64(5))) == embedder_identity(Plain(5))
 
-    @pytest.mark.parametrize(
+    @each(
         ("first", "second"),
         [
             (Plain(1), Plain(2)),

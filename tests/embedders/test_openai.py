@@ -19,6 +19,7 @@ from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.testing import EmbedderConformance, LoopbackProviders
+from support.each import each
 from support.provider_clients import client_of
 
 ROUTE = "POST /v1/embeddings"
@@ -124,7 +125,7 @@ def test_an_empty_text_is_refused_before_anything_is_sent(providers):
     assert providers.exchanges == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "says"),
     [
         ({"model": ""}, "model=''; expected the name of a model"),

@@ -23,6 +23,7 @@ from rag_evaluation_framework.engines import HttpEngine
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.experiments.configured_engine import make_engine
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
+from support.each import each
 from support.engines import MemoryEngine, served
 
 CORPUS = Corpus(
@@ -275,7 +276,7 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch):
         assert HttpEngine(url).abilities
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "said"),
     [
         ("ftp://127.0.0.1", "expected a URL such as"),

@@ -39,6 +39,7 @@ from rag_evaluation_framework.data.levels import CHUNK, TOKEN
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch, TokenizerError
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
 from rag_evaluation_framework.text.tokenizers import CallableTokenizer
+from support.each import each
 
 TEXT = "The sky is blue. Grass is green."
 CORPUS = Corpus([Document(DocumentId("a.md"), TEXT)])
@@ -134,7 +135,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("questions", "options", "error", "message"), REFUSED.values(), ids=REFUSED.keys())
+@each(("questions", "options", "error", "message"), REFUSED.values())
 def test_what_cannot_be_measured_is_refused_before_the_corpus_is_indexed(questions, options, error, message):
     retriever = FixedRetriever()
     with pytest.raises(error, match=message) as caught:

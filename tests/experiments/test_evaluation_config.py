@@ -35,6 +35,7 @@ from rag_evaluation_framework.experiments import load_config
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.testing import FixedRetriever
 from rag_evaluation_framework.text.tokenizers import CallableTokenizer
+from support.each import each
 from support.results import without_clocks
 
 # --- values -----------------------------------------------------------------------------------------------------------
@@ -63,7 +64,7 @@ def test_count_as_zero_is_one_status_or_several(given):
     assert EvaluationConfig(count_as_zero=given).count_as_zero == {"failed"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "error", "message"),
     [
         ({"experiment_name": ""}, ConfigError, "experiment_name: .*at least 1 character, got ''"),
@@ -87,7 +88,6 @@ def test_count_as_zero_is_one_status_or_several(given):
         ({"count_as_zero": [["failed"]]}, ConfigError, "expected some of"),
         ({"save_results_path": 5}, ConfigError, "save_results_path: expected a path, got 5"),
     ],
-    ids=str,
 )
 def test_an_invalid_value_is_refused_in_one_line(options, error, message):
     with pytest.raises(error, match=message) as caught:

@@ -36,6 +36,7 @@ from rag_evaluation_framework.errors import ConfigError, InputError, QueryFailed
 from rag_evaluation_framework.metrics import SpanMetric
 from rag_evaluation_framework.results.record import question_lines
 from rag_evaluation_framework.retrievers import HybridRetriever, RerankedRetriever
+from support.each import each
 
 TEXT = "The sky is blue. Grass is green. Snow is white."
 CORPUS = Corpus([Document(DocumentId("d"), TEXT)])
@@ -668,8 +669,8 @@ class Plain(Retriever):
         return GOOD
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
-@pytest.mark.parametrize("kind", ["retriever", "reranker", "metric", "embedder", "chunker"])
+@each("name", NAMES.values())
+@each("kind", ["retriever", "reranker", "metric", "embedder", "chunker"])
 def test_a_component_without_a_usable_name_is_refused_before_the_run(kind, name):
     asked = []
     part = {

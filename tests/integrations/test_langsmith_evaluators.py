@@ -47,6 +47,7 @@ from rag_evaluation_framework.integrations import get_langsmith_evaluators, push
 from rag_evaluation_framework.integrations.experiment_content import ExperimentContent
 from rag_evaluation_framework.scoring import score_rankings, score_spans
 from rag_evaluation_framework.testing import LoopbackProviders
+from support.each import each
 from support.published import CORPUS, quick_client
 
 REFUNDS = "Refunds take five working days."
@@ -121,7 +122,7 @@ def test_a_name_that_has_the_number_of_results_has_it_once():
     assert scored(Recall(), 5, {"chunk_ids": ["a"]}, {"chunk_ids": ["a"]}, name="recall@5").key == "recall@5"
 
 
-@pytest.mark.parametrize(
+@each(
     ("metrics", "k", "message"),
     [
         ({"recall@10": Recall()}, 5, r"name='recall@10': rankings are cut at k=5; expected 'recall' or 'recall@5'"),
@@ -190,16 +191,16 @@ def test_camel_case_is_read_inside_of_spans_too():
     assert scored(SpanRecall(), 5, truth, {"retrievedSpans": [camel]}).score == 0.5
 
 
-@pytest.mark.parametrize("key", ["relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds"])
-@pytest.mark.parametrize("found", ["retrieved_chunk_ids", "retrievedChunkIds", "chunk_ids", "chunkIds", "hits"])
+@each("key", ["relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds"])
+@each("found", ["retrieved_chunk_ids", "retrievedChunkIds", "chunk_ids", "chunkIds", "hits"])
 def test_chunks_are_read_under_every_key(key, found):
     ids = ["chunk_1", "chunk_9"]
     outputs = {found: [{"chunk_id": each} for each in ids] if found == "hits" else ids}
     assert scored(ChunkRecall(), 5, {key: ["chunk_1", "chunk_2"]}, outputs).score == 0.5
 
 
-@pytest.mark.parametrize("key", ["relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds"])
-@pytest.mark.parametrize("found", ["retrieved_document_ids", "retrievedDocumentIds", "source_ids", "sourceIds", "hits"])
+@each("key", ["relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds"])
+@each("found", ["retrieved_document_ids", "retrievedDocumentIds", "source_ids", "sourceIds", "hits"])
 def test_documents_are_read_under_every_key(key, found):
     ids = ["a.md", "z.md"]
     outputs = {found: [{"doc_id": each} for each in ids] if found == "hits" else ids}

@@ -8,6 +8,7 @@ from openai.lib._pydantic import to_strict_json_schema
 from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 
 from rag_evaluation_framework.llms.json_answers import strict_schema
+from support.each import each
 
 
 class Kind(enum.Enum):
@@ -87,7 +88,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize("form", FORMS, ids=[form.__name__ for form in FORMS])
+@each("form", FORMS)
 def test_the_schema_is_the_one_of_the_sdk(form):
     assert strict_schema(form) == to_strict_json_schema(form)
 

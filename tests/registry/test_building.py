@@ -6,6 +6,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry import building
 from rag_evaluation_framework.registry.building import build
+from support.each import each
 
 
 class TestBuildFromText:
@@ -131,7 +132,7 @@ class TestErrors:
         with pytest.raises(ConfigError, match=message):
             build("chunker", "semantik")
 
-    @pytest.mark.parametrize(
+    @each(
         ("kind", "name", "meant"),
         [
             ("chunker", "recursive_charater", "recursive-character"),

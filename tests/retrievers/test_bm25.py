@@ -14,6 +14,7 @@ from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.text.terms import LANGUAGES, question_words, stemmer, words
 from rag_evaluation_framework.types import Query, QueryId, QueryText
 from support.chunkers import Lines
+from support.each import each
 
 
 def lines(*texts, **parameters):
@@ -160,7 +161,7 @@ class TestLanguage:
         for language in ("english", None):
             assert texts(lines("検索の評価", "天気予報", language=language), "評価") == ["検索の評価"]
 
-    @pytest.mark.parametrize("language", LANGUAGES)
+    @each("language", LANGUAGES)
     def test_every_language_finds_a_word(self, language):
         assert texts(lines("xylophon", "other", language=language), "xylophon") == ["xylophon"]
 
@@ -283,8 +284,8 @@ class TestParameters:
         with pytest.raises(ConfigError, match=r"expected a number (of at least 0|from 0 to 1)$"):
             BM25Retriever(**parameters)
 
-    @pytest.mark.parametrize("name", ["k1", "b"])
-    @pytest.mark.parametrize("value", ["x", "0.5", None, True, [1], 10**400])
+    @each("name", ["k1", "b"])
+    @each("value", ["x", "0.5", None, True, [1], 10**400])
     def test_a_parameter_that_is_not_a_number_is_refused(self, name, value):
         with pytest.raises(ConfigError, match=f"^BM25Retriever: {name}=.*; expected a number"):
             BM25Retriever(**{name: value})

@@ -29,6 +29,7 @@ from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.rerankers import FunctionReranker
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
+from support.each import each
 from support.engines import MemoryEngine
 
 TEXTS = {"1": "Refunds take five days.", "2": "Parcels carry a number.", "3": "Offices close on Sunday."}
@@ -255,7 +256,7 @@ def test_methods_may_be_coroutines():
     assert engine.log[-2:] == [("delete", "eval:a:"), ("close",)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("cleanup", "earlier", "deleted"),
     [
         ("none", None, False),
@@ -266,7 +267,7 @@ def test_methods_may_be_coroutines():
         ("always", KeyboardInterrupt(), True),
     ],
 )
-@pytest.mark.parametrize("ingest", [True, False])
+@each("ingest", [True, False])
 def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, earlier, deleted, ingest):
     engine = MemoryEngine(corpus_of())
     retriever = EngineRetriever(engine, "eval:a:", ingest=ingest)

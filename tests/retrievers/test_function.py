@@ -18,6 +18,7 @@ from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.contracts.retrieved import as_hits, as_retrieval
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import InputError
+from support.each import each
 
 DOCUMENT = Document(DocumentId("a.md"), "Hello, World!")
 
@@ -87,7 +88,7 @@ class TestAsHits:
         hit = Hit(DOCUMENT.id, 0, 5, score=1.0)
         assert as_hits([hit], "f") == as_hits(Retrieval((hit,)), "f") == (hit,)
 
-    @pytest.mark.parametrize(
+    @each(
         ("result", "hit"),
         [
             ({"text": "Hello"}, Hit(text="Hello")),

@@ -20,6 +20,7 @@ from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
+from support.each import each
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CORPUS = Corpus([Document(DocumentId("letters.md"), LETTERS), Document(DocumentId("more.md"), LETTERS.upper())])
@@ -399,7 +400,7 @@ class TestWhole:
 
 
 class TestParameters:
-    @pytest.mark.parametrize(
+    @each(
         "parameters",
         [
             {"retrievers": ()},
@@ -423,7 +424,6 @@ class TestParameters:
             {"depth": 0},
             {"depth": True},
         ],
-        ids=str,
     )
     def test_what_makes_no_sense_is_refused(self, parameters):
         with pytest.raises(ConfigError):

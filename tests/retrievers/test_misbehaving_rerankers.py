@@ -19,6 +19,7 @@ from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 from support.chunkers import Lines
+from support.each import each
 
 CORPUS = Corpus([Document(DocumentId("a"), "refund one\nrefund two\nrefund three")])
 
@@ -53,7 +54,7 @@ def reranked(reranker):
     return retriever.retrieve("refund", 3).hits
 
 
-@pytest.mark.parametrize(
+@each(
     ("order", "said"),
     [
         (lambda chunks: chunks[:2], "returned 2 of 3 chunks"),

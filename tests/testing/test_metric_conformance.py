@@ -1,11 +1,10 @@
 """The conformance suite of metrics: on every built-in one, and on those that break it."""
 
-import pytest
-
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.data import calculate_overlap
 from rag_evaluation_framework.testing import RankMetricConformance, SpanMetricConformance
 from support.conformance import assert_every_built_in_is_tested, assert_fails
+from support.each import each
 
 
 class TestSpanRecall(SpanMetricConformance):
@@ -217,7 +216,7 @@ class SpansOnly(rag.ChunkRecall):
     evaluation_types = frozenset({"token-level"})
 
 
-@pytest.mark.parametrize(
+@each(
     ("suite", "broken", "test"),
     [
         (RankMetricConformance, ListRecall, "test_duplicates_never_raise_a_score_above_perfection"),

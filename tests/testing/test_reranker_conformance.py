@@ -8,6 +8,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.testing import HashingEmbedder, LoopbackProviders, RerankerConformance, ReversingReranker
 from support.conformance import assert_every_built_in_is_tested, assert_fails
+from support.each import each
 from support.tiny_models import tiny_cross_encoder
 
 
@@ -121,7 +122,7 @@ class ReadyOnce(GivenOrder):
         self.ready = True
 
 
-@pytest.mark.parametrize(
+@each(
     ("broken", "test"),
     [
         (KeyedByContent, "test_every_chunk_is_returned_once"),

@@ -8,6 +8,7 @@ from rag_evaluation_framework.retrievers import ScopedRetriever
 from rag_evaluation_framework.testing import HashingEmbedder, RetrieverConformance
 from support.chunkers import Paragraphs
 from support.conformance import assert_every_built_in_is_tested, assert_fails
+from support.each import each
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*returns a vector of zeros:UserWarning")  # of unknown words
 
@@ -137,7 +138,7 @@ class Fragile(rag.BM25Retriever):
         return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("broken", "test"),
     [
         (Greedy, "test_at_most_k_results_come_back"),

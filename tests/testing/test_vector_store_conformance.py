@@ -13,6 +13,7 @@ from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.testing import VectorStoreConformance
 from rag_evaluation_framework.vector_stores import PgVectorStore
 from support.conformance import assert_every_built_in_is_tested, assert_fails
+from support.each import each
 
 
 class TestInMemoryVectorStore(VectorStoreConformance):
@@ -151,7 +152,7 @@ class AtLeastOneResult(rag.InMemoryVectorStore):
         return super().search_many(query_embeddings, max(k, 1))
 
 
-@pytest.mark.parametrize(
+@each(
     ("broken", "test"),
     [
         (Unsorted, "test_nearest_chunks_come_first"),

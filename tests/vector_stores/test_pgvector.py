@@ -19,6 +19,7 @@ from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.testing import VectorStoreConformance
 from rag_evaluation_framework.vector_stores import PgVectorStore
+from support.each import each
 
 pytestmark = pytest.mark.slow
 
@@ -84,9 +85,9 @@ class TestRanking:
 
     def test_a_chunk_that_is_added_twice_is_found_twice(self, store, chunks, vectors):
         exact, one = rag.InMemoryVectorStore(), store()
-        for each in (exact, one):
-            each.add([*chunks(2), *chunks(2)], np.tile(vectors(2), (2, 1)))
-            each.add(chunks(1), vectors(1, seed=9))
+        for filled in (exact, one):
+            filled.add([*chunks(2), *chunks(2)], np.tile(vectors(2), (2, 1)))
+            filled.add(chunks(1), vectors(1, seed=9))
         query = vectors(1, seed=9)[0]
         assert one.search(query, 9) == exact.search(query, 9)
         assert len(one) == len(exact) == 5
@@ -122,8 +123,8 @@ class TestApproximateSearch:
         rows = (centres[rng.integers(60, size=3_000)] + 0.7 * rng.normal(size=(3_000, 96))).astype(np.float32)
         queries = (centres + 0.7 * rng.normal(size=(60, 96))).astype(np.float32)
         exact, one = rag.InMemoryVectorStore(), store(index="hnsw", ef_search=200)
-        for each in (exact, one):
-            each.add(chunks(3_000), rows)
+        for filled in (exact, one):
+            filled.add(chunks(3_000), rows)
         pairs = zip(one.search_many(queries, 10), exact.search_many(queries, 10), strict=True)
         assert np.mean([len(set(found) & set(expected)) / 10 for found, expected in pairs]) >= 0.99
 
@@ -132,8 +133,8 @@ class TestApproximateSearch:
         exact = rag.InMemoryVectorStore()
         dsn = f"{pgvector_dsn} options='-c hnsw.max_scan_tuples=1'"
         with closing(PgVectorStore(dsn, f"run_{uuid4().hex}", "hnsw", m=2, ef_construction=4, ef_search=1)) as one:
-            for each in (exact, one):
-                each.add(chunks(4_000), rows)
+            for filled in (exact, one):
+                filled.add(chunks(4_000), rows)
             assert one.search_many(rows[:5], 10) == exact.search_many(rows[:5], 10)
 
     def test_what_is_added_after_the_first_search_is_found_too(self, store, chunks, vectors):
@@ -211,7 +212,7 @@ class TestBadInput:
         with pytest.raises(ConfigError, match="expected 1 to 50 characters"):
             PgVectorStore(table=name)
 
-    @pytest.mark.parametrize(
+    @each(
         "given",
         [
             {"index": "ivfflat"},
