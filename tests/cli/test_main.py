@@ -96,7 +96,7 @@ FIRST_RUN = ["run", "--no-config", "--corpus", str(HANDBOOK / "corpus"), "--data
 @pytest.mark.parametrize(
     ("arguments", "unused"),
     [
-        (["--help"], {"numpy", "pydantic", "asyncio", "ssl", "bm25s", "sklearn"}),
+        (["--help"], {"numpy", "pydantic", "importlib.metadata", "asyncio", "ssl", "bm25s", "sklearn"}),
         (FIRST_RUN, {"asyncio", "ssl", "bm25s", "numba", "scipy", "sklearn", "rich.markdown", "pandas"}),
     ],
     ids=["help", "first run"],

@@ -9,18 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
+from rag_evaluation_framework import registry
 from rag_evaluation_framework._outside import name_line, one_line, raised
 from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.contracts.component import Component, default_parameters
-from rag_evaluation_framework.registry import table
-from rag_evaluation_framework.registry.lookup import load
-from rag_evaluation_framework.registry.records import plain
 
 
 def components(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List the available components, their parameters and the extras they need."""
-    listed = {kind: [_described(kind, name) for name in table.components(kind)] for kind in table.KINDS}
+    listed = {kind: [_described(kind, name) for name in registry.components(kind)] for kind in registry.KINDS}
     if as_json:
         print_json(listed, indent=1)
         return
@@ -48,9 +46,9 @@ def _lines(name: str, parameters: Mapping[str, Any], remark: str, width: float) 
     return [*lines[:-1], lines[-1] + (f"   ({remark})" if remark else "")]
 
 
-def _described(kind: table.Kind, name: str) -> dict[str, Any]:
+def _described(kind: Any, name: str) -> dict[str, Any]:
     try:
-        target = load(kind, name)
+        target = registry.load(kind, name)
     except Exception as error:  # noqa: BLE001  a plug-in may fail in any way; the others are still listed
         return {"name": name, "parameters": {}, "install": None, "problem": raised(error)}
     extras = missing_extras(getattr(target, "requires", {}))
@@ -71,4 +69,4 @@ def _shown(value: object) -> Any:
         return [_shown(item) for item in items]
     if isinstance(value, float) and not isfinite(value):  # JSON knows no such numbers
         return str(value)
-    return value.name if isinstance(value, Component) else plain(value)
+    return value.name if isinstance(value, Component) else registry.plain(value)

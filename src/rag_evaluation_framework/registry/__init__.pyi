@@ -3,4 +3,5 @@ from .building import build as build
 from .lookup import load as load
 from .records import describe as describe
 from .records import plain as plain
+from .table import KINDS as KINDS
 from .table import components as components
