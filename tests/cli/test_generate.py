@@ -175,12 +175,14 @@ def test_what_cannot_be_calibrated_is_a_warning(rag_eval, served):
     assert len(outcome.err.splitlines()) == 2
 
 
-def test_without_a_key_it_says_which(rag_eval, folder, monkeypatch):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    outcome = rag_eval(*GENERATE)
+@pytest.mark.parametrize("provider", ["OpenAI", "Anthropic"])
+def test_without_a_key_it_says_which(rag_eval, folder, monkeypatch, provider):
+    monkeypatch.delenv(f"{provider.upper()}_API_KEY", raising=False)
+    monkeypatch.delenv(f"{provider.upper()}_BASE_URL", raising=False)
+    outcome = rag_eval(*GENERATE, "--provider", provider.lower(), "--model", "any")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "OPENAI_API_KEY" in outcome.err
+    needed = f"rag-eval generate needs a key of {provider}: set the environment variable {provider.upper()}_API_KEY"
+    assert needed in outcome.err
 
 
 def test_if_no_question_is_kept_that_is_found(rag_eval, folder):

@@ -4,6 +4,8 @@ import gc
 import os
 import time
 from contextlib import nullcontext
+from functools import partial
+from inspect import signature
 
 import anthropic
 import cohere
@@ -12,17 +14,16 @@ import openai
 import pytest
 
 from rag_evaluation_framework._outside import fit_to_show
+from rag_evaluation_framework.embedders import CohereEmbedder, OpenAIEmbedder
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.sdks import (
-    NO_RETRIES,
-    address_of,
-    anthropic_client,
-    cohere_client,
-    openai_client,
-)
+from rag_evaluation_framework.providers.provider import ANTHROPIC, COHERE, OPENAI
+from rag_evaluation_framework.providers.sdks import NO_RETRIES, address_of, sdk_client
+from rag_evaluation_framework.rerankers import CohereReranker
 from support.provider_clients import client_of
 
 KEY = "oddly-formed.key"
+
+openai_client, anthropic_client, cohere_client = (partial(sdk_client, each) for each in (OPENAI, ANTHROPIC, COHERE))
 EVERY = [(openai_client, openai.OpenAI), (anthropic_client, anthropic.Anthropic), (cohere_client, cohere.ClientV2)]
 NAMES = [
     "OPENAI_API_KEY",
@@ -144,3 +145,21 @@ def test_a_timeout_is_the_one_that_is_given(providers, made, kind, route):
     providers.fault(route, delay=10.0)  # then it would be answered
     with pytest.raises((openai.APITimeoutError, anthropic.APITimeoutError, httpx.ReadTimeout)):
         ask(client, kind)
+
+
+CONNECTED = ["base_url", "api_key", "client"]
+LIMITED = ["max_concurrency", "max_retries", "timeout"]
+EMBEDDING = ["model", "dimensions", *CONNECTED, "batch_size", *LIMITED, "price_in"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "listed"),
+    [
+        (OpenAIEmbedder, EMBEDDING),
+        (CohereEmbedder, [*EMBEDDING, "truncate"]),
+        (CohereReranker, ["model", "max_tokens_per_doc", *CONNECTED, *LIMITED, "price_search"]),
+    ],
+)
+def test_parameters_have_their_places(kind, listed):
+    """Which come from several bases, of which the last is first."""
+    assert [*signature(kind).parameters] == listed

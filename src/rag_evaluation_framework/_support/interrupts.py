@@ -31,7 +31,7 @@ _INTERRUPTS = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: Interrupt("terminated
 if sys.platform != "win32":
     _INTERRUPTS[signal.SIGHUP] = Interrupt("hung up", 129)  # the terminal was closed, or the connection to it
 _STDERR = 2
-_ONE_KEYSTROKE = 0.5  # seconds: `timeout` and terminals may deliver one interrupt twice
+_ONE_KEYSTROKE = 0.5  # seconds: terminals, and programs that pass interrupts on, may deliver one twice
 
 
 class Interruption(KeyboardInterrupt):

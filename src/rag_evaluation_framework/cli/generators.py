@@ -12,7 +12,8 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import llms, registry, synthesis
 from rag_evaluation_framework.cli.generate_options import Strategy
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.sdks import openai_client
+from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
+from rag_evaluation_framework.providers.sdks import sdk_client
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.contracts import QuestionStrategy
@@ -30,12 +31,12 @@ def language_model(provider: str, base_url: str | None, model: str | None, given
     if provider == "none":
         unasked: Any = SimpleNamespace(chat=None)
         return llms.LanguageModel(unasked, model or synthesis.DEFAULT_MODEL, **given)
-    if provider == "openai":
-        client = openai_client(None, None, base_url, _SECONDS, "rag-eval generate")
-        return llms.LanguageModel(client, model or synthesis.DEFAULT_MODEL, **given)
-    if model is None:
+    asked = OPENAI if provider == "openai" else ANTHROPIC
+    if asked is ANTHROPIC and model is None:
         raise ConfigError("--provider anthropic needs --model: the name of one of Anthropic's models")
-    return llms.LanguageModel(llms.AnthropicClient(base_url, timeout=_SECONDS), model, **given)
+    sdk = sdk_client(asked, None, None, base_url, _SECONDS, "rag-eval generate")
+    client = llms.AnthropicClient(client=sdk) if asked is ANTHROPIC else sdk
+    return llms.LanguageModel(client, model or synthesis.DEFAULT_MODEL, **given)
 
 
 def strategies(

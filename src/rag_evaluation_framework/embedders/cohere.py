@@ -12,7 +12,7 @@ from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.providers.prices import Consumed
 from rag_evaluation_framework.providers.provider import COHERE, Provider
-from rag_evaluation_framework.providers.sdks import NO_RETRIES, cohere_client
+from rag_evaluation_framework.providers.sdks import NO_RETRIES
 
 Truncate: TypeAlias = Literal["NONE", "START", "END"]
 
@@ -25,19 +25,14 @@ class CohereEmbedder(RemoteEmbedder):
     """Embeds with a model of Cohere: chunks as `search_document`, questions as `search_query`.
 
     Texts are sent in batches, several at once; a request that fails is made again where that may help. Every answer is
-    checked. No key is needed before the first request.
+    checked. No key is needed before the first request. The other parameters are those of `ProviderModel` and
+    `RemoteEmbedder`.
 
     Attributes:
-        model: The name of the model.
-        dimensions: The length of the vectors, if the model can shorten them; None for its own.
         base_url: The address of the server; None for the environment variable `CO_API_URL`, or else Cohere.
         api_key: The key; None for the environment variable `CO_API_KEY`. It is never shown.
         client: A `cohere.ClientV2` or `cohere.AsyncClientV2` of your own, instead of one with `api_key` and `base_url`.
         batch_size: The most texts of a request; Cohere takes 96.
-        max_concurrency: How many requests are made side by side.
-        max_retries: How many more requests are made for a batch that fails.
-        timeout: Seconds until a request has failed.
-        price_in: What a million tokens cost, in any currency; for an estimate of the costs.
         truncate: Of a text that is longer than the model reads, which end is left out. Cohere does not tell of which
             texts it was; by default, `NONE`, such a text is refused.
 
@@ -59,9 +54,6 @@ class CohereEmbedder(RemoteEmbedder):
         if self.batch_size > _MOST_TEXTS:
             raise ConfigError(f"CohereEmbedder: batch_size={self.batch_size}; Cohere takes at most {_MOST_TEXTS} texts")
         check_choice("CohereEmbedder", "truncate", self.truncate, get_args(Truncate))
-
-    def _connect(self) -> Any:
-        return cohere_client(self.client, self.api_key, self.address, self.timeout, "CohereEmbedder")
 
     def _send(self, sdk: Any, texts: list[str], role: Role) -> Any:
         asked: dict[str, Any] = {} if self.dimensions is None else {"output_dimension": self.dimensions}

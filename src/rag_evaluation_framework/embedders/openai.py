@@ -13,7 +13,6 @@ from rag_evaluation_framework.contracts.embedder import Role
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.providers.prices import Consumed
 from rag_evaluation_framework.providers.provider import OPENAI, Provider
-from rag_evaluation_framework.providers.sdks import openai_client
 
 
 @dataclass(frozen=True)
@@ -22,20 +21,14 @@ class OpenAIEmbedder(RemoteEmbedder):
 
     Texts are sent in batches, several at once; a request that fails is made again where that may help. Every answer is
     checked: one vector per text, put in order by its index, finite numbers, all of one length. No key is needed before
-    the first request.
+    the first request. The other parameters are those of `ProviderModel` and `RemoteEmbedder`.
 
     Attributes:
-        model: The name of the model.
-        dimensions: The length of the vectors, if the model can shorten them; None for its own.
         base_url: The address of the server, such as `http://127.0.0.1:8000/v1`; None for the environment variable
             `OPENAI_BASE_URL`, or else OpenAI. A server of one's own needs no key.
         api_key: The key; None for the environment variable `OPENAI_API_KEY`. It is never shown.
         client: An `OpenAI`, `AzureOpenAI` or `AsyncOpenAI` of your own, instead of one with `api_key` and `base_url`.
         batch_size: The most texts of a request; OpenAI takes 2,048.
-        max_concurrency: How many requests are made side by side.
-        max_retries: How many more requests are made for a batch that fails.
-        timeout: Seconds until a request has failed.
-        price_in: What a million tokens cost, in any currency; for an estimate of the costs.
 
     Raises:
         ConfigError: A number is out of range.
@@ -48,9 +41,6 @@ class OpenAIEmbedder(RemoteEmbedder):
 
     model: str = "text-embedding-3-small"
     batch_size: int = field(default=256, repr=False, compare=False)
-
-    def _connect(self) -> Any:
-        return openai_client(self.client, self.api_key, self.address, self.timeout, "OpenAIEmbedder")
 
     def _send(self, sdk: Any, texts: list[str], role: Role) -> Any:
         del role

@@ -6,81 +6,53 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.contracts.component import check_count, check_seconds
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import EmbeddedPart, Embedder, Role, joined
-from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.providers.batches import BatchLimits, embed_in_batches
 from rag_evaluation_framework.providers.calls import ProviderCalls
 from rag_evaluation_framework.providers.prices import Consumed, Prices, check_prices
-from rag_evaluation_framework.providers.provider import Provider
-from rag_evaluation_framework.providers.sdks import address_of, check_client
+from rag_evaluation_framework.providers.sdks import ProviderModel, address_of
 
 _PROBE = "dimension"  # embedded where the length of vectors is asked before anything was embedded
 
 
-def _asked_server(embedder: "RemoteEmbedder") -> str | None:
-    return embedder.provider.another(embedder.address)
+@dataclass(frozen=True)
+class _EmbeddingModel:  # of a dataclass, the parameters of the last base come first
+    model: str
+    dimensions: int | None = None
 
 
 @dataclass(frozen=True)
-class RemoteEmbedder(Embedder, ABC):
+class RemoteEmbedder(ProviderModel, _EmbeddingModel, Embedder, ABC):
     """Sends texts in batches, several at once, and checks every answer.
 
     Attributes:
-        model: The name of the model.
         dimensions: The length of the vectors, if the model can shorten them; None for its own.
-        base_url: The address of the server; None for that of the environment, or else the provider's.
-        api_key: The key; None for that of the environment. It is never shown.
-        client: A client of the SDK of your own, instead of one with `api_key` and `base_url`.
-        batch_size: The most texts of a request.
-        max_concurrency: How many requests are made side by side.
-        max_retries: How many more requests are made for a batch that fails.
-        timeout: Seconds until a request has failed.
         price_in: What a million tokens cost, in any currency; for an estimate of the costs.
 
     Raises:
         ConfigError: A number is out of range, or the client is not one of this SDK.
     """
 
-    provider: ClassVar[Provider]
-    needs: ClassVar[str]
-    """What a client has to have."""
     most_tokens: ClassVar[int]
     """The most tokens of one request."""
 
-    model: str
-    dimensions: int | None = None
-    base_url: str | None = field(default=None, metadata={"stands_for": _asked_server})
-    api_key: str | None = field(default=None, repr=False, compare=False)
-    client: Any = field(default=None, repr=False, compare=False)
-    batch_size: int = field(default=96, repr=False, compare=False)
-    max_concurrency: int = field(default=4, repr=False, compare=False)
-    max_retries: int = field(default=5, repr=False, compare=False)
-    timeout: float = field(default=60.0, repr=False, compare=False)
     price_in: float | None = field(default=None, repr=False, compare=False)
     _known: dict[str, int] = field(default_factory=dict[str, int], init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        owner, model = type(self).__name__, cast("object", self.model)
-        if not isinstance(model, str) or not model.strip():
-            raise ConfigError(f"{owner}: model={shown(model)}; expected the name of a model")
+        super().__post_init__()
+        owner = type(self).__name__
         if self.dimensions is not None:
             check_count(owner, "dimensions", self.dimensions)
-        check_count(owner, "batch_size", self.batch_size)
-        check_count(owner, "max_concurrency", self.max_concurrency)
-        check_count(owner, "max_retries", self.max_retries, 0)
-        check_seconds(owner, "timeout", self.timeout)
         check_prices(owner, {"price_in": self.price_in})
-        own_time = None if self.timeout == type(self).timeout else self.timeout
-        check_client(owner, self.client, self.needs, base_url=self.base_url, api_key=self.api_key, timeout=own_time)
-        if self.base_url is not None:
-            object.__setattr__(self, "base_url", self.provider.base_url(self.base_url))
 
     @property
     def dimension(self) -> int:
@@ -90,14 +62,6 @@ class RemoteEmbedder(Embedder, ABC):
         if not self._known:
             self.embed([_PROBE])
         return self._known["dimension"]
-
-    @cached_property
-    def address(self) -> str:
-        """The address of the server: of the client, as given, of the environment, or the provider's own.
-
-        It stays as it was when it was needed first, as the vectors that are kept are of one server.
-        """
-        return address_of(self.client) or self.provider.base_url(self.base_url)
 
     @property
     def knows_address(self) -> bool:
@@ -150,10 +114,6 @@ class RemoteEmbedder(Embedder, ABC):
                 yield EmbeddedPart(rows, vectors)
 
     @abstractmethod
-    def _connect(self) -> Any:
-        """Return the client of the SDK, which makes no more requests than it is asked to: all are counted here."""
-
-    @abstractmethod
     def _send(self, sdk: Any, texts: list[str], role: Role) -> Any:
         """Make one request."""
 
@@ -164,10 +124,6 @@ class RemoteEmbedder(Embedder, ABC):
     @abstractmethod
     def _consumed(self, answer: Any) -> Consumed:
         """Return what an answer consumed."""
-
-    @cached_property
-    def _sdk(self) -> Any:
-        return self._connect()
 
     @cached_property
     def _calls(self) -> ProviderCalls:

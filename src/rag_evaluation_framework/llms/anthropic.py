@@ -12,7 +12,7 @@ from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.contracts.component import Component, check_seconds
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.providers.provider import ANTHROPIC
-from rag_evaluation_framework.providers.sdks import address_of, anthropic_client
+from rag_evaluation_framework.providers.sdks import address_of, sdk_client
 
 _MOST_TOKENS = 4096  # of an answer, where no other number is asked for: Anthropic insists on one
 _ENDED = {
@@ -92,7 +92,7 @@ class AnthropicClient(Component):
 
     @cached_property
     def _sdk(self) -> Any:
-        return anthropic_client(self.client, self.api_key, self.base_url, self.timeout, "AnthropicClient")
+        return sdk_client(ANTHROPIC, self.client, self.api_key, self.base_url, self.timeout, "AnthropicClient")
 
 
 def _as_openai(answer: Any) -> Any:

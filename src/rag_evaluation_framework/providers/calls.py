@@ -47,10 +47,10 @@ class AnotherAtOnce(ValueError):
 class ProviderCalls:
     """Calls of one model of a provider.
 
-    A call that fails is made again where that may help: after a status of 408, 409, 429 or from 500 on, a timeout, a
-    lost connection, or an answer that cannot be used; `wait_before` says when. A provider that says that it is busy is
-    asked by no other call before that, either. One that was not available, time after time, is asked once per call
-    until it answers again.
+    A call that fails is made again where that may help: after a status of 408, 409, 429 or from 500 on, no answer in
+    time, a lost connection, or an answer that cannot be used; `wait_before` says when. A provider that says that it is
+    busy is asked by no other call before that, either. One that was not available, time after time, is asked once per
+    call until it answers again.
 
     Attributes:
         provider: The provider.
