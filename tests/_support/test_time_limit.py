@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework._support.coroutines import Awaited, resolved
-from rag_evaluation_framework._support.time_limit import OutOfTime, checked_timeout, within
+from rag_evaluation_framework._support.time_limit import OutOfTime, checked_limit, within
 from rag_evaluation_framework.errors import ConfigError
 
 LONG = 60.0
@@ -108,10 +108,10 @@ def test_work_that_is_never_late_waits_for_nobody():
 
 @pytest.mark.parametrize("given", [0, -1, float("nan"), float("inf"), True, "5", [1], 1j, 10**400])
 def test_other_limits_than_positive_finite_numbers_are_refused(given):
-    with pytest.raises(ConfigError, match="expected seconds, a finite number above 0"):
-        checked_timeout(given)
+    with pytest.raises(ConfigError, match=r"^limit=.*: expected seconds, a finite number above 0"):
+        checked_limit("limit", given)
 
 
 def test_a_limit_is_a_float_or_none():
-    assert checked_timeout(None) is None
-    assert [type(checked_timeout(given)) for given in (2, 0.5, np.float32(0.5))] == [float] * 3
+    assert checked_limit("limit", None) is None
+    assert [type(checked_limit("limit", given)) for given in (2, 0.5, np.float32(0.5))] == [float] * 3

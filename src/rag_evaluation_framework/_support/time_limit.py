@@ -86,8 +86,8 @@ def may_hang() -> bool:
     return _late.is_set() and loop_is_blocked(_GRACE)
 
 
-def checked_timeout(given: Any) -> float | None:
-    """Return a limit in seconds, or None.
+def checked_limit(name: str, given: Any) -> float | None:
+    """Return a limit in seconds, or None; `name` is that of the parameter, for messages.
 
     Raises:
         ConfigError: It is neither a finite number above 0 nor None.
@@ -99,4 +99,4 @@ def checked_timeout(given: Any) -> float | None:
             seconds = float(given)
             if isfinite(seconds) and seconds > 0:
                 return seconds
-    raise ConfigError(f"timeout={shown(given)}: expected seconds, a finite number above 0, or None for no limit")
+    raise ConfigError(f"{name}={shown(given)}: expected seconds, a finite number above 0, or None for no limit")

@@ -14,7 +14,7 @@ from rag_evaluation_framework._outside import hide, raised, said, shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework._support.strict_json import Json, parse_json
-from rag_evaluation_framework._support.time_limit import OutOfTime, checked_timeout, within
+from rag_evaluation_framework._support.time_limit import OutOfTime, checked_limit, within
 from rag_evaluation_framework.contracts.component import Component, check_truth
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -71,7 +71,7 @@ class HttpEngine(Component):
         check_truth("HttpEngine", "allow_remote", self.allow_remote)
         object.__setattr__(self, "_httpx", require("httpx", extra="http", needed_by="HttpEngine"))
         object.__setattr__(self, "url", _checked_url(self._httpx, self.url, self.allow_remote))
-        object.__setattr__(self, "timeout", checked_timeout(self.timeout))
+        object.__setattr__(self, "timeout", checked_limit("timeout", self.timeout))
         if self.token_env is not None:
             _token(self.token_env)
 

@@ -102,6 +102,14 @@ class Asker:
             for begin in range(0, len(asked), _TOGETHER):
                 yield from self._together(asked[begin : begin + _TOGETHER], depth)
 
+    def note_stop(self, not_asked: int, queries: int) -> None:
+        """Note how many of the questions were not asked, if there are any, and why."""
+        if not_asked:
+            note(
+                f"stopped: {not_asked} of {queries} questions were not asked, as {self.abandoned} before them had no "
+                f"answer within {self.asking.timeout:g} s and could not be stopped"
+            )
+
     def _together(self, queries: Sequence[Query], depth: int) -> Iterator[Returned]:
         """Yield the answers to questions asked together; if that fails, each is asked alone and fails alone."""
         stop_if_interrupted()

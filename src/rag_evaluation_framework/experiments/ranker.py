@@ -140,12 +140,7 @@ class Ranker:
             tops = self._tops(hits, self._ranked(first, worked))
         for text, said in self._said.items():
             note(text if len(said) == 1 else f"{text} (questions: {len(said)})")
-        not_asked = sum(failure == NOT_ASKED for failure in failures.values())
-        if not_asked:
-            note(
-                f"stopped: {not_asked} of {len(queries)} questions were not asked, as {self._asker.abandoned} before "
-                f"them had no answer within {self.asking.timeout:g} s and could not be stopped"
-            )
+        self._asker.note_stop([*failures.values()].count(NOT_ASKED), len(queries))
         unfilled = {cutoff: ended & worked for cutoff, ended in self.cutter.unfilled(hits).items()}
         for text in self._notes(hits, deepest, worked, unfilled):
             note(text)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args
 
@@ -21,7 +22,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.time_limit import checked_timeout
+from rag_evaluation_framework._support.time_limit import checked_limit
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.failures import OnError
@@ -106,7 +107,9 @@ class Asking(BaseModel, frozen=True):
     """How many questions are asked side by side; your own retriever has to allow it. Coroutines do, and functions that
     are safe to call from several threads. Results do not depend on it."""
 
-    timeout: Annotated[float | None, Field(gt=0), BeforeValidator(checked_timeout), Option(metavar="SECONDS")] = None
+    timeout: Annotated[
+        float | None, Field(gt=0), BeforeValidator(partial(checked_limit, "timeout")), Option(metavar="SECONDS")
+    ] = None
     """How long one question may take, in seconds; one that takes longer has failed. None for any time. A coroutine is
     cancelled; a function cannot be stopped, and goes on in a thread that is left behind. After the third of these no
     other question is asked: those that are left fail."""
