@@ -16,7 +16,7 @@ class Provider:
     """A provider, and how its SDK is configured.
 
     Attributes:
-        name: What people call it.
+        name: What people call it; in lower case, the package of its SDK and the extra that installs it.
         keys: The environment variables that may hold the key, the first of which is told.
         address: The environment variable that may hold another address.
         url: The address without one.

@@ -116,7 +116,7 @@ def sdk_client(
         http: Any = require("httpx", extra=package, needed_by=needed_by)
         connections = http.Client(timeout=timeout, follow_redirects=True)
         made = sdk.ClientV2(**asked, httpx_client=connections)
-    else:  # the two SDKs that are made in one way
+    else:  # the clients of the two other SDKs are called like the provider, and made in one way
         connections = sdk.DefaultHttpxClient()
         headers = {} if provider.is_known(url) else _without_environment(provider, asked["api_key"], sdk.Omit())
         made = getattr(sdk, provider.name)(**asked, max_retries=0, http_client=connections, default_headers=headers)
