@@ -24,7 +24,7 @@ FLOORS = (
     {"experiments"},
     {"analysis", "attribution", "synthesis"},
     {"gates"},
-    {"integrations", "reports", "demo", "loopback"},
+    {"integrations", "report", "demo", "loopback"},
     {"cli", "__main__"},
     {"testing"},  # for people who write components: it may import everything, and nothing imports it
 )

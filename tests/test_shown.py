@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import reports
+from rag_evaluation_framework import report
 from rag_evaluation_framework._outside import json_text, one_line
 from rag_evaluation_framework.results.summary import Summary
 from support.poison import HARMFUL, POISON, words
@@ -140,10 +140,10 @@ def shown_in_python(poisoned, comparison, quotes):
     yield "HTML of a comparison", comparison._repr_html_()
     yield "Markdown", result.summary().as_markdown()
     yield "Markdown of a comparison", comparison.summary().as_markdown()
-    yield "terminal", terminal(reports.show_result, result)
-    yield "weakest", terminal(reports.show_worst, result, corpus, 9)
-    yield "several", terminal(reports.show_comparison, [(POISON, POISON, result)] * 2, result.score_names)
-    yield "quotes", terminal(reports.show_quotes, quotes)
+    yield "terminal", terminal(report.show_result, result)
+    yield "weakest", terminal(report.show_worst, result, corpus, 9)
+    yield "several", terminal(report.show_comparison, [(POISON, POISON, result)] * 2, result.score_names)
+    yield "quotes", terminal(report.show_quotes, quotes)
     yield "error", str(rag.RagEvalError(POISON))
 
 
@@ -267,9 +267,9 @@ def test_what_is_shown_of_long_texts_is_bounded():
     summary = result.summary()
     showings = [
         *(repr(result), str(result.queries[0]), result._repr_html_()),
-        *(summary.as_markdown(), summary.as_text(), terminal(reports.show_result, result)),
-        *(terminal(reports.show_worst, result, corpus, 9), repr(result.compare(result))),
-        *(terminal(reports.show_comparison, [(long, long, result)], result.score_names),),
+        *(summary.as_markdown(), summary.as_text(), terminal(report.show_result, result)),
+        *(terminal(report.show_worst, result, corpus, 9), repr(result.compare(result))),
+        *(terminal(report.show_comparison, [(long, long, result)], result.score_names),),
     ]
     assert [len(text) for text in showings if len(text) > LONG / 4] == []
     assert all("characters left out" in " ".join(text.split()) for text in showings)
@@ -285,6 +285,6 @@ def test_of_many_notes_the_first_are_shown_and_the_others_counted(poisoned):
 
 def test_of_many_rows_of_quotes_the_first_are_shown_and_the_others_counted(quotes):
     many = replace(quotes, rows=quotes.rows * 1000)
-    for text in (str(many), many.summary(), terminal(reports.show_quotes, many)):
+    for text in (str(many), many.summary(), terminal(report.show_quotes, many)):
         assert text.count("missing ") <= 300
         assert re.search(r"… and \d,\d+ more", text)

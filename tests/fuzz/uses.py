@@ -13,9 +13,10 @@ from rich.console import Console
 from tests.fuzz import samples
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import experiments, rankings, reports
+from rag_evaluation_framework import experiments, rankings
 from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
 from rag_evaluation_framework.errors import RagEvalError
+from rag_evaluation_framework.report import show_quotes, show_result, show_worst
 from rag_evaluation_framework.results.record import question_lines
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
@@ -65,8 +66,8 @@ def printed(result: Any, console_of: Any = None) -> None:
         shown(what, text)
     if console_of is not None:
         console = Console(width=100, record=True, file=_Nowhere())
-        reports.show_result(console, result)
-        reports.show_worst(console, result, console_of, 3)
+        show_result(console, result)
+        show_worst(console, result, console_of, 3)
         shown("the tables", console.export_text())
 
 
@@ -152,7 +153,7 @@ def quotes(file: Path) -> None:
     check = rag.check_quotes(file, samples.corpus())
     shown("the quotes", f"{check}\n{check.summary()}")
     console = Console(width=100, record=True, file=_Nowhere())
-    reports.show_quotes(console, check)
+    show_quotes(console, check)
     shown("the table of quotes", console.export_text())
     use_dataset(check.dataset(), file.parent, "token")
 

@@ -30,7 +30,7 @@ from rag_evaluation_framework import (
     save_dataset,
 )
 from rag_evaluation_framework.errors import ResultError
-from rag_evaluation_framework.reports.terminal import show_worst
+from rag_evaluation_framework.report.terminal import show_worst
 
 TEXT, OTHER = (
     "Refunds take at most 14 working days in all countries.",

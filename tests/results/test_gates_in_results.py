@@ -8,7 +8,7 @@ import pytest
 
 from rag_evaluation_framework import load_result
 from rag_evaluation_framework.errors import ResultError
-from rag_evaluation_framework.reports import gates_as_junit
+from rag_evaluation_framework.report import gates_as_junit
 from rag_evaluation_framework.results import GateVerdict
 from rag_evaluation_framework.results.gate_verdict import told_gates
 from support.gated_runs import run

@@ -36,7 +36,7 @@ from rag_evaluation_framework.data import Hit, QueryId, QueryText, Skipped
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
-from rag_evaluation_framework.reports.terminal import show_worst
+from rag_evaluation_framework.report.terminal import show_worst
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
 

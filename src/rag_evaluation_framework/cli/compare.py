@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import analysis, reports, results
+from rag_evaluation_framework import analysis, report, results
 from rag_evaluation_framework._outside import json_text, one_line
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework.cli import paths
@@ -126,11 +126,11 @@ def _told_of_two(
     if sliced:
         record["slices"] = {name: [analysis.slice_record(one) for one in found] for name, found in sliced.items()}
     pages = [
-        reports.difference(compared, before, after, score, worst),
+        report.difference(compared, before, after, score, worst),
         *(analysis.slices_page(name, found, cluster) for name, found in sliced.items()),
     ]
     return _Told(
-        "diff", record, analysis.pages_as_markdown(pages), lambda console: reports.show_differences(console, pages)
+        "diff", record, analysis.pages_as_markdown(pages), lambda console: report.show_differences(console, pages)
     )
 
 
@@ -159,7 +159,7 @@ def _told_of_many(
         "leaderboard",
         record,
         analysis.pages_as_markdown(pages),
-        lambda console: reports.show_leaderboard(console, pages),
+        lambda console: report.show_leaderboard(console, pages),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, labelling, reports
+from rag_evaluation_framework import data, labelling, report
 from rag_evaluation_framework._outside import json_text
 from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework.cli import paths
@@ -106,13 +106,13 @@ class _Update:
     def show(self, documents: rag.Corpus) -> None:
         """Print every label and every question to which something was done."""
         console = stdout()
-        reports.show_changes(console, self.found.changed, documents)
+        report.show_changes(console, self.found.changed, documents)
         if self.additions is not None:
-            reports.show_quotes(console, self.additions.check)
+            report.show_quotes(console, self.additions.check)
             for kind, queries in (("added", self.additions.added), ("corrected", self.additions.corrected)):
                 ids = {query.id for query in queries}
                 entries = [entry for entry in self.dataset if entry.query.id in ids]
-                reports.show_questions(console, kind, entries, documents)
+                report.show_questions(console, kind, entries, documents)
 
     def counted(self) -> list[str]:
         """Return what was done, and what the dataset has now."""

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import inspection, reports
+from rag_evaluation_framework import inspection, report
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.dataset_file import chunks_of, read_dataset
@@ -30,4 +30,4 @@ def info(
     if as_json:
         print_json({"dataset": str(dataset), **described.record()})
     else:
-        reports.show_dataset(stdout(), described)
+        report.show_dataset(stdout(), described)

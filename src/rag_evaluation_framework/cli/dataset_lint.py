@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import inspection, reports
+from rag_evaluation_framework import inspection, report
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.dataset_file import chunks_of, read_dataset, write_dataset
@@ -40,17 +40,17 @@ def lint(
     registry = chunks_of(chunks)
     loaded = read_dataset(dataset, documents, registry)
     fixed, written = _fixed(loaded, documents, dataset) if fix else (None, "")
-    report = inspection.lint_dataset(loaded if fixed is None else fixed.dataset, documents, registry, budget, k)
+    found = inspection.lint_dataset(loaded if fixed is None else fixed.dataset, documents, registry, budget, k)
     with arriving(written) if written else nullcontext():
         if as_json:
             told = None if fixed is None else {**fixed.record(), "written": written}
-            print_json({"dataset": str(dataset), "fixed": told, **report.record()})
+            print_json({"dataset": str(dataset), "fixed": told, **found.record()})
         else:
             if fixed is not None:
-                reports.show_fixes(stdout(), fixed)
+                report.show_fixes(stdout(), fixed)
                 print_text(written)
-            reports.show_lint(stdout(), report)
-    if report.problems:
+            report.show_lint(stdout(), found)
+    if found.problems:
         raise Found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import integrations, reports
+from rag_evaluation_framework import integrations, report
 from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework.cli import paths
@@ -51,13 +51,13 @@ def push(
     loaded = read_dataset(dataset, documents, chunks_of(chunks))
     if documents is not None:
         loaded = loaded.with_corpus(documents)
-    report = integrations.push_dataset(loaded, name, description=description, delete_missing=delete_missing)
-    with arriving(report.counted()):
+    pushed = integrations.push_dataset(loaded, name, description=description, delete_missing=delete_missing)
+    with arriving(pushed.counted()):
         if as_json:
-            print_json({"dataset": str(dataset), **report.record()})
+            print_json({"dataset": str(dataset), **pushed.record()})
         else:
-            print_text(f"{name_line(report.name)}{' (new)' if report.is_new else ''}: {report.url}")
-            _show(stdout(), report)
+            print_text(f"{name_line(pushed.name)}{' (new)' if pushed.is_new else ''}: {pushed.url}")
+            _show(stdout(), pushed)
 
 
 def pull(
@@ -108,21 +108,21 @@ def _check_output(output: Path) -> None:
         raise ConfigError(f"--output {output} already exists and is not overwritten; choose another name, or move it")
 
 
-def _show(console: Console, report: PushReport) -> None:
+def _show(console: Console, pushed: PushReport) -> None:
     rows = {
-        "created": report.created,
-        "updated": report.updated,
-        "edited in LangSmith": report.edited,
-        "unchanged": report.unchanged,
-        "deleted": report.deleted,
-        "only in LangSmith": report.missing,
+        "created": pushed.created,
+        "updated": pushed.updated,
+        "edited in LangSmith": pushed.edited,
+        "unchanged": pushed.unchanged,
+        "deleted": pushed.deleted,
+        "only in LangSmith": pushed.missing,
     }
     for heading, ids in rows.items():
         if ids or heading in ("created", "updated", "unchanged"):
-            reports.print_wrapped(console, _listed(ids), _NAMES, heading, "dim")
-    if report.left_out:
-        told = f"{', '.join(map(one_line, report.left_out))}: in the file only"
-        reports.print_wrapped(console, told, _NAMES, "not kept", "dim")
+            report.print_wrapped(console, _listed(ids), _NAMES, heading, "dim")
+    if pushed.left_out:
+        told = f"{', '.join(map(one_line, pushed.left_out))}: in the file only"
+        report.print_wrapped(console, told, _NAMES, "not kept", "dim")
 
 
 def _listed(ids: tuple[str, ...]) -> str:

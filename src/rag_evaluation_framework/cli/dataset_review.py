@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import annotation, data, reports
+from rag_evaluation_framework import annotation, data, report
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
@@ -111,7 +111,7 @@ def _tell_begin(
             "dataset update` finds labels again in documents that were edited."
         )
     for line in lines:
-        reports.print_wrapped(stdout(), line, 0)
+        report.print_wrapped(stdout(), line, 0)
 
 
 def _next(counts: annotation.ReviewCounts, dataset: Path, options: str) -> str:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 import rag_evaluation_framework as rag
 import rag_evaluation_framework._support as support
-from rag_evaluation_framework import analysis, reports, results
+from rag_evaluation_framework import analysis, report, results
 from rag_evaluation_framework import demo as built_in
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support import interrupts
@@ -127,7 +127,7 @@ def _show(
     console.print(
         f"A handbook of {len(corpus)} documents, {len(dataset)} questions with verbatim answers.", style="dim"
     )
-    reports.show_comparison(console, rows, _SCORES)
+    report.show_comparison(console, rows, _SCORES)
     if whole:
         _show_verdict(console, rows, corpus)
     if missing:
@@ -150,7 +150,7 @@ def _show_verdict(console: Console, rows: list[Row], corpus: rag.Corpus) -> None
     console.print("A fixed number of results favours large chunks.\n")
     best = max(rows, key=lambda row: row[2].metrics[_AT_BUDGET] or 0.0)
     console.print(f"In detail: {best[0]}, {best[1]}", style="dim")
-    reports.show_worst(console, best[2], corpus, 5)
+    report.show_worst(console, best[2], corpus, 5)
 
 
 def _verdict(rows: list[Row], tied: TiedWithBest, where: str) -> str:

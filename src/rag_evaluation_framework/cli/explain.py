@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import reports, results
+from rag_evaluation_framework import report, results
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import components_print_to_stderr, print_json
@@ -54,7 +54,7 @@ def explain(
         if as_json:
             print_json(attribution.record())
         else:
-            reports.show_attribution(console, attribution, worst)
+            report.show_attribution(console, attribution, worst)
         return
     before: Any = None if baseline is None else rag.load_result(results.find_run(baseline, root or store.ROOT))
     with components_print_to_stderr():
@@ -62,4 +62,4 @@ def explain(
     if as_json:
         print_json(explanation.record())
     else:
-        reports.show_explanation(console, explanation)
+        report.show_explanation(console, explanation)

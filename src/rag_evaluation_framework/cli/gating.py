@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import gates, reports, results
+from rag_evaluation_framework import gates, report, results
 from rag_evaluation_framework._outside import json_text
 from rag_evaluation_framework._support.files import checked_path, from_home, open_at_once, write_over
 from rag_evaluation_framework.cli.compare import record_of
@@ -92,7 +92,7 @@ class Gating:
         compared = self.compared(result)
         if self.baseline is None or not isinstance(compared, rag.Comparison):
             return {}
-        page = reports.gated_difference(compared, self.baseline, result)
+        page = report.gated_difference(compared, self.baseline, result)
         inside = replace(page, gates=()).as_markdown()  # the page around it has them
         below = "\n".join(f"#{line}" if line.startswith("#") else line for line in inside.splitlines())
         return {
@@ -139,7 +139,7 @@ class Gating:
         runs = {"baseline": self.baseline, "run": result}
         hashes = (f"dataset of the {name}: sha256 {run.config['dataset']['hash']}" for name, run in runs.items() if run)
         try:
-            write_over(self.junit, reports.gates_as_junit(result, problems, (*notes, *hashes)))
+            write_over(self.junit, report.gates_as_junit(result, problems, (*notes, *hashes)))
         except OSError as error:
             return (f"--junit {self.junit}: cannot be written ({store.reason(error)}); choose another file",)
         return ()

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import providers, registry, reports, synthesis
+from rag_evaluation_framework import providers, registry, report, synthesis
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework.cli import generate_options as options
 from rag_evaluation_framework.cli import generators, paths, run_options
@@ -103,7 +103,7 @@ def _show_estimate(estimate: synthesis.Estimate, *, as_json: bool) -> None:
     if as_json:
         print_json(asdict(estimate))
     else:
-        reports.show_estimate(stdout(), estimate)
+        report.show_estimate(stdout(), estimate)
 
 
 def _run(work: Callable[[], object], generator: synthesis.SyntheticDataGenerator[Any]) -> providers.Usage:
@@ -137,10 +137,10 @@ def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.U
 def _show(
     generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: str, chunker: str | None
 ) -> None:
-    reports.show_funnel(stdout(), generator.funnel)
-    reports.show_rejections(stdout(), generator.rejections, generator.failed)
+    report.show_funnel(stdout(), generator.funnel)
+    report.show_rejections(stdout(), generator.rejections, generator.failed)
     failed = [replace(each, messages=tuple(map(as_options, each.messages))) for each in generator.failed]
-    reports.show_failed(stdout(), failed)
+    report.show_failed(stdout(), failed)
     for each in usage.models:
         print_text(each.told)
     if generator.llm.kept is not None and (used := generator.llm.kept.used):

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, labelling, reports, results
+from rag_evaluation_framework import data, labelling, report, results
 from rag_evaluation_framework._outside import harmless, one_line, shown
 from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.unfinished import remove_abandoned
@@ -169,7 +169,7 @@ def _settings(config: Path, corpus: Path, glob: str, target: Path) -> str:
 
 def _show(check: labelling.QuoteCheck) -> None:
     console = stdout()
-    reports.show_quotes(console, check)
+    report.show_quotes(console, check)
     if check.skipped:
         console.print(labelling.skipped_questions(check.skipped), style="yellow")
 

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 from rich.console import Console
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import annotation, reports
+from rag_evaluation_framework import annotation, report
 from rag_evaluation_framework.cli.label_page import Passages
 from rag_evaluation_framework.cli.output import print_text
 from rag_evaluation_framework.cli.typed import Stop, typed_line
@@ -85,10 +85,8 @@ class Answers:
     def _trimmed(self, passage: rag.CharacterSpan, title: str, question: str) -> rag.CharacterSpan:
         print_text("")
         sentences = annotation.sentences_of(passage, self._corpus)
-        reports.show_sentences(
-            self._console, f"{title}{reports.named_place(passage, self._corpus)}", sentences, question
-        )
-        reports.print_wrapped(self._console, _TRIM, 0)
+        report.show_sentences(self._console, f"{title}{report.named_place(passage, self._corpus)}", sentences, question)
+        report.print_wrapped(self._console, _TRIM, 0)
         return _asked(self._console, _TRIM_HELP, lambda typed: annotation.trimmed(typed, passage, self._corpus))
 
     def _with_copies(self, answers: list[Places], passages: Sequence[Places]) -> list[Places]:
@@ -106,8 +104,8 @@ class Answers:
                 copies = annotation.copies_of(place, passages, self._corpus)
                 copies = tuple(copy for copy in copies if not any(map(copy.overlaps, (*places, *declined))))
                 if copies:
-                    reports.show_copies(self._console, place, copies, self._corpus)
-                    reports.print_wrapped(self._console, _JOIN, 0)
+                    report.show_copies(self._console, place, copies, self._corpus)
+                    report.print_wrapped(self._console, _JOIN, 0)
                     if _asked(self._console, _JOIN_HELP, _is_joined):
                         places = (*places, *copies)
                         answers = annotation.absorbed(answers, places)
@@ -153,4 +151,4 @@ def _asked(console: Console, help_text: str, read: Callable[[str], T]) -> T:
         try:
             return read(typed)
         except InputError as error:
-            reports.print_wrapped(console, str(error), 0)
+            report.print_wrapped(console, str(error), 0)

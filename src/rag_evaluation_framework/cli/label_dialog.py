@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from rag_evaluation_framework import annotation, reports
+from rag_evaluation_framework import annotation, report
 from rag_evaluation_framework.cli.label_answers import Answers, ChooseAgain, Later
 from rag_evaluation_framework.cli.label_page import Passages
 from rag_evaluation_framework.cli.output import print_text
@@ -74,14 +74,14 @@ class Dialog:
             if typed == "q":
                 raise Stop
             if typed == "?":
-                reports.print_wrapped(self._console, _ASK_HELP, 0)
+                report.print_wrapped(self._console, _ASK_HELP, 0)
             elif typed == "b":
                 if self._session.questions:
                     return len(self._session.questions) - 1
                 print_text("There is no question before this one.")
             elif len(typed) < 2:
                 told = f"{'Nothing was typed' if not typed else 'That is no question'}. {_ASK_HELP}"
-                reports.print_wrapped(self._console, told, 0)
+                report.print_wrapped(self._console, told, 0)
             else:
                 return self._session.ask(typed)
 
@@ -90,13 +90,13 @@ class Dialog:
         question = self._session.questions[number]
         total, labelled = len(self._session.questions), self._session.labelled
         print_text(f"\nQuestion {number + 1} of {total}, {labelled} labelled:")
-        reports.show_question(self._console, question.query, question.truth, question.skipped, self._pool.corpus)
+        report.show_question(self._console, question.query, question.truth, question.skipped, self._pool.corpus)
         print_text("")
         passages = Passages(self._pool, self._console, question.query.text)
         passages.search(question.query.text)
         while True:
             print_text("")
-            reports.print_wrapped(self._console, _KEYS, 0)
+            report.print_wrapped(self._console, _KEYS, 0)
             typed = typed_line("> ")
             match typed.lower():
                 case "q":
@@ -128,25 +128,25 @@ class Dialog:
         question = self._session.questions[number]
         has_label = question.truth is not None or any(label.quote for label in question.skipped)
         what = "this question and its label" if has_label else "this question"
-        reports.print_wrapped(self._console, f"Remove {what}? Enter: yes. Anything else: no, it stays.", 0)
+        report.print_wrapped(self._console, f"Remove {what}? Enter: yes. Anything else: no, it stays.", 0)
         if typed_line("> "):
             return False
         self._session.remove(number)
-        reports.print_wrapped(self._console, f"Removed: {what}.", 0)
+        report.print_wrapped(self._console, f"Removed: {what}.", 0)
         return True
 
     def _search(self, passages: Passages, words: str) -> None:
         if words:
             passages.search(words)
         else:
-            reports.print_wrapped(self._console, "expected words behind the slash, such as /refund to a card", 0)
+            report.print_wrapped(self._console, "expected words behind the slash, such as /refund to a card", 0)
 
     def _is_settled(self, number: int, typed: str, passages: Passages) -> bool:
         """Label a question with what was typed, and return whether it is done with, or left for later."""
         try:
             choice = annotation.parse_choice(typed, passages.shown)
         except InputError as error:
-            reports.print_wrapped(self._console, str(error), 0)
+            report.print_wrapped(self._console, str(error), 0)
             return False
         try:
             answers = self._answers.of(choice, passages, self._session.questions[number].query.text)
@@ -158,5 +158,5 @@ class Dialog:
             return True
         self._session.label(number, answers, passages.record())
         self._later.discard(self._session.questions[number].query.id)
-        reports.show_saved(self._console, answers)
+        report.show_saved(self._console, answers)
         return True

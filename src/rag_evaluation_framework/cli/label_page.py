@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import annotation, reports
+from rag_evaluation_framework import annotation, report
 from rag_evaluation_framework.cli.output import components_print_to_stderr
 
 
@@ -52,21 +52,21 @@ class Passages:
         with components_print_to_stderr():
             found = self._pool.found(words)
         for problem in found.problems:
-            reports.print_wrapped(self._console, problem, 0)
+            report.print_wrapped(self._console, problem, 0)
         self._answered |= found.answered
         self._left = [*found.passages]
         if not self._left:
             told = "No passage was found. /other words searches with other words, 0 says that there is no answer."
-            reports.print_wrapped(self._console, told, 0)
+            report.print_wrapped(self._console, told, 0)
             return
         self.more()
 
     def more(self) -> None:
         """Show the next page."""
-        size = reports.fitting(self._console)
+        size = report.fitting(self._console)
         if not self._left:
             told = "There are no more passages for these words. /other words searches with other words."
-            reports.print_wrapped(self._console, told, 0)
+            report.print_wrapped(self._console, told, 0)
             return
         self._page, self._left = self._left[:size], self._left[size:]
         for passage in self._page:
@@ -77,4 +77,4 @@ class Passages:
         """Show the page that was shown last."""
         numbered = {self._numbers[passage]: passage for passage in self._page}
         counts = {number: len(self._pool.copies(passage)) for number, passage in numbered.items()}
-        reports.show_passages(self._console, numbered, self._words, self._pool.corpus, counts)
+        report.show_passages(self._console, numbered, self._words, self._pool.corpus, counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from rag_evaluation_framework import annotation, reports
+from rag_evaluation_framework import annotation, report
 from rag_evaluation_framework._outside import harmless
 from rag_evaluation_framework.cli.output import print_text
 from rag_evaluation_framework.cli.typed import Stop, typed_line
@@ -100,7 +100,7 @@ class ReviewDialog:
                     self._tell("The question is open, and as the file has it.")
                     self._show(number)
                 case "m", "":
-                    self._show_answers(number, reports.ExcerptSize(*_MORE))
+                    self._show_answers(number, report.ExcerptSize(*_MORE))
                 case "s", "":
                     return self._leave(number, "Left for later.")
                 case "?", "":
@@ -124,18 +124,18 @@ class ReviewDialog:
         print_text("")
         self._tell(f"Question {number + 1:,} of {len(session.questions):,} ({session.counts()}):")
         query = session.questions[number].query
-        reports.show_reviewed(self._console, query, session.review(number), self._checks.findings(number))
+        report.show_reviewed(self._console, query, session.review(number), self._checks.findings(number))
 
-    def _show_answers(self, number: int, size: reports.ExcerptSize) -> None:
+    def _show_answers(self, number: int, size: report.ExcerptSize) -> None:
         entry, dropped = self._session.questions[number], self._session.review(number).dropped_answers
-        reports.show_answers(self._console, entry, dropped, self._checks.texts, size)
+        report.show_answers(self._console, entry, dropped, self._checks.texts, size)
 
-    def _fitting(self, answers: int) -> reports.ExcerptSize:
+    def _fitting(self, answers: int) -> report.ExcerptSize:
         """Return how much of each of so many answers fits on a page."""
         fewest, most = _LINES
         each = (self._console.height - _OVERHEAD) // max(answers, 1)
         lines = min(max(each // 4, fewest), most)
-        return reports.ExcerptSize(self._console.width * min(max(each - 2 * lines, fewest), 2 * most), lines)
+        return report.ExcerptSize(self._console.width * min(max(each - 2 * lines, fewest), 2 * most), lines)
 
     def _toggle(self, number: int, typed: str) -> None:
         try:
@@ -164,4 +164,4 @@ class ReviewDialog:
             self._show_question(number)
 
     def _tell(self, text: str) -> None:
-        reports.print_wrapped(self._console, text, 0)
+        report.print_wrapped(self._console, text, 0)

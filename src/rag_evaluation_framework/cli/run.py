@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import experiments, gates, reports, results, retrievers
+from rag_evaluation_framework import experiments, gates, report, results, retrievers
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli import run_options as options
@@ -142,10 +142,10 @@ def _tell(
             _show(result, corpus, worst)
             if before is not None and isinstance(compared, rag.Comparison):
                 stdout().print()
-                reports.show_difference(stdout(), reports.difference(compared, before, result, worst=worst))
+                report.show_difference(stdout(), report.difference(compared, before, result, worst=worst))
             if result.gates:
                 stdout().print()
-                reports.show_gates(stdout(), result.gates)
+                report.show_gates(stdout(), result.gates)
     if isinstance(problem, SaveFailed):
         raise ResultError(*_told(problem)) from problem
     if problem is not None:
@@ -156,8 +156,8 @@ def _tell(
 
 def _show(result: rag.EvaluationResult[Any], corpus: rag.Corpus, worst: int) -> None:
     console = stdout()
-    reports.show_result(console, result)
-    reports.show_worst(console, result, corpus, worst)
+    report.show_result(console, result)
+    report.show_worst(console, result, corpus, worst)
     if result.folder is not None:
         console.print(f"\nSaved to {one_line(str(result.folder))}", soft_wrap=True)
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import rankings as rank_files
-from rag_evaluation_framework import reports
+from rag_evaluation_framework import report
 from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.cli import paths, run_options
@@ -133,7 +133,7 @@ def _show(console: Console, scored: list[Scored]) -> None:
     """Print one column per file, as many side by side as fit: the means, the best in green, and the counts."""
     names = list(scored[0][1].columns)
     counted = [name for name in _COUNTS if any(counts[name] for _, _, counts in scored)]
-    means = [reports.best_in_green([scores.mean[name] for _, scores, _ in scored], _number) for name in names]
+    means = [report.best_in_green([scores.mean[name] for _, scores, _ in scored], _number) for name in names]
     counts = [[Text(str(counts[name]), style="dim") for _, _, counts in scored] for name in counted]
     rows = [
         *(Text(name_line(name)) for name in names),
@@ -141,8 +141,8 @@ def _show(console: Console, scored: list[Scored]) -> None:
     ]
     room = console.width - max(row.cell_len for row in rows) - _EDGES - _GAP
     headers = map(Text, _headers([_name(path, scored) for path, _, _ in scored], room))
-    columns = map(reports.Column, headers, zip(*means, *counts, strict=True))
-    reports.show_table(console, [reports.Column(Text(), rows)], list(columns), section=len(names))
+    columns = map(report.Column, headers, zip(*means, *counts, strict=True))
+    report.show_table(console, [report.Column(Text(), rows)], list(columns), section=len(names))
     for name in counted:
         console.print(Text(f"{name.replace('_', ' '):<18}  {_COUNTS[name]}", style="dim"))
 
@@ -180,7 +180,7 @@ def _show_questions(console: Console, scored: list[Scored]) -> None:
         queries = [name_line(query_id) for query_id in scores.query_ids]
         longest = min(max(map(cell_len, ("question", *queries))), _LONGEST_QUESTION)
         widths = {name: max(len(name), 6) for name in scores.columns}
-        for part in reports.side_by_side([*widths.values()], console.width - longest - 2, gap=2):
+        for part in report.side_by_side([*widths.values()], console.width - longest - 2, gap=2):
             names = list(widths)[part]
             columns = [map(_number, scores.per_query(name).values()) for name in names]
             if part.start:

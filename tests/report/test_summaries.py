@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from rag_evaluation_framework.reports import show_difference
+from rag_evaluation_framework.report import show_difference
 from rag_evaluation_framework.results.summary import Summary
 
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from rag_evaluation_framework import Corpus, Document, check_quotes
-from rag_evaluation_framework.reports import show_quotes
+from rag_evaluation_framework.report import show_quotes
 
 PAGE = "Press OK. Then wait. Press OK. Then go.\n"
 

@@ -10,7 +10,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
 from rag_evaluation_framework.quotes.suggestions import Suggestion
-from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
+from rag_evaluation_framework.report.wrapped import print_wrapped, quoted
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 _MOST_QUOTES = 100

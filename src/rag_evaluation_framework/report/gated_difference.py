@@ -9,7 +9,7 @@ from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.gates.measuring import found_score
 from rag_evaluation_framework.gates.uncounted import not_compared_by_reason, why_no_score
-from rag_evaluation_framework.reports.summaries import difference
+from rag_evaluation_framework.report.summaries import difference
 from rag_evaluation_framework.results.gate_verdict import GateVerdict, gate_rows, told_gates
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, SummaryTable

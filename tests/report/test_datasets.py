@@ -15,10 +15,10 @@ from rag_evaluation_framework import (
     Document,
     Query,
     TokenLevelGroundTruth,
-    reports,
 )
 from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.inspection import describe_dataset, fix_dataset, lint_dataset
+from rag_evaluation_framework.report import show_dataset, show_lint
 
 
 def terminal(show, value, width=100):
@@ -46,7 +46,7 @@ def test_nothing_that_is_told_of_a_dataset_acts_on_a_terminal(poisoned):
         assert len(report.counts) >= 4
         fixed = fix_dataset(dataset, at_hand)
         told = [*map(str, report.findings), *map(str, fixed.fixes), *map(repr, (report, info, fixed)), str(report)]
-        told += [terminal(reports.show_lint, report), terminal(reports.show_dataset, info)]
+        told += [terminal(show_lint, report), terminal(show_dataset, info)]
         for text in told:
             assert not HARMFUL.search(text), text
             assert len(text) < 20_000
@@ -55,7 +55,7 @@ def test_nothing_that_is_told_of_a_dataset_acts_on_a_terminal(poisoned):
 @pytest.mark.parametrize("show", ["lint", "dataset"])
 def test_markup_is_shown_as_it_is(poisoned, show):
     dataset, corpus = poisoned
-    shown = {"lint": (reports.show_lint, lint_dataset), "dataset": (reports.show_dataset, describe_dataset)}
+    shown = {"lint": (show_lint, lint_dataset), "dataset": (show_dataset, describe_dataset)}
     print_it, make = shown[show]
     text = re.sub(r"\s+", " ", terminal(print_it, make(dataset, corpus), 400))
     assert "[bold]b[/bold]" in text

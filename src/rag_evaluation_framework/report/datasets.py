@@ -10,7 +10,7 @@ from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetIn
 from rag_evaluation_framework.inspection.fixing import FixedDataset
 from rag_evaluation_framework.inspection.lint_report import LintReport
 from rag_evaluation_framework.inspection.meanings import MEANINGS
-from rag_evaluation_framework.reports.wrapped import print_wrapped
+from rag_evaluation_framework.report.wrapped import print_wrapped
 
 _UNDEFINED = "–"
 _MOST_COLUMNS = 10

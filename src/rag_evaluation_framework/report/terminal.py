@@ -15,9 +15,9 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
-from rag_evaluation_framework.reports.summaries import show_summary, show_summary_table
-from rag_evaluation_framework.reports.tables import Column, show_table
-from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted, shortened
+from rag_evaluation_framework.report.summaries import show_summary, show_summary_table
+from rag_evaluation_framework.report.tables import Column, show_table
+from rag_evaluation_framework.report.wrapped import print_wrapped, quoted, shortened
 from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import SKIPPED, number

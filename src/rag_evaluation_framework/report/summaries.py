@@ -10,8 +10,8 @@ from rich.text import Text
 
 from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.data.score_table import full_name
-from rag_evaluation_framework.reports.tables import Column, show_table
-from rag_evaluation_framework.reports.wrapped import print_wrapped
+from rag_evaluation_framework.report.tables import Column, show_table
+from rag_evaluation_framework.report.wrapped import print_wrapped
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, SummaryTable
 

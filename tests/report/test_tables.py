@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from rag_evaluation_framework.reports import Column, best_in_green, show_table, side_by_side
+from rag_evaluation_framework.report import Column, best_in_green, show_table, side_by_side
 
 
 def printed(width, words, numbers, section=None):

@@ -8,7 +8,7 @@ from tests.support.poison import HARMFUL, POISON
 
 from rag_evaluation_framework import TOKEN, CharacterSpan, Corpus, Dataset, Document, Query, TokenLevelGroundTruth
 from rag_evaluation_framework.labelling import relabel
-from rag_evaluation_framework.reports import show_changes, show_questions
+from rag_evaluation_framework.report import show_changes, show_questions
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
 PAGE = f"{FIRST} {SECOND} Write to us.\n"

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
-from rag_evaluation_framework.reports import fitting, show_passages, show_sentences
+from rag_evaluation_framework.report import fitting, show_passages, show_sentences
 
 WORDS = " ".join(f"word{number}" for number in range(100))
 TEXT = f"{WORDS}\nRefunds are \x1b[31mpaid[/] here. {WORDS}"

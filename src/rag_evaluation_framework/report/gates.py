@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rag_evaluation_framework._outside import fit_to_show, one_line
-from rag_evaluation_framework.reports.wrapped import print_wrapped
+from rag_evaluation_framework.report.wrapped import print_wrapped
 from rag_evaluation_framework.results.gate_verdict import CountsAs, GateVerdict, told_gates
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.result_summary import failure_notes

@@ -12,8 +12,8 @@ from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.label_change import LabelChange
-from rag_evaluation_framework.reports.quotes import folder_of, print_below, show_nearest
-from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
+from rag_evaluation_framework.report.quotes import folder_of, print_below, show_nearest
+from rag_evaluation_framework.report.wrapped import print_wrapped, quoted
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 _MOST_SHOWN = 200

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from rag_evaluation_framework.attribution.attribution import Attribution
 from rag_evaluation_framework.attribution.explanation import Explanation, Line, Style
-from rag_evaluation_framework.reports.summaries import show_summary
-from rag_evaluation_framework.reports.wrapped import print_wrapped
+from rag_evaluation_framework.report.summaries import show_summary
+from rag_evaluation_framework.report.wrapped import print_wrapped
 
 _STYLES: Mapping[Style, str] = {
     "": "",

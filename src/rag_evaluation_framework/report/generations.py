@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from rag_evaluation_framework._outside import name_line, one_line
-from rag_evaluation_framework.reports.tables import Column, show_table
-from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
+from rag_evaluation_framework.report.tables import Column, show_table
+from rag_evaluation_framework.report.wrapped import print_wrapped, quoted
 from rag_evaluation_framework.synthesis.candidates import Rejection
 from rag_evaluation_framework.synthesis.estimate import Estimate
 from rag_evaluation_framework.synthesis.failures import FailedRequests

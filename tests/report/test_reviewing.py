@@ -19,8 +19,8 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import REVIEW, Review
 from rag_evaluation_framework.inspection import lint_dataset
 from rag_evaluation_framework.inspection.labelled_text import LabelTexts
-from rag_evaluation_framework.reports import ExcerptSize, show_answers, show_reviewed
-from rag_evaluation_framework.reports.excerpts import show_excerpt
+from rag_evaluation_framework.report import ExcerptSize, show_answers, show_reviewed
+from rag_evaluation_framework.report.excerpts import show_excerpt
 
 LINES = "one\ntwo\n\nthree four five\n\nsix\nseven\n"
 SIZE = ExcerptSize(200, 2)

@@ -9,8 +9,8 @@ from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.inspection.dataset_info import Spread
 from rag_evaluation_framework.inspection.public_figures import PublicQuestions
 from rag_evaluation_framework.inspection.quality import DatasetQuality
-from rag_evaluation_framework.reports.tables import Column, show_table
-from rag_evaluation_framework.reports.wrapped import print_wrapped
+from rag_evaluation_framework.report.tables import Column, show_table
+from rag_evaluation_framework.report.wrapped import print_wrapped
 
 _UNDEFINED = "–"
 _NOT_TOLD = (

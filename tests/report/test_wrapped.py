@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
+from rag_evaluation_framework.report.wrapped import print_wrapped, quoted
 
 
 def printed(text, *arguments, width=20):

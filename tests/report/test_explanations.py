@@ -7,7 +7,7 @@ from rich.console import Console
 
 from rag_evaluation_framework import Attribution, RecursiveCharacterChunker, TokenLevelEvaluation
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.reports import show_attribution, show_explanation
+from rag_evaluation_framework.report import show_attribution, show_explanation
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.reviews import REVIEW, Review
 from rag_evaluation_framework.inspection.findings import Finding
 from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, units_of
-from rag_evaluation_framework.reports.excerpts import ExcerptSize, show_excerpt
-from rag_evaluation_framework.reports.quotes import folder_of
-from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
+from rag_evaluation_framework.report.excerpts import ExcerptSize, show_excerpt
+from rag_evaluation_framework.report.quotes import folder_of
+from rag_evaluation_framework.report.wrapped import print_wrapped, quoted
 
 _FIRST = ("strategy", "persona", "difficulty", "query_type", "style", "source_docs", "generation_model")
 _UNTOLD = (REVIEW, "prompt_versions")  # what nobody can judge a question by
