@@ -32,6 +32,14 @@ LOOSE = {"__init__", "_outside", "__main__", "errors", "types"}
 DOORS = {  # what reaches upwards: imported for type checkers only, if at all; the registry loads it, by a string
     ("results.result", "analysis.comparison"),  # result.compare
     ("results.result", "attribution.explaining"),  # result.explain
+    ("results.result", "report.pages.result"),  # print(result), and notebooks
+    ("analysis.comparison", "report.pages.comparison"),  # the same, for what is made of results
+    ("analysis.leaderboard", "report.pages.leaderboard"),
+    ("attribution.attribution", "report.pages.causes"),
+    ("attribution.explanation", "report.pages.explanation"),
+    ("report.page", "report.terminal"),  # loaded when a page is shown in this way
+    ("report.page", "report.markdown"),
+    ("report.page", "report.html"),
     ("experiments.evaluation_dataset", "integrations.langsmith_pull"),  # langsmith_dataset_name=
     ("experiments.evaluation", "integrations.publishing"),  # the same, for the results
     ("synthesis.saving", "integrations.langsmith_push"),  # upload_to_langsmith=

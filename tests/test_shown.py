@@ -17,7 +17,8 @@ from rich.console import Console
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import report
 from rag_evaluation_framework._outside import json_text, one_line
-from rag_evaluation_framework.results.summary import Summary
+from rag_evaluation_framework.report.html import whole_file
+from support.pages import lines, table
 from support.poison import HARMFUL, POISON, words
 
 METRIC = "m<b>|*x*`~~s~~[bold]_y_"
@@ -140,9 +141,10 @@ def shown_in_python(poisoned, comparison, quotes):
     yield "HTML of a comparison", comparison._repr_html_()
     yield "Markdown", result.summary().as_markdown()
     yield "Markdown of a comparison", comparison.summary().as_markdown()
-    yield "terminal", terminal(report.show_result, result)
-    yield "weakest", terminal(report.show_worst, result, corpus, 9)
-    yield "several", terminal(report.show_comparison, [(POISON, POISON, result)] * 2, result.score_names)
+    yield "terminal", terminal(report.show, result.summary())
+    yield "weakest", terminal(report.show, report.result_page(result, corpus, 9))
+    yield "several", terminal(report.show, rag.compare(result, result, result).summary())
+    yield "file", whole_file(report.result_page(result, corpus, 9))
     yield "quotes", terminal(report.show_quotes, quotes)
     yield "error", str(rag.RagEvalError(POISON))
 
@@ -168,6 +170,9 @@ def test_a_terminal_shows_markup_as_it_is(poisoned, comparison, quotes, name):
     assert ":smile:" in text
 
 
+POINTS = {"x1", "x2", "y1", "y2", "cx", "cy", "r"}
+
+
 class Tags(HTMLParser):
     def __init__(self):
         super().__init__()
@@ -175,7 +180,7 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
-        assert not attrs
+        assert {name for name, _ in attrs} <= {"class", "scope", "viewbox", "role", "aria-label", *POINTS}
 
     def handle_data(self, data):
         self.texts.append(data)
@@ -185,7 +190,9 @@ class Tags(HTMLParser):
 def test_in_html_texts_are_texts(poisoned, comparison, of):
     page = Tags()
     page.feed({"result": poisoned[0], "comparison": comparison}[of]._repr_html_())
-    assert page.tags <= {"div", "strong", "br", "table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+    drawn = {"svg", "line", "circle"}
+    own = {"div", "style", "h1", "h2", "p", "span", "table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+    assert page.tags <= own | drawn
     assert any(words(POISON) in text for text in page.texts)
 
 
@@ -196,10 +203,16 @@ def rendered(markdown):
     strange = [token.type for token in tokens if re.sub("_(open|close)$", "", token.type) not in own]
     texts = []
     for token in tokens:
-        strange += [child.type for child in token.children or () if child.type != "text"]
+        strange += [child.type for child in token.children or () if child.type not in ("text", *own_inside(child))]
         if token.type == "inline":
             texts.append("".join(child.content for child in token.children))
     return texts, strange
+
+
+def own_inside(token):
+    """The marks of a verdict and of what stands before a line, and drawn intervals."""
+    drawn = token.type == "code_inline" and not re.sub("[·├─┤●┊]", "", token.content)
+    return ("strong_open", "strong_close", *(["code_inline"] * drawn))
 
 
 @pytest.mark.parametrize("of", ["result", "comparison"])
@@ -207,13 +220,9 @@ def test_a_page_of_markdown_holds_the_words_and_nothing_but_them(poisoned, compa
     summary = {"result": poisoned[0], "comparison": comparison}[of].summary()
     texts, strange = rendered(summary.as_markdown())
     assert not strange
-    assert {
-        summary.title,
-        *summary.headline,
-        *(cell for row in (*summary.rows, *summary.worst) for cell in row),
-        *summary.notes,
-        *summary.facts,
-    } <= set(texts)
+    scores = table(summary, "Scores")
+    told = [line.removeprefix("! ") for line in lines(summary)]
+    assert {summary.title, *told, *(cell for row in (scores.header, *scores.rows) for cell in row)} <= set(texts)
     assert any(words(POISON) in text for text in texts)
 
 
@@ -226,22 +235,30 @@ BLOCKS = [
 
 @pytest.mark.parametrize("text", BLOCKS)
 def test_markdown_makes_nothing_of_a_text_wherever_it_stands(text):
-    summary = Summary(text, (text, text), ("", text), ((text, text),), (text, text), text, ((text,) * 3,), (text,))
-    texts, strange = rendered(summary.as_markdown())
+    page = report.Page(
+        text,
+        (
+            report.Lines((report.line(text), report.line(text))),
+            report.Lines((report.line(text, indent=2), report.line(text, indent=4)), text),
+            report.Table((text, text), ((text, text),), text, (text,)),
+        ),
+    )
+    texts, strange = rendered(page.as_markdown())
     assert not strange
-    plain = one_line(text)
-    assert texts.count(plain) == 2 + 1 + 2 + 2 + 1 + 3 + 1 + 1
+    assert texts.count(one_line(text)) == 1 + 2 + 3 + 6
 
 
 @pytest.mark.parametrize("text", ["http://a.b", "www.a.b", "https://a.b/c?d=1"])
 def test_an_address_in_markdown_is_no_link_of_github(text):
-    summary = Summary(text, (), ("",), (), (), "", (), ())
-    assert text not in summary.as_markdown()
+    assert text not in report.Page(text, (report.Lines((report.line(text),)),)).as_markdown()
 
 
 def test_what_is_in_words_stays_readable_in_markdown():
-    summary = Summary("span_recall@5 of my-data (v1.2)", (), ("",), (), (), "", (), ())
-    assert summary.as_markdown().startswith("# span_recall@5 of my-data (v1.2)\n")
+    assert (
+        report.Page("span_recall@5 of my-data (v1.2)", ())
+        .as_markdown()
+        .startswith("# span_recall@5 of my-data (v1.2)\n")
+    )
 
 
 @pytest.mark.parametrize("ascii_only", [False, True])
@@ -267,9 +284,9 @@ def test_what_is_shown_of_long_texts_is_bounded():
     summary = result.summary()
     showings = [
         *(repr(result), str(result.queries[0]), result._repr_html_()),
-        *(summary.as_markdown(), summary.as_text(), terminal(report.show_result, result)),
-        *(terminal(report.show_worst, result, corpus, 9), repr(result.compare(result))),
-        *(terminal(report.show_comparison, [(long, long, result)], result.score_names),),
+        *(summary.as_markdown(), summary.as_text(), terminal(report.show, result.summary())),
+        *(terminal(report.show, report.result_page(result, corpus, 9)), repr(result.compare(result))),
+        repr(rag.compare(result, result, result)),
     ]
     assert [len(text) for text in showings if len(text) > LONG / 4] == []
     assert all("characters left out" in " ".join(text.split()) for text in showings)

@@ -24,6 +24,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.analysis.clusters import clusters_of
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.report.pages.strength import independence
 from rag_evaluation_framework.results.clusters import Clusters
 from rag_evaluation_framework.statistics import paired_differences
 
@@ -42,19 +43,19 @@ def test_questions_of_one_document_are_one_cluster_by_their_first_label():
 def test_with_fewer_than_six_documents_each_question_counts_by_itself_and_the_verdict_is_about_these():
     five = Clusters.of([(span(f"d{number % 5}"),) for number in range(100)], "token-level")
     assert five.numbers is None
-    assert five.described("intervals", 100) == (
+    assert independence(five, "intervals", 100) == (
         "of these 5 documents only, with other documents it may differ: intervals, questions taken as independent"
     )
     six = Clusters.of([(DocumentId(f"d{number % 6}"),) for number in range(20)], "document-level")
-    assert six.described("intervals", 6) == "intervals, questions on one document taken together (6 documents)"
+    assert independence(six, "intervals", 6) == "intervals, questions on one document taken together (6 documents)"
     chunks = Clusters.of([(f"chunk_{number:012x}",) for number in range(50)], "chunk-level")
-    assert chunks.described("intervals", 50) == "intervals, questions taken as independent"
+    assert independence(chunks, "intervals", 50) == "intervals, questions taken as independent"
 
 
 def test_some_of_the_questions_may_be_in_few_documents():
     clusters = Clusters.of([(span(f"d{number}"),) for number in range(7)] * 2, "token-level")
     assert clusters.among(np.arange(1, 14)).numbers.tolist() == [1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6]
-    assert clusters.among(np.array([0, 2, 7])).described("intervals", 3) == (
+    assert independence(clusters.among(np.array([0, 2, 7])), "intervals", 3) == (
         "of these 2 documents only, with other documents it may differ: intervals, questions taken as independent"
     )
 
@@ -128,7 +129,7 @@ def test_how_many_questions_it_would_take_is_told_where_something_was_seen(resul
         )
         for values in (start, start + change)
     )
-    assert ("as is seen here, with" in repr(one.compare(other))) == is_told
+    assert ("as is seen here, with" in one.compare(other).summary().as_markdown()) == is_told
 
 
 def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
@@ -144,7 +145,7 @@ def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
     (alone,) = paired_differences(deltas, comparison.clusters.numbers)
     assert asdict(test) == pytest.approx(asdict(alone))
     assert (test.pairs, test.clusters) == (50, 25)
-    assert "questions on one document taken together (25 documents)" in repr(comparison)
+    assert "questions on one document taken together (25 documents)" in comparison.summary().as_markdown()
     assert not any("report alone" in told for told in comparison.notes)
     reports: list[EvaluationResult[CharacterSpan]] = []
     for name, run in (("a", before), ("b", after)):

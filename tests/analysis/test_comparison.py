@@ -37,6 +37,8 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import QueryId, QueryText, Skipped
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.labelling import relabel
+from rag_evaluation_framework.report import comparison_notes
+from support.pages import lines, table
 
 CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)])
 TRUTH = {"a": [(0, 10)], "b": [(0, 20)], "c": [(0, 40)], "none": [], "d": [(50, 60)], "bad": [(0, 10)]}
@@ -166,8 +168,7 @@ def test_added_removed_and_changed_queries_are_listed_and_not_compared():
     assert comparison.deltas == {"span_recall@1": {"a": -1.0}}
     assert list(comparison.questions) == ["a", "moved", "reworded", "answered"]
     assert "the dataset is not the same" in comparison.notes
-    text = repr(comparison)
-    assert comparison.notes == comparison.summary().notes
+    text = comparison.summary().as_markdown()
     assert "questions of the candidate only, not compared: 1 (fresh)" in text
     assert "questions of the baseline only, not compared: 1 (gone)" in text
     assert "questions whose wording or truth changed, not compared: 3 (moved, reworded, answered)" in text
@@ -477,11 +478,12 @@ def test_each_row_stands_on_the_questions_that_have_its_score_in_both():
     before, after = run(10, metrics=shaky(20)), run(5, metrics=shaky(40), failing=["bad"])
     comparison = before.compare(after)
     assert [set(column) for column in comparison.deltas.values()] == [{"a", "b", "c", "d"}, {"a", "d"}]
-    _, _, _, _, _, _, recall, other, note, *of_runs = repr(comparison).splitlines()
-    assert recall.split()[:2] == ["span_recall@1", "4"]
-    assert other.split() == ["shaky@1", "2", "1.000", "1.000", "+.000", "-.842", "+.842", "1.000", "0/0"]
-    assert note == "! answerable questions that failed, and are not compared: 0 before, 1 after"
-    assert {line.split()[1] for line in of_runs} == {"before:", "after:"}
+    recall, other = table(comparison.summary(), "Scores").rows
+    assert recall[:2] == ("span_recall@1", "4")
+    assert other == ("shaky@1", "2", "1.000", "1.000", "+.000", "-.842 +.842", "1.000", "0/0")
+    note, *of_runs = comparison_notes(comparison)
+    assert note == "answerable questions that failed, and are not compared: 0 before, 1 after"
+    assert {told.split()[0] for told in of_runs} == {"before:", "after:"}
 
 
 def test_a_question_whose_budget_is_not_available_in_one_result_is_not_in_that_row():
@@ -491,7 +493,7 @@ def test_a_question_whose_budget_is_not_available_in_one_result_is_not_in_that_r
     before = evaluate(naming, dataset(TRUTH), k=1, budgets=["5ch"], metrics=[SpanRecall()])
     assert "means of only 3 of 5 scored questions: span_recall@5ch" in repr(before)
     comparison = before.compare(run(10, budgets=["5ch"]))
-    rows = {row[0]: row[1:4] for row in comparison.summary().rows}
+    rows = {row[0]: row[1:4] for row in table(comparison.summary(), "Scores").rows}
     assert rows == {"span_recall@1": ("5", "0.350", "0.550"), "span_recall@5ch": ("3", "0.292", "0.292")}
     assert set(comparison.deltas["span_recall@5ch"]) == {"b", "c", "bad"}
 
@@ -564,7 +566,7 @@ def test_scores_of_one_name_whose_metrics_have_other_parameters_are_not_compared
     comparison = load_result(before.save(tmp_path / "before"), TOKEN).compare(after)
     assert list(comparison.deltas) == ["span_recall@1"]
     assert comparison.incomparable == comparison.record()["incomparable"] == {name: reason}
-    assert f"not comparable: {name} ({reason})" in comparison.summary().notes
+    assert f"not comparable: {name} ({reason})" in comparison_notes(comparison)
     board = compare(before, after, run(10, name="third", metrics=[SpanRecall(), make(one)]))
     assert list(board.score_names) == ["span_recall@1"]
     assert f"first 10 (2): not comparable: {name} ({reason})" in board.notes
@@ -629,28 +631,29 @@ def test_notes_of_the_runs_are_shown_by_run_and_means_at_a_budget_that_was_not_f
     before = load_result(few(20, "few").save(tmp_path / "before"), TOKEN)
     after = few(95, "enough")
     assert before.unfilled == {"span_recall@90ch": 6}
-    assert [cell[:6] for cell in before.summary().rows[0][1:]] == ["0.700 ", "0.275 ", "0.700†"]
+    assert [row[1] for row in table(before.summary(), "Scores").rows] == ["0.700", "0.275", "0.700†"]
     comparison = before.compare(after)
-    rows = {row[0]: row[2:4] for row in comparison.summary().rows}
+    rows = {row[0]: row[2:4] for row in table(comparison.summary(), "Scores").rows}
     assert rows["span_recall@90ch"] == ("0.700†", "1.000")
     assert all("†" not in cell for name in ("span_recall@1", "span_recall@5ch") for cell in rows[name])
-    notes = comparison.summary().notes
+    notes = comparison_notes(comparison)
     assert f"before: {EARLY}" in notes
     assert f"before: {NOWHERE}" in notes
     assert not any(EARLY in note and not note.startswith("before") for note in notes)
     record = comparison.record()
     assert record["baseline"]["unfilled"] == {"span_recall@90ch": 6}
     assert (EARLY in record["baseline"]["notes"], record["candidate"]["unfilled"]) == (True, {})
-    assert f"both: {EARLY}" in few(20, "few").compare(few(30, "other")).summary().notes
+    assert f"both: {EARLY}" in comparison_notes(few(20, "few").compare(few(30, "other")))
 
 
 def test_a_leaderboard_shows_the_notes_of_its_runs_and_marks_what_was_not_filled():
     runs = few(95, "enough"), few(20, "few"), few(30, "other")
     board = compare(*runs)
-    first, scores, curve = board.pages("span_recall@90ch")
+    page = board.summary("span_recall@90ch")
+    first, scores, curve = (table(page, title) for title in ("By ", "All scores", "span_recall by budget"))
     means = {row[0][2:]: row[1] for row in first.rows}
     assert ({name: cell.endswith("†") for name, cell in means.items()}) == {"enough": False, "few": True, "other": True}
-    assert f"few, other: {EARLY}" in first.notes
+    assert f"! few, other: {EARLY}" in lines(page, "Notes")
     assert [cell.count("†") for row in scores.rows for cell in row if row[0] == "span_recall@90ch"] == [0, 0, 0, 1, 1]
     assert [cell.count("†") for row in curve.rows for cell in row] == [0, 0, 0, 0, 0, 1, 0, 0, 1]
     told = {run["name"]: (EARLY in run["notes"], run["unfilled"]) for run in board.record()["runs"]}
@@ -674,10 +677,9 @@ def test_renamed_ids_and_empty_answers_are_told_apart_in_a_comparison(labels):
 
     fine, renamed, other, empty = returning(*names), returning("d-0", "d-1", "d-2"), returning("d0"), returning()
     told = f"after: 0 of 6 ids match a label, such as 'd-0'; labels are such as '{labels}'"
-    assert told in fine.compare(renamed).summary().notes
-    assert (
-        "after: the retriever returned no results for any question that did not fail (2 of 2)"
-        in fine.compare(empty).summary().notes
+    assert told in comparison_notes(fine.compare(renamed))
+    assert "after: the retriever returned no results for any question that did not fail (2 of 2)" in comparison_notes(
+        fine.compare(empty)
     )
     assert not any("match a label" in note or "no results" in note for run in (fine, other) for note in run.all_notes)
 
@@ -741,25 +743,32 @@ def test_loaded_results_compare_as_those_that_were_saved(tmp_path, comparison):
 
 
 def test_the_comparison_reads_as_a_table_with_everything_that_makes_it_doubtful(comparison):
-    assert repr(comparison).splitlines() == [
+    text = comparison.summary().as_text(120).splitlines()
+    assert text[:7] == [
         "first 5 against first 20",
+        "span_recall@1 0.625 → 0.219, -.406 (95 % interval -.994 +.994, p .250): no difference beyond chance",
+        "span_recall@1: 0 improved, 3 regressed, 1 unchanged",
         "before: scored 5 of 5 answerable questions (0 skipped, 0 failed)",
         "after: scored 4 of 5 answerable questions (0 skipped, 1 failed)",
-        "of this document only, with other documents it may differ: intervals of 95 %, p by flipping signs, "
-        "questions taken as independent",
+        "",
+        "Notes",
+    ]
+    notes = "! answerable questions that failed, and are not compared: 0 before, 1 after"
+    assert [notes, "! after: bad: retrieve: ConnectionError: gone away"] == text[7:9]
+    assert "span_recall@1  4   0.625  0.219  -.406  -.994 +.994  .250  0/3  ├" in "\n".join(text)
+    assert lines(comparison.summary(), "Runs") == [
+        "of this document only, with other documents it may differ: intervals of 95 %, p by flipping signs, questions "
+        "taken as independent",
         "span_recall@1: with so few questions no true change would be found",
-        "               n  before  after  delta     interval     p  +/-",
-        "span_recall@1  4   0.625  0.219  -.406  -.994 +.994  .250  0/3",
-        "! answerable questions that failed, and are not compared: 0 before, 1 after",
-        "! after: bad: retrieve: ConnectionError: gone away",
     ]
 
 
 def test_the_page_of_a_comparison_names_the_greatest_losses():
-    lines = run(20).compare(run(5)).summary().as_markdown().replace("\\_", "_").splitlines()
-    assert lines[0] == "# first 5 against first 20"
-    assert "| -0.750 | b | b |" in lines
-    assert lines.index("| -0.750 | b | b |") < lines.index("| -0.500 | a | a |")
+    page = run(20).compare(run(5)).summary()
+    assert page.title == "first 5 against first 20"
+    assert lines(page, "Questions that got worse by span_recall@1") == [
+        *("-0.750 b (b)", "-0.500 a (a)", "-0.500 bad (bad)", "-0.375 c (c)")
+    ]
 
 
 def test_a_comparison_becomes_a_data_frame_of_one_row_per_query(comparison):
@@ -778,8 +787,9 @@ def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
     assert "<table>" in html
     assert "<script" not in html
     assert html.count("&lt;script&gt;") == 3
-    assert "<br>after: scored 6 of 6 answerable questions (0 skipped, 0 failed)<br>of this document only" in html
-    assert "<th>interval</th>" in html
+    assert "after: scored 6 of 6 answerable questions (0 skipped, 0 failed)" in html
+    assert "of this document only" in html
+    assert '<th scope="col">interval</th>' in html
 
 
 def test_a_record_is_strict_json_with_every_score_and_every_question(comparison):

@@ -29,6 +29,7 @@ from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 from rag_evaluation_framework.statistics import optimism_of_best, tied_with_best
 from rag_evaluation_framework.statistics.power import detectable_change
+from support.pages import lines, table, titles
 
 QUESTIONS = 40
 CORPUS = Corpus([Document(DocumentId(f"d{number}"), "0123456789" * 10) for number in range(20)])
@@ -286,38 +287,39 @@ def test_the_record_is_json_with_all_of_it(board):
 
 
 def test_the_table_is_of_one_score_and_those_below_of_all(board):
-    lines = repr(board).splitlines()
-    assert lines[:4] == [
-        "3 runs by span_recall@1",
-        "40 questions that all runs have",
-        "intervals of 95 %, p by flipping signs, questions on one document taken together (20 documents)",
-        "deltas are from the baseline, base",
-    ]
-    assert "tied: 2 of 3 runs may be the best one (95 %, for all runs together)" in lines
+    page = board.summary()
+    told = lines(page)
+    assert page.title == "3 runs by span_recall@1"
+    assert told[0] == "No run is best by span_recall@1 beyond chance: 2 of 3 may be"
+    assert "40 questions that all runs have" in told
+    assert "intervals of 95 %, p by flipping signs, questions on one document taken together (20 documents)" in told
+    assert "deltas are from the baseline, base" in told
+    assert "tied: 2 of 3 runs may be the best one (95 %, for all runs together)" in told
     tests = board.tests["span_recall@1"]
     least = sorted(map(detectable_change, tests))
-    told = f"{least[0]:.3f} to {least[1]:.3f}, depending on the run,"
-    assert f"span_recall@1: a true change of {told} would be found 4 times in 5" in lines
-    assert f"the mean of the best is about {board.optimism():.3f} too high, as it was chosen as the highest" in lines
-    assert "each: scored 40 of 40 answerable questions (0 skipped, 0 failed)" in lines
-    table = [line.split() for line in lines[1:] if line[:2] in ("1 ", "2 ", "3 ")][:3]
-    assert [(row[1], row[-1]) for row in table] == [("best", "best"), ("near", "yes"), ("base", "no")]
-    assert table[2] == ["3", "base", f"{board.means['span_recall@1'][0]:.3f}", "–", "baseline", "–", "no"]
-    by_score = lines[lines.index("All scores, by the numbers of the runs; * tied with the best") :]
-    first = next(line.split() for line in by_score if line.startswith("span_recall@1 "))
+    found = f"{least[0]:.3f} to {least[1]:.3f}, depending on the run,"
+    assert f"span_recall@1: a true change of {found} would be found 4 times in 5" in told
+    assert f"the mean of the best is about {board.optimism():.3f} too high, as it was chosen as the highest" in told
+    assert "each: scored 40 of 40 answerable questions (0 skipped, 0 failed)" in told
+    rows = table(page, "By span_recall@1").rows
+    assert [(row[0], row[-1]) for row in rows] == [("1 best", "best"), ("2 near", "yes"), ("3 base", "no")]
+    assert rows[2] == ("3 base", f"{board.means['span_recall@1'][0]:.3f}", "–", "baseline", "–", "no")
+    first = table(page, "All scores, by the numbers of the runs; * tied with the best").rows[0]
     means = board.means["span_recall@1"]
-    assert first == ["span_recall@1", "40", f"{means[2]:.3f}*", f"{means[1]:.3f}*", f"{means[0]:.3f}"]
-    curve = lines[lines.index("span_recall by budget") :]
-    assert curve[1].split() == ["@10ch", "@20ch"]
-    assert curve[2].split() == ["1", "best", *(f"{board.means[f'span_recall@{size}ch'][2]:.3f}" for size in (10, 20))]
+    assert first == ("span_recall@1", "40", f"{means[2]:.3f}*", f"{means[1]:.3f}*", f"{means[0]:.3f}")
+    curve = table(page, "span_recall by budget")
+    assert curve.header == ("run", "@10ch", "@20ch")
+    assert curve.rows[0] == ("1 best", *(f"{board.means[f'span_recall@{size}ch'][2]:.3f}" for size in (10, 20)))
 
 
 def test_of_the_best_run_the_questions_are_named_that_it_lost(board, runs):
-    (page,) = [page for page in board.pages(worst=2) if page.worst]
-    assert page.worst_title == "Questions on which the best run is worse than the baseline by span_recall@1, 2 of 3"
-    assert page.worst == (("-0.200", "q8", "question 8"), ("-0.100", "q3", "question 3"))
-    assert board.pages("span_recall@20ch")[-1].worst_title.endswith("than the baseline by span_recall@20ch")
-    assert not any(page.worst for page in compare(runs[2], *runs[:2]).pages())
+    title = "Questions on which the best run is worse than the baseline by"
+    assert lines(board.summary(worst=2), f"{title} span_recall@1, 2 of 3") == [
+        "-0.200 question 8 (q8)",
+        "-0.100 question 3 (q3)",
+    ]
+    assert f"{title} span_recall@20ch" in titles(board.summary("span_recall@20ch"))
+    assert not [one for one in titles(compare(runs[2], *runs[:2]).summary()) if one.startswith(title)]
 
 
 def test_of_one_score_and_a_certain_winner_there_is_one_table_and_nothing_is_too_high(result):
@@ -325,7 +327,7 @@ def test_of_one_score_and_a_certain_winner_there_is_one_table_and_nothing_is_too
     board = compare(
         *(scoring(result, {"span_recall@1": scores + more}, name) for name, more in (("a", 0), ("b", 0.3), ("c", 0.7)))
     )
-    assert len(board.pages()) == 1
+    assert titles(board.summary()) == ["Notes", "By span_recall@1", "Runs"]
     assert board.optimism() == 0.0
     assert "too high" not in repr(board)
     assert [standing.is_tied for standing in board.standings()] == [True, False, False]
@@ -334,6 +336,6 @@ def test_of_one_score_and_a_certain_winner_there_is_one_table_and_nothing_is_too
 def test_markdown_and_html_hold_every_page(board):
     page = board.as_markdown("span_recall@20ch")
     assert page.startswith("# 3 runs by span_recall@20ch\n")
-    assert page.count("\n## ") == 4  # with the notes
+    assert page.count("\n## ") == 6  # with the notes, the questions that got worse, and the runs
     assert "\n## span_recall by budget\n" in page
     assert board._repr_html_().count("<table>") == 3

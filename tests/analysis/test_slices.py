@@ -16,9 +16,10 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.analysis.slices import ScoreChange, noted_slices, slices, slices_page
+from rag_evaluation_framework.analysis.slices import ScoreChange, noted_slices, slices
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.report import slices_table
 from rag_evaluation_framework.results.clusters import FEWEST, Clusters
 from rag_evaluation_framework.statistics import paired_differences
 
@@ -203,8 +204,8 @@ def test_documents_that_were_asked_for_are_clusters_in_slices_too():
     assert [one.test.clusters for one in slices("tag", values, default)] == [24, 24]
     by_one = [("lost",) if number < 8 else ("other",) for number in range(48)]
     assert noted({"tag": [*by_one]}, asked) == []
-    assert "fewer than 6 documents" in slices_page("tag", slices("tag", values, default)).headline[-1]
-    assert "fewer" not in slices_page("tag", slices("tag", values, asked), "document").headline[-1]
+    assert "fewer than 6 documents" in slices_table("tag", slices("tag", values, default)).lines[-1]
+    assert "fewer" not in slices_table("tag", slices("tag", values, asked), "document").lines[-1]
 
 
 def noted(labels, some):

@@ -146,14 +146,14 @@ class TestWithoutARemedy:
         told = Attribution.of(result, corpus=corpus, deep=deep, retriever=None if deep else fails)
         assert (told.depth, told.advice.change) == (None, "deeper_ranking")
         assert "6 of 6 questions are ranked otherwise than in the run" in told.notes[0]
-        assert "--deep" not in repr(told)
+        assert "--deep" not in told.summary().as_text(500)
 
     def test_a_pipeline_that_cannot_be_made_again_by_name(self, evaluation, corpus):
         """A function that is no retriever is named in the record, but not made again."""
         result = evaluation.run(retriever=RerankedRetriever(BM25Retriever(), keep), k=1)
         told = Attribution.of(result, corpus=corpus)
         assert f"cannot be made again by name, '{__name__}:keep'; give it with retriever=...)" in told.notes[0]
-        assert "--deep" not in repr(told)
+        assert "--deep" not in told.summary().as_text(500)
         with pytest.raises(ConfigError, match=r"cannot be made again.*retriever="):
             Attribution.of(result, corpus=corpus, deep=True)
 
@@ -183,7 +183,7 @@ class TestWithoutARemedy:
         assert told.notes[0].startswith(
             "the pipeline was not asked again (the run names chunks by a function of its own"
         )
-        assert "--deep" not in repr(told)
+        assert "--deep" not in told.summary().as_text(500)
 
 
 @pytest.mark.parametrize("today", [None, fails, first_documents(6)], ids=["none", "failing", "answering"])

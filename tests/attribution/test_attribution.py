@@ -178,7 +178,7 @@ class TestOfRuns:
     def test_a_saved_run_tells_the_same(self, run, tmp_path):
         again, live = Attribution.of(load_result(run.save(tmp_path / "run"))), Attribution.of(run)
         assert again.record() == live.record()
-        assert repr(again) == repr(live)
+        assert again.summary() == live.summary()
 
     def test_the_record_has_means_and_questions(self, run):
         record = Attribution.of(run).record()
@@ -191,7 +191,7 @@ class TestOfRuns:
 
     def test_printed_it_has_causes_ceilings_advice_and_the_worst_questions(self, run):
         attribution = Attribution.of(run)
-        text = repr(attribution)
+        text = attribution.summary().as_text(500)
         for said in ("lost span_recall@5", "not among the first 100", "split by the chunker", "What to change first"):
             assert said in text
         assert "<table>" in attribution._repr_html_()
@@ -205,7 +205,7 @@ class TestOfRuns:
         attribution = Attribution.of(result)
         assert attribution.advice is None
         assert attribution.worst() == []
-        assert "What to change first" not in repr(attribution)
+        assert "What to change first" not in attribution.summary().as_text(500)
 
     def test_the_score_is_a_recall_of_the_run(self, run):
         for score in ("span_precision@5", "span_recall@7", "nonsense@@", 5):
@@ -250,7 +250,7 @@ class TestRerankers:
         assert calls == []
         check_sums(attribution, result)
         assert attribution.lost["dropped_by_reranker"] > 0.3
-        assert f"without the reranker: {plain.metrics['span_recall@5']:.3f}" in repr(attribution)
+        assert f"without the reranker: {plain.metrics['span_recall@5']:.3f}" in attribution.summary().as_text(500)
         assert attribution.losses.without_reranker.mean() == pytest.approx(plain.metrics["span_recall@5"])
 
     def test_a_reranker_that_changes_nothing_drops_nothing(self, evaluation):
@@ -281,7 +281,7 @@ class TestRerankers:
         assert attribution.losses.without_reranker.mean() == pytest.approx(recall(chunks))
         assert attribution.advice.change == "candidates"
         row = int(attribution.losses.lost["not_a_candidate"].argmax())
-        explained = repr(result.explain(attribution.query_ids[row], score, retriever=few))
+        explained = result.explain(attribution.query_ids[row], score, retriever=few).summary().as_text(500)
         assert re.search(r"not among the reranker's candidates: rank \d+ before reranking", explained)
 
     def test_more_candidates_than_usual_are_asked_for(self, evaluation):
@@ -305,7 +305,7 @@ class TestAsking:
         assert attribution.depth is None
         assert "was not asked again" in attribution.notes[0]
         assert "give it with retriever=..." in attribution.notes[0]
-        assert "not among the results asked for" in repr(attribution)
+        assert "not among the results asked for" in attribution.summary().as_text(500)
         assert attribution.lost["not_retrieved"] == 0
         found = attribution.advice
         assert found.change == "deeper_ranking"
@@ -339,12 +339,12 @@ class TestAsking:
         assert not attribution.losses.asked.all()
         assert (attribution.losses.lost["not_retrieved"][~attribution.losses.asked] == 0).all()
         assert (attribution.losses.lost["not_asked_for"][attribution.losses.asked] == 0).all()
-        assert "best order of the first 100, where they are known" in repr(attribution)
+        assert "best order of the first 100, where they are known" in attribution.summary().as_text(500)
         check_sums(attribution, run)
 
     def test_where_all_is_ranked_otherwise_nothing_is_told_of_deeper_results(self, run):
         attribution = Attribution.of(run, retriever=lambda query, k: 1 // 0)
-        told = repr(attribution)
+        told = attribution.summary().as_text(500)
         assert (attribution.depth, attribution.lost["not_retrieved"]) == (None, 0)
         assert attribution.lost["not_asked_for"] > 0.3
         assert attribution.advice.change == "deeper_ranking"
@@ -361,7 +361,7 @@ class TestAsking:
         assert 0 < asked.sum() < len(asked)
         assert np.isnan(attribution.losses.without_reranker[~asked]).all()
         assert attribution.record()["without_reranker"] is None
-        assert "without the reranker:" not in repr(attribution)
+        assert "without the reranker:" not in attribution.summary().as_text(500)
         assert attribution.advice.change == "reranker"
 
     def test_of_questions_that_are_left_out_nothing_counts(self, evaluation):

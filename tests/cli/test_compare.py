@@ -59,7 +59,7 @@ def test_the_comparison_is_shown_with_counts_what_got_worse_and_where_the_runs_a
     assert lines[0] == "after against before"
     assert "span_recall@1: 1 improved, 1 regressed, 1 unchanged" in lines
     (row,) = [line.split() for line in lines if line.startswith(" span_recall@1 ")]
-    assert row == ["span_recall@1", "3", "0.667", "0.667", "+.000", "-.992", "+.992", "1.000", "1/1"]
+    assert row[:9] == ["span_recall@1", "3", "0.667", "0.667", "+.000", "-.992", "+.992", "1.000", "1/1"]
     worst = lines[lines.index("Questions that got worse by span_recall@1") + 1]
     assert re.fullmatch(r"-1\.000  invoices come when\? \(query_\w+\)", worst)
     assert [line.split()[:2] for line in lines[-2:]] == [
@@ -120,7 +120,7 @@ def test_the_files_hold_the_same_object_and_a_page(rag_eval, runs, folder):
     assert "\n- before: results whose text occurs more than once: 2;" in page
     assert "span_recall@1: 1 improved, 1 regressed, 1 unchanged\n" in page
     assert "## Questions that got worse by span_recall@1\n" in page
-    assert "| invoices come when? |" in page
+    assert "- **-1.000** invoices come when? (query_" in page
 
 
 def test_the_folder_is_told_as_it_was_given(rag_eval, runs):
@@ -231,7 +231,7 @@ def test_the_screen_fits_a_terminal_of_80_columns(run, folder):
     assert re.search(r"^! scores that are not in both", terminal.text, re.MULTILINE)
     assert [line for line in terminal.text.splitlines() if len(line) > 80] == []
     (header,) = [line.split() for line in terminal.text.splitlines() if line.split()[:1] == ["score"]]
-    assert header == ["score", "n", "before", "after", "delta", "interval", "p", "+/-"]
+    assert header[:8] == ["score", "n", "before", "after", "delta", "interval", "p", "+/-"]
 
 
 # --- several runs ---
@@ -249,9 +249,9 @@ def test_several_runs_are_one_table_by_a_score_with_all_scores_and_where_they_ar
     lines = outcome.out.splitlines()
     assert lines[0] == "3 runs by span_recall@1"
     rows = [line.split() for line in lines if line.startswith((" 1 ", " 2 ", " 3 "))][:3]
-    assert rows[0] == ["1", "good", "1.000", "+.333", "-.906", "+.906", "1.000", "best"]
-    assert rows[1] == ["2", "before", "0.667", "–", "baseline", "–", "yes"]
-    assert (rows[2][1], rows[2][-1]) == ("after", "yes")
+    assert rows[0][:8] == ["1", "good", "1.000", "+.333", "-.906", "+.906", "1.000", "best"]
+    assert rows[1][:7] == ["2", "before", "0.667", "–", "baseline", "–", "yes"]
+    assert (rows[2][1], rows[2][7]) == ("after", "yes")
     assert [line.split()[:2] for line in lines[-3:]] == [
         ["1:", f"{three[2]}"],
         ["2:", f"{three[0]}"],
@@ -278,7 +278,7 @@ def test_the_files_of_several_runs_hold_the_same_object_and_a_page(rag_eval, thr
     page = (folder / "board/leaderboard.md").read_text()
     assert page.startswith("# 3 runs by span_recall@1\n")
     assert "\n| 1 good | 1.000 |" in page
-    assert "\n## Run\n" in page
+    assert "\n## Runs\n" in page
     refused = rag_eval(*given)
     assert (refused.code, refused.out) == (2, "")
     assert "exists already, and nothing was overwritten" in refused.err

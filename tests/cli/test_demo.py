@@ -1,11 +1,12 @@
 import importlib.util
 import json
+import re
 
 import numpy as np
 import pytest
 
 from rag_evaluation_framework import TOKEN, compare, load_result
-from rag_evaluation_framework.cli import demo
+from rag_evaluation_framework.report.pages.demo import best_of
 from rag_evaluation_framework.statistics import tied_with_best
 
 pytestmark = pytest.mark.slow
@@ -70,21 +71,21 @@ def test_the_verdict_of_the_demo_is_the_tied_set(rates, said):
     scores = np.arange(100)[:, np.newaxis] < 100 * np.array(rates)
     tied = tied_with_best(scores.astype(float))
     rows = [("BM25", f"recursive {size}", None) for size in (250, 800, 2000)]
-    assert demo._verdict(rows, tied, "5 results") == said
+    assert best_of(rows, tied, "5 results") == said
 
 
 def test_no_sentence_of_the_demo_wraps_at_80_columns(rag_eval, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("NO_COLOR", "1")
-    lines = rag_eval("demo").out.splitlines()
-    first = next(number for number, line in enumerate(lines) if line.startswith("Chunk sizes"))
-    assert [line.strip() for line in lines[first : lines.index("", first)]] == [
-        "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch:",
-        "the results that fit into 4,000 characters of context, the last one truncated.",
-        "As far as 73 questions can tell (95 % confidence):",
+    lines = re.sub("\x1b\\[[0-9;]*m", "", rag_eval("demo").out).splitlines()
+    assert [line.strip() for line in lines[: lines.index("")]] == [
+        "How well does each chunker help retrieval find the answer?",
         "Behind at 5 results: BM25 250, LSA vectors 250, LSA vectors 800. The rest cannot",
         "be told apart.",
         "At equal context, no difference is large enough to name a best one.",
+        "As far as 73 questions can tell (95 % confidence).",
         "A fixed number of results favours large chunks.",
+        "A handbook of 32 documents, 78 questions with verbatim answers.",
     ]
+    assert max(map(len, lines[: lines.index("In detail: BM25, recursive 800")])) <= 80

@@ -43,13 +43,11 @@ def test_a_run_is_explained_by_cause(rag_eval, saved):
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
     assert lines[0] == "Where sentences lost span_recall@1"
-    assert lines[1:3] == [
-        "scored 3 of 3 answerable questions (0 skipped, 0 failed)",
-        "mean 0.667 of 3 questions, so 0.333 is missing",
-    ]
+    assert lines[1] == "mean 0.667 of 3 questions, so 0.333 is missing"
+    assert "scored 3 of 3 answerable questions (0 skipped, 0 failed)" in lines
     assert any(line.startswith("What to change first: ") for line in lines)
     (row,) = [line.split() for line in lines if line.startswith(" retrieved, but beyond the cutoff")]
-    assert row[-3:] == ["0.333", "100%", "1"]
+    assert row[5:8] == ["0.333", "100%", "1"]
     assert "Questions that lost most" in lines
 
 
@@ -83,10 +81,9 @@ def test_what_was_missed_is_shown_with_its_cause_and_neighbours(rag_eval, saved)
     lines = outcome.out.splitlines()
     assert "Behind the cutoff, with more of an answer" in lines
     assert any("100% retrieved, but beyond the cutoff: rank " in line for line in lines)
-    (missed,) = [line for line in lines if line.startswith("    missed")]
-    assert "first day. »Support helps.«" in missed
-    (chunks,) = [line for line in lines if line.startswith("    chunks")]
-    assert "holding it rank " in chunks
+    missed = lines[lines.index("Missed") + 1 :]
+    assert "holding it rank " in " ".join(missed[:2])
+    assert any("first day. »Support helps.«" in line for line in missed)
 
 
 def test_in_a_terminal_what_is_relevant_is_coloured(saved, folder):

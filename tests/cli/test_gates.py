@@ -40,7 +40,7 @@ def test_a_run_whose_gate_fails_is_shown_and_saved_with_its_gates(rag_eval, proj
     (verdict,) = load_result(run).gates
     assert (verdict.gate, verdict.verdict, verdict.measured) == ("recall@2 >= 0.9", "failed", 0.75)
     page = (run / "summary.md").read_text()
-    assert "## Gates\n\n| gate | verdict | measured |\n|---|---|---|\n| recall@2 \\>= 0.9 | failed | 0.750" in page
+    assert "## Gates\n\n- recall@2 \\>= 0.9 (--gate)\n  - failed: 0.750" in page
     printed = rag_eval(*FLAGS, "--gate", "recall@2 >= 0.9", "--json")
     assert printed.code == 1
     (told,) = json.loads(printed.out)["gates"]
@@ -264,7 +264,7 @@ def test_a_run_whose_gates_are_all_off_says_that_it_is_not_gated(rag_eval, proje
     ]
     assert '<skipped message="off: a threshold of 0 turns this gate off"' in (project / "gates.xml").read_text()
     page = (find_run("last", project / ".rag-eval") / "summary.md").read_text()
-    assert "| recall@2 \\>= 0 | off | a threshold of 0 turns this gate off |" in page
+    assert "- recall@2 \\>= 0 (min.recallAtK, --threshold)\n  - off: a threshold of 0 turns this gate off" in page
 
 
 @pytest.mark.parametrize("gate", ["recall@2 >= 0", "recall@2 <= 1", "recall@2 drop <= 1", "population(mrr@2) >= 0"])

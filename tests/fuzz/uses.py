@@ -16,7 +16,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, rankings
 from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
 from rag_evaluation_framework.errors import RagEvalError
-from rag_evaluation_framework.report import show_quotes, show_result, show_worst
+from rag_evaluation_framework.report import result_page, show, show_quotes
 from rag_evaluation_framework.results.record import question_lines
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
@@ -66,8 +66,7 @@ def printed(result: Any, console_of: Any = None) -> None:
         shown(what, text)
     if console_of is not None:
         console = Console(width=100, record=True, file=_Nowhere())
-        show_result(console, result)
-        show_worst(console, result, console_of, 3)
+        show(console, result_page(result, console_of, 3))
         shown("the tables", console.export_text())
 
 

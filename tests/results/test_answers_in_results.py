@@ -1,11 +1,9 @@
 """Answers with several places in results: kept, saved, shown and compared."""
 
 import hashlib
-import io
 import json
 
 import pytest
-from rich.console import Console
 
 from rag_evaluation_framework import (
     DOCUMENT,
@@ -30,7 +28,7 @@ from rag_evaluation_framework import (
     save_dataset,
 )
 from rag_evaluation_framework.errors import ResultError
-from rag_evaluation_framework.report.terminal import show_worst
+from rag_evaluation_framework.report import result_page
 
 TEXT, OTHER = (
     "Refunds take at most 14 working days in all countries.",
@@ -145,9 +143,8 @@ def test_chunks_that_hold_a_place_are_one():
 
 
 def test_the_worst_questions_tell_the_place_that_was_found_and_the_others(result):
-    out = io.StringIO()
-    show_worst(Console(file=out, width=200), result, CORPUS, 3)
-    assert "b.md first found at rank 2; 2 other places, in a.md, c.md" in out.getvalue()
+    shown = result_page(result, CORPUS, 3).as_text(200)
+    assert "b.md first found at rank 2; 2 other places, in a.md, c.md" in shown
 
 
 def test_spans_read_as_documents_keep_their_places():

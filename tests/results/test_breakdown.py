@@ -22,6 +22,7 @@ from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.gates import check_gates
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
+from support.pages import table
 
 CORPUS = Corpus([Document(DocumentId(name), "text") for name in ("yes", "no")])
 
@@ -63,16 +64,18 @@ def test_each_tag_has_its_mean_and_interval_the_lowest_first():
 
 
 def test_a_tag_of_which_no_question_is_scored_is_named():
-    (told,) = run(*BILLING, tagged(None, "unknown")).breakdowns
+    result = run(*BILLING, tagged(None, "unknown"))
+    (told,) = result.breakdowns
     assert told.unscored == ("unknown",)
-    assert "no question has the score: unknown" in told.table().lines
+    assert "no question has the score: unknown" in table(result.summary(), "hit@1 by tags").lines
 
 
 def test_of_many_tags_the_lowest_ten_are_shown_and_how_many_there_are():
-    (told,) = run(*(tagged(number % 2 == 0, f"tag {number:02}") for number in range(14))).breakdowns
+    result = run(*(tagged(number % 2 == 0, f"tag {number:02}") for number in range(14)))
+    (told,) = result.breakdowns
     assert list(told.means) == [f"tag {number:02}" for number in (1, 3, 5, 7, 9, 11, 13, 0, 2, 4)]
     assert told.values == 14
-    assert "the lowest first, 10 of 14" in told.table().lines
+    assert "the lowest first, 10 of 14" in table(result.summary(), "hit@1 by tags").lines
 
 
 def test_one_tag_or_none_is_no_breakdown():
@@ -103,7 +106,7 @@ def test_it_is_in_the_summary_the_report_and_what_is_loaded(tmp_path):
     result = run(*BILLING, tagged(True, "account"))
     page = result.summary().as_markdown()
     assert "## hit@1 by tags" in page
-    assert "| billing | 3 | 0.667 | .094–.992 |" in page
+    assert "| billing | 3 | 0.667 | .094–.992 | `" in page
     folder = result.save(tmp_path / "run")
     (record,) = json.loads((folder / "report.json").read_text(encoding="utf-8"))["breakdowns"]
     assert record["means"][0] == {

@@ -9,9 +9,10 @@ import pytest
 from rag_evaluation_framework import load_result
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.report import gates_as_junit
+from rag_evaluation_framework.report.pages.gates import counted
 from rag_evaluation_framework.results import GateVerdict
-from rag_evaluation_framework.results.gate_verdict import told_gates
 from support.gated_runs import run
+from support.pages import lines
 
 PASSED = GateVerdict("recall@1 >= 0.5", "--gate", "passed", "1.000, 8 questions", measured=1.0)
 LOST = GateVerdict("lost@1 <= 0 questions", "", "failed", "1 lost: q1", measured=1.0, queries=("q1",))
@@ -65,18 +66,20 @@ def test_what_verdicts_count_as():
 
 
 def test_gates_are_counted_the_gravest_first():
-    assert told_gates(GATED.gates) == "4 gates: 1 not measured, 1 failed, 1 inconclusive (counts as failed), 1 passed"
-    assert told_gates((PASSED,)) == "1 gate: 1 passed"
-    assert told_gates(()) == ""
+    assert counted(GATED.gates) == "4 gates: 1 not measured, 1 failed, 1 inconclusive (counts as failed), 1 passed"
+    assert counted((PASSED,)) == "1 gate: 1 passed"
+    assert counted(()) == ""
 
 
 def test_people_see_the_power_before_the_verdict():
-    page = GATED.summary().as_markdown()
-    assert "| gate | power | verdict | measured |\n" in page
-    assert "| power: not known | inconclusive (counts as failed) | 1.000, interval" in page
-    assert "there is no score \\<mrr@9\\>" in page
-    assert "  population(recall@1) >= 0.9; power: not known; inconclusive (counts as failed); 1.000" in repr(GATED)
-    assert "<li>mrr@9 &gt;= 0; not measured; there is no score &lt;mrr@9&gt;</li>" in GATED._repr_html_()
+    page = GATED.summary()
+    assert lines(page)[0] == "4 gates: 1 not measured, 1 failed, 1 inconclusive (counts as failed), 1 passed"
+    told = lines(page, "Gates")
+    at = told.index("population(recall@1) >= 0.9 (gates of the configuration)")
+    assert told[at + 1] == "power: not known"
+    assert told[at + 2].startswith("inconclusive (counts as failed): 1.000, interval")
+    assert "there is no score \\<mrr@9\\>" in page.as_markdown()
+    assert "there is no score &lt;mrr@9&gt;" in GATED._repr_html_()
 
 
 def test_what_xml_cannot_hold_is_replaced_in_junit():

@@ -1,7 +1,6 @@
 """What is known of the means of a result: their intervals, and other ways to average."""
 
 import json
-import re
 from math import fsum, sqrt
 from shutil import copy
 
@@ -27,8 +26,9 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.results.means import told_drop
+from rag_evaluation_framework.results.means import drop_found
 from rag_evaluation_framework.statistics import clopper_pearson, mean_scores, paired_differences, power
+from support.pages import lines
 
 
 def query(name):
@@ -95,8 +95,8 @@ def test_every_mean_has_an_interval_over_the_questions_that_it_is_of():
     assert (hit.low, hit.high) == clopper_pearson(3, 3)
     assert [recall] == mean_scores(found.scores.columns["span_recall@3"][:, None])
     assert (recall.questions, recall.clusters) == (3, 3)
-    assert "span_recall   0.708 " in repr(found)
-    assert "intervals of 95 %, questions taken as independent" in repr(found)
+    assert "span_recall@3  0.708 " in found.summary().as_text(500)
+    assert "intervals of 95 %, questions taken as independent" in found.summary().as_text(500)
 
 
 def test_zeros_of_questions_that_were_not_scored_are_in_it():
@@ -120,8 +120,8 @@ def test_questions_on_one_document_are_taken_together_if_there_are_many_document
     column = found.scores.columns["span_recall@1"][:, None]
     assert [found.statistics["span_recall@1"]] == mean_scores(column, found.clusters.numbers) != mean_scores(column)
     assert found.statistics["span_recall@1"].clusters == 25
-    assert "intervals of 95 %, questions on one document taken together (25 documents)" in repr(found)
-    told = next(line for line in repr(found).splitlines() if "a drop of 0.05" in line)
+    assert "intervals of 95 %, questions on one document taken together (25 documents)" in found.summary().as_text(500)
+    told = next(line for line in lines(found.summary()) if "a drop of 0.05" in line)
     share = power(0.05, found.statistics["span_recall@1"].standard_error, 25, 0.5)
     assert f"is found {share:.0%} of the time" in told
     assert told.startswith("span_recall@1: a drop of 0.05 is found 9% of the time, 80% with ")
@@ -143,20 +143,20 @@ def test_of_hits_a_drop_is_found_as_often_as_was_told(rate, questions, documents
     tests = paired_differences(np.isin(drawn, (0, 2)) - np.isin(drawn, (0, 1)) * 1.0, clusters, resamples=999)
     hits = np.repeat(np.arange(questions)[:, np.newaxis] < rate * questions, 30, axis=1).astype(float)
     means = mean_scores(np.random.default_rng(0).permuted(hits, axis=0), clusters)  # how hits fall on documents differs
-    told = [re.search(r"found (\d+)%", line) for mean in means for line in told_drop("span_hit", mean)]
+    told = [known[0] for known in map(drop_found, means) if known is not None]
     found = np.mean([test.p_value <= 0.05 for test in tests])
-    assert np.mean([int(one[1]) / 100 for one in told]) == pytest.approx(found, abs=within)
+    assert np.mean(told) == pytest.approx(found, abs=within)
 
 
 def test_a_mean_that_cannot_drop_so_far_has_no_power():
     hits = np.zeros((100, 1))
     hits[:4] = 1
-    assert told_drop("span_hit", *mean_scores(hits)) == []
+    assert drop_found(*mean_scores(hits)) is None
 
 
 def test_with_many_questions_no_more_are_asked_for():
     spans = {f"q{number}": SPANS["other"] if number % 9 else SPANS["short"] for number in range(300)}
-    told = next(line for line in repr(result(spans)).splitlines() if "a drop of 0.05" in line)
+    told = next(line for line in lines(result(spans).summary()) if "a drop of 0.05" in line)
     assert told == "span_recall@3: a drop of 0.05 is found 100% of the time (runs correlated by 0.5)"
 
 
@@ -171,7 +171,7 @@ def test_scores_that_no_question_has_are_in_no_statistics():
     assert found.statistics == {}
     assert found.micro == {"span_recall@3": None}
     assert found.per_document == {}
-    assert "span_recall      –" in repr(found)
+    assert lines(found.summary())[0] == "span_recall@3 –"
 
 
 def test_of_chunks_documents_are_not_known():
@@ -207,7 +207,7 @@ def test_one_question_has_no_spread_and_its_record_is_strict_json(tmp_path):
     found = result({"short": SPANS["short"]})
     report = json.loads((found.save(tmp_path / "run") / "report.json").read_text(), parse_constant=pytest.fail)
     assert report["statistics"]["span_recall@3"]["deviation"] is None
-    assert "a drop of" not in repr(found)
+    assert "a drop of" not in found.summary().as_text(500)
 
 
 def test_the_means_of_one_column_are_equal_to_the_last_digit():

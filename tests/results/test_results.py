@@ -1,4 +1,3 @@
-import io
 import json
 import pickle
 import re
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from rag_evaluation_framework import (
     CHUNK,
@@ -36,9 +34,10 @@ from rag_evaluation_framework.data import Hit, QueryId, QueryText, Skipped
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
-from rag_evaluation_framework.report.terminal import show_worst
+from rag_evaluation_framework.report import result_page
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
+from support.pages import lines, table
 
 FILES = ["questions.jsonl", "rankings.jsonl.gz", "report.json", "summary.md"]
 CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)], {"source": "docs"})
@@ -165,17 +164,12 @@ def test_the_notes_on_a_question_are_beside_it_among_the_weakest():
         ],
     )
     result = evaluate(search, noted, k=2, budgets=[], metrics=[SpanRecall()])
-    page = result.summary().as_markdown()
-    assert "| 0.000 | worst | worst – notes: Moved to billing. |" in page
-    assert "| 0.500 | half | half |" in page
-    out = io.StringIO()
-    show_worst(Console(file=out, width=60), result, CORPUS, 5)
-    lines = [line.rstrip() for line in out.getvalue().splitlines()]
-    assert lines[1:3] == [
-        "0.000  worst – notes: Moved to billing. (worst)",
-        "         d not in 2 results “0123456789”",
-    ]
-    assert out.getvalue().count("notes") == 1
+    shown = lines(result.summary(), "Weakest questions by span_recall@2")
+    assert "0.000 worst – notes: Moved to billing. (worst)" in shown
+    assert "0.500 half (half)" in shown
+    text = result_page(result, CORPUS).as_text(60)
+    assert "0.000  worst – notes: Moved to billing. (worst)\n         d not in 2 results “0123456789”\n" in text
+    assert text.count("notes") == 1
 
 
 def test_to_print_the_worst_questions_the_scores_of_all_are_not_listed_again(monkeypatch):
@@ -224,7 +218,7 @@ def test_the_headline_counts_skipped_and_failed_questions_among_the_answerable_o
     folder = result.save(tmp_path / "run")
     assert load_result(folder).headline == load_result(folder / "report.json").headline == expected
     assert load_result(folder).skipped == load_result(folder / "report.json").skipped == result.skipped == tuple(labels)
-    assert f"<br>{expected}, 1 without an answer<br>" in result._repr_html_()
+    assert f"<p>{expected}, 1 without an answer</p>" in result._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -234,10 +228,10 @@ def test_the_headline_counts_skipped_and_failed_questions_among_the_answerable_o
 def test_of_many_skipped_labels_the_first_ten_are_shown(tmp_path, count, told):
     labels = [Skipped(Query.from_text(f"Why {number}?"), "", "not\x1b[31m there") for number in range(count)]
     result = evaluate(search, Dataset(dataset(TRUTH).ground_truth, TOKEN, corpus=CORPUS, skipped=labels), k=1)
-    heading, first, *_, last, more = repr(result).splitlines()[-12:]
-    assert heading == "Skipped questions"
-    assert first == f"  Why 0? ({labels[0].query.id}): not\N{REPLACEMENT CHARACTER}[31m there"
-    assert (last[:8], more) == ("  Why 9?", f"  {told}")
+    first, reason, *_, last, _, more = lines(result.summary(), "Skipped questions")
+    assert first == f"Why 0? ({labels[0].query.id})"
+    assert reason == "not\N{REPLACEMENT CHARACTER}[31m there"
+    assert (last[:6], more) == ("Why 9?", told)
     assert (result.save(tmp_path / "run") / "summary.md").read_text().count("\n- Why ") == 10
 
 
@@ -284,23 +278,21 @@ def test_a_result_becomes_a_data_frame_of_one_row_per_query(result):
 
 
 def test_the_repr_shows_means_and_everything_that_makes_them_doubtful(result):
-    *first, last = repr(result).splitlines()
-    assert first == [
+    text = result.summary().as_text(120).splitlines()
+    assert text[:4] == [
         "mine",
-        "numbers, token-level",
+        "span_recall@2 0.500, 95 % interval .123–.883",
         "scored 4 of 5 answerable questions (0 skipped, 1 failed), 1 without an answer",
+        "numbers, token-level",
+    ]
+    notes = lines(result.summary(), "Notes")
+    assert notes[0] == "! bad: retrieve: ConnectionError: gone away"
+    assert notes[1].startswith("! 5 of 10 results (50%) have no place in the corpus")
+    assert lines(result.summary(), "Run")[:2] == [
         "of this document only, with other documents it may differ: intervals of 95 %, questions taken as independent",
         "span_recall@2: a drop of 0.05 is found 0% of the time, 80% with 524 questions (runs correlated by 0.5)",
-        "                             @2               @1             @5ch",
-        "span_recall     0.500 .123–.883  0.500 .123–.883  0.188 .025–.693",
-        "span_precision  0.446 .109–.812  0.625 .152–.952  0.500 .068–.932",
-        "Medians",
-        "metric             @2     @1   @5ch",
-        "span_recall     0.500  0.500  0.125",
-        "span_precision  0.536  0.750  0.500",
-        "! bad: retrieve: ConnectionError: gone away",
     ]
-    assert last.startswith("! 5 of 10 results (50%) have no place in the corpus")
+    assert " span_recall@2       0.500  .123–.883   0.500      ├───────────●───────────┤" in text
 
 
 def test_the_repr_says_what_counts_as_zero_and_shows_no_score_as_a_dash():
@@ -312,8 +304,8 @@ def test_equal_failures_are_shown_once_and_counted():
     def broken(query, k):
         raise ConnectionError("gone away")
 
-    text = repr(run({f"q{number}": [(0, 1)] for number in range(8)}, retriever=broken))
-    assert text.splitlines()[-1].endswith(" and 7 more: retrieve: ConnectionError: gone away")
+    page = run({f"q{number}": [(0, 1)] for number in range(8)}, retriever=broken).summary()
+    assert lines(page, "Notes")[-1].endswith(" and 7 more: retrieve: ConnectionError: gone away")
 
 
 def test_what_failed_beside_another_failure_is_shown_too():
@@ -352,9 +344,9 @@ def test_of_many_kinds_of_failures_a_few_are_shown_and_the_rest_counted():
     def broken(query, k):
         raise ConnectionError(f"gone away from {query}")
 
-    text = repr(run({f"q{number}": [(0, 1)] for number in range(8)}, retriever=broken))
-    assert text.count("gone away") == 5
-    assert text.splitlines()[-1] == "! failures of other kinds: 3"
+    page = run({f"q{number}": [(0, 1)] for number in range(8)}, retriever=broken).summary()
+    assert page.as_text().count("gone away") == 5
+    assert lines(page, "Notes")[-1] == "! failures of other kinds: 3"
 
 
 def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
@@ -715,25 +707,21 @@ def tables(text):
 
 def test_the_summary_shows_means_notes_and_the_weakest_questions(tmp_path, result):
     text = summary(result, tmp_path).replace("\\_", "_")
-    means, medians, weakest, latency = tables(text)
-    assert medians[0] == ["metric", "@2", "@1", "@5ch"]
-    assert medians[2:] == [
-        ["span_recall", "0.500", "0.500", "0.125"],  # of 0, 0.5, 0.5 and 1; of 0, 0, 0.25 and 0.5
-        ["span_precision", "0.536", "0.750", "0.500"],  # between 5/14 and 10/14
+    scores, latency = tables(text)
+    assert scores[0] == ["score", "mean", "interval", "median", ""]
+    assert [row[:4] for row in scores[2:]] == [
+        ["span_recall@2", "0.500", ".123–.883", "0.500"],  # of 0, 0.5, 0.5 and 1
+        ["span_recall@1", "0.500", ".123–.883", "0.500"],
+        ["span_recall@5ch", "0.188", ".025–.693", "0.125"],  # of 0, 0, 0.25 and 0.5
+        ["span_precision@2", "0.446", ".109–.812", "0.536"],  # between 5/14 and 10/14
+        ["span_precision@1", "0.625", ".152–.952", "0.750"],
+        ["span_precision@5ch", "0.500", ".068–.932", "0.500"],
     ]
+    assert scores[2][4] == "`···├────────●────────┤···`"
     assert [row[0] for row in latency] == ["stage", "---", "retrieve", "total"]
     assert text.splitlines()[0] == "# mine"
-    assert means[0] == ["", "@2", "@1", "@5ch"]
-    assert means[2:] == [
-        ["span_recall", "0.500 .123–.883", "0.500 .123–.883", "0.188 .025–.693"],
-        ["span_precision", "0.446 .109–.812", "0.625 .152–.952", "0.500 .068–.932"],
-    ]
-    assert weakest[0][0] == "score"
-    assert [row[:2] for row in weakest[2:]] == [
-        ["0.000", "worst"],
-        ["0.500", "half"],
-        ["0.500", "half too"],
-        ["1.000", "best"],
+    assert lines(result.summary(), "Weakest questions by span_recall@2") == [
+        *("0.000 worst (worst)", "0.500 half (half)", "0.500 half too (half too)", "1.000 best (best)")
     ]
     assert "\n\nscored 4 of 5 answerable questions (0 skipped, 1 failed), 1 without an answer\n\n" in text
     assert "bad: retrieve: ConnectionError: gone away" in text
@@ -745,13 +733,13 @@ def test_the_summary_shows_means_notes_and_the_weakest_questions(tmp_path, resul
 
 def test_of_an_odd_number_of_questions_the_median_is_the_middle_score():
     result = run({name: TRUTH[name] for name in ("worst", "half", "half too")}, metrics=[SpanRecall()])
-    page = result.summary()
-    assert page.rows[0][1].split()[0] == "0.333"
-    assert page.tables[0].rows == (("span_recall", "0.500", "0.500", "0.000"),)
+    rows = table(result.summary(), "Scores").rows
+    assert rows[0][1:4:2] == ("0.333", "0.500")
+    assert [row[3] for row in rows] == ["0.500", "0.500", "0.000"]
 
 
 def test_without_a_score_there_are_no_medians():
-    assert "Medians" not in repr(run({"none": []}))
+    assert "median" not in repr(run({"none": []}))
 
 
 NASTY = "a | b `c` <script> *d* [e](f) # g \\ h\nnext | line"
@@ -814,9 +802,9 @@ def test_nothing_that_comes_from_outside_breaks_the_summary(tmp_path, options):
     if options.get("retriever", search) is None:
         options = {**options, "retriever": failing}
     text = summary(run(**options), tmp_path)
-    for table in tables(text):
-        assert {len(row) for row in table} == {len(table[0])}
-    assert not bare(text, "`<")
+    for rows in tables(text):
+        assert {len(row) for row in rows} == {len(rows[0])}
+    assert not bare(re.sub("`[·├─┤●┊]+`", "", text), "`<")
     assert not any(line.startswith("next") for line in text.splitlines())
 
 

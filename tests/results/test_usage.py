@@ -15,6 +15,7 @@ from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.providers import ModelUsage, track_usage
 from rag_evaluation_framework.results import load_result
 from rag_evaluation_framework.testing import LoopbackProviders
+from support.pages import lines
 from support.published import CORPUS, published_dataset, retrieve
 
 CHUNKER = RecursiveCharacterChunker(chunk_size=60)
@@ -83,8 +84,8 @@ def test_the_summary_has_a_line_for_each_model(result):
 
 
 def test_the_summary_tells_the_servers_that_are_not_the_providers_own(providers, result, evaluation):
-    headline = result.summary().headline
-    assert {f"server: openai at {providers.url}/v1", f"server: cohere at {providers.url}"} <= {*headline}
+    told = lines(result.summary(), "Run")
+    assert {f"server: openai at {providers.url}/v1", f"server: cohere at {providers.url}"} <= {*told}
     assert "server: " not in str(evaluation.run(chunker=CHUNKER, k=2).summary())
 
 

@@ -53,9 +53,11 @@ WORSE = (*FLAGS[:-1], "own:worse")
 
 
 def gate_lines(outcome):
-    """What is shown of gates."""
-    lines = outcome.out.splitlines()
-    return lines[next(number for number, line in enumerate(lines) if " gate" in line) :]
+    """What is shown of gates: how many there are with each verdict, and each of them."""
+    lines = [line.rstrip() for line in outcome.out.splitlines()]
+    below = lines[lines.index("Gates") + 1 :]
+    counted = next(line for line in lines if " gate" in line)
+    return [counted, *below[: below.index("")]]
 
 
 def verdicts(folder):

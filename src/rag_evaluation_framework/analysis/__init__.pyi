@@ -2,7 +2,5 @@ from .comparison import Comparison as Comparison
 from .leaderboard import Leaderboard as Leaderboard
 from .leaderboard import Standing as Standing
 from .leaderboard import compare as compare
-from .leaderboard_pages import pages_as_markdown as pages_as_markdown
 from .slices import Slice as Slice
 from .slices import slice_record as slice_record
-from .slices import slices_page as slices_page

@@ -21,21 +21,23 @@ from rag_evaluation_framework.analysis.comparability import (
 )
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
 from rag_evaluation_framework.analysis.slices import ScoreChange, Slice, noted_slices, slices
-from rag_evaluation_framework.analysis.strength import strength
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.clusters import Cluster, Clusters
 from rag_evaluation_framework.results.properties import Labels, labels_of
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.summary import Shown, Summary, marked, notes_by_run
-from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
+from rag_evaluation_framework.results.shown import Shown
+from rag_evaluation_framework.results.written import recorded_test
 from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_WORST_SHOWN = 5
+    from rag_evaluation_framework.report.pages.comparison import Page
+
+_PAGE = "rag_evaluation_framework.report.pages.comparison:comparison_page"  # a door upwards
 _SEED = 0
 _UNKNOWN_LABELS = (
     "a report alone has no labels: questions on one document are taken as independent, which makes intervals too "
@@ -324,32 +326,10 @@ class Comparison(Shown):
             "unchanged": sum(value == 0 for value in values),
         }
 
-    def summary(self) -> Summary:
+    def summary(self) -> "Page":
         """Return the comparison as people read it."""
-        first = next(iter(self.deltas))
-        lost = list(self.regressions(first).items())[:_WORST_SHOWN]
-        strong = strength(first, test, self.clusters) if (test := self.tests.get(first)) else ()
-        return Summary(
-            title=f"{self.candidate} against {self.baseline}",
-            headline=(f"before: {self.headlines[0]}", f"after: {self.headlines[1]}", *strong),
-            header=("", "n", "before", "after", "delta", "interval", "p", "+/-"),
-            rows=tuple(self._row(name) for name in self.deltas),
-            notes=(*self.notes, *notes_by_run(("before", "after"), self.run_notes, "both")),
-            worst_title=f"Greatest losses by {first}",
-            worst=tuple((f"{value:+.3f}", query_id, self.questions[query_id] or "–") for query_id, value in lost),
-        )
-
-    def _row(self, name: str) -> tuple[str, ...]:
-        before, after = self.means[name]
-        delta = self.delta(name)
-        change = "–" if delta is None else written_signed(delta)
-        test = self.tests.get(name)
-        within = "–" if test is None else written_interval(test)
-        p = "–" if test is None else written_p_value(test.p_value)
-        changes = self.change.columns[name]
-        moved = f"{int((changes > 0).sum())}/{int((changes < 0).sum())}"
-        means = (marked(mean, name in run) for mean, run in zip((before, after), self.unfilled, strict=True))
-        return name, str(len(self.deltas[name])), *means, change, within, p, moved
+        page: Page = load_installed(_PAGE)(self)
+        return page
 
 
 def _wordings(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,20 +13,24 @@ from rag_evaluation_framework.analysis.clusters import clusters_of
 from rag_evaluation_framework.analysis.common_questions import noted_pairs, scores_in_all, unique_names
 from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
-from rag_evaluation_framework.analysis.leaderboard_pages import pages_as_markdown, pages_of
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.clusters import Cluster, Clusters
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.summary import Summary
+from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.results.written import recorded_test
 from rag_evaluation_framework.statistics.best import TiedWithBest, optimism_of_best, tied_with_best
 from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
 
+if TYPE_CHECKING:
+    from rag_evaluation_framework.report.pages.leaderboard import Page
+
 _SEED = 0
+_PAGE = "rag_evaluation_framework.report.pages.leaderboard:leaderboard_page"  # a door upwards
 
 
 @overload
@@ -96,7 +100,7 @@ class Standing:
 
 
 @dataclass(frozen=True, repr=False)
-class Leaderboard:
+class Leaderboard(Shown):
     """Several runs, compared over the queries that have a score in all of them, and each with the first, the baseline.
 
     Attributes:
@@ -285,7 +289,7 @@ class Leaderboard:
         """Return the scores of each run, shape (queries, runs)."""
         return np.stack([table.columns[name] for table in self.tables], axis=1)
 
-    def pages(self, score: str | None = None, worst: int = 5) -> tuple[Summary, ...]:
+    def summary(self, score: str | None = None, worst: int = 5) -> "Page":
         """Return the table as people read it: by one score, of all scores if there are several, and recall by budget.
 
         Args:
@@ -295,14 +299,9 @@ class Leaderboard:
         Raises:
             ConfigError: The runs do not all have this score.
         """
-        return pages_of(self, self.score(score), worst)
+        page: Page = load_installed(_PAGE)(self, score, worst)
+        return page
 
     def as_markdown(self, score: str | None = None, worst: int = 5) -> str:
-        """Return the pages as one page of Markdown; arguments and errors as in `pages`."""
-        return pages_as_markdown(self.pages(score, worst))
-
-    def __repr__(self) -> str:
-        return "\n\n".join(page.as_text() for page in self.pages())
-
-    def _repr_html_(self) -> str:
-        return "".join(page.as_html() for page in self.pages())
+        """Return the page as Markdown; arguments and errors as in `summary`."""
+        return self.summary(score, worst).as_markdown()

@@ -10,15 +10,14 @@ import numpy as np
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.results.clusters import FEWEST, Cluster, Clusters
+from rag_evaluation_framework.results.clusters import FEWEST, Clusters
 from rag_evaluation_framework.results.properties import Labels, rows_by_value
-from rag_evaluation_framework.results.summary import Summary, number
-from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
+from rag_evaluation_framework.results.written import recorded_test, written_p_value, written_signed
 from rag_evaluation_framework.statistics.clustered import by_cluster
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
 
 _MOST_NAMED = 3
-_FEW_DOCUMENTS = f"in slices of fewer than {FEWEST} documents, questions are taken as independent"
+FEW_DOCUMENTS = f"in slices of fewer than {FEWEST} documents, questions are taken as independent"
 
 
 @dataclass(frozen=True)
@@ -131,40 +130,8 @@ def noted_slices(labels: Labels, change: ScoreChange, whole: PairedDifference | 
     )
     more = f" and {len(worse) - _MOST_NAMED} more" if len(worse) > _MOST_NAMED else ""
     chance = f"{len(large)} slices were looked at, of which 1 in 40 does so by chance"
-    few = f"; {_FEW_DOCUMENTS}" if change.clusters.numbers is not None and change.clusters.fewest == FEWEST else ""
+    few = f"; {FEW_DOCUMENTS}" if change.clusters.numbers is not None and change.clusters.fewest == FEWEST else ""
     return [f"{change.name} regressed in some questions though its mean did not: {told}{more}; {chance}{few}"]
-
-
-def slices_page(by: str, found: Sequence[Slice], cluster: Cluster | None = None) -> Summary:
-    """Return slices as people read them.
-
-    Args:
-        by: The property.
-        found: The slices.
-        cluster: What was asked to be taken as independent.
-    """
-    score = found[0].score if found else ""
-    rows = tuple(
-        (
-            one.value,
-            str(one.questions),
-            number(one.before),
-            number(one.after),
-            written_signed(one.test.mean),
-            written_interval(one.test),
-            written_p_value(one.test.p_value),
-        )
-        for one in found
-    )
-    return Summary(
-        title=f"{score} by {by}",
-        headline=(
-            "each tested as if it were the only one: a slice found in this way is a question, not an answer",
-            *([_FEW_DOCUMENTS] if cluster is None else []),
-        ),
-        header=("", "n", "before", "after", "delta", "interval", "p"),
-        rows=rows,
-    )
 
 
 def slice_record(one: Slice) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.attribution.advice import Advice, advice
-from rag_evaluation_framework.attribution.causes import CAUSES, Cause, told
+from rag_evaluation_framework.attribution.causes import CAUSES, Cause
 from rag_evaluation_framework.attribution.deep_pass import gather
 from rag_evaluation_framework.attribution.losses import Bound, Losses
 from rag_evaluation_framework.attribution.told_recall import (
@@ -24,11 +24,17 @@ from rag_evaluation_framework.attribution.told_recall import (
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.summary import Shown, Summary, number
+from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.retrievers.function import Pipeline
 
-_NEARLY = 1e-9
+if TYPE_CHECKING:
+    from rag_evaluation_framework.report.pages.causes import Page
+
+NEARLY = 1e-9
+"""What is less is lost by rounding only."""
+_PAGE = "rag_evaluation_framework.report.pages.causes:causes_page"  # a door upwards
 _WORST_SHOWN = 5
 
 
@@ -138,16 +144,12 @@ class Attribution(Shown):
     def causes(self, row: int) -> dict[Cause, float]:
         """Return what each cause lost of one question, the greatest loss first, without those that lost nothing."""
         lost = {cause: float(self.losses.lost[cause][row]) for cause in CAUSES}
-        return {cause: lost[cause] for cause in sorted(CAUSES, key=lambda one: -lost[one]) if lost[cause] > _NEARLY}
+        return {cause: lost[cause] for cause in sorted(CAUSES, key=lambda one: -lost[one]) if lost[cause] > NEARLY}
 
     def worst(self, n: int = _WORST_SHOWN) -> list[int]:
         """Return the rows of the questions that lost most, the worst first; those that lost nothing are left out."""
         order = np.argsort(self.losses.recall, kind="stable")
-        return [row for row in order.tolist() if self.losses.recall[row] < 1 - _NEARLY][:n]
-
-    def told(self, cause: Cause) -> str:
-        """Return a cause as people read it."""
-        return told(cause, self.depth)
+        return [row for row in order.tolist() if self.losses.recall[row] < 1 - NEARLY][:n]
 
     def record(self) -> dict[str, Any]:
         """Return the attribution for JSON: means, then each question with what it lost."""
@@ -190,82 +192,14 @@ class Attribution(Shown):
             "notes": list(self.notes),
         }
 
-    def summary(self, worst: int = _WORST_SHOWN) -> Summary:
+    def summary(self, worst: int = _WORST_SHOWN) -> "Page":
         """Return the attribution as people read it.
 
         Args:
             worst: How many of the questions that lost most to name.
         """
-        missing = 1 - self.recall
-        rows = [
-            (self.told(cause), self.losses.lost[cause], lost) for cause, lost in self.lost.items() if lost > _NEARLY
-        ]
-        flags = [
-            ("of it: split by the chunker", self.losses.split),
-            ("of it: truncated by the embedder", self.losses.truncated),
-            ("of it: cut off by the budget", self.losses.cut_off),
-        ]
-        rows += [(name, column, float(column.mean())) for name, column in flags if column.any()]
-        found = self.advice
-        return Summary(
-            title=f"Where {self.run} lost {self.score}",
-            headline=(
-                self.headline,
-                f"mean {number(self.recall)} of {len(self.query_ids)} questions, so {number(missing)} is missing",
-                *self._ceilings(),
-                *([f"What to change first: {found.text}"] if found is not None else []),
-            ),
-            header=("", "lost", "of it", "questions"),
-            rows=tuple(
-                (name, number(lost), f"{lost / missing:.0%}", str(int((column > _NEARLY).sum())))
-                for name, column, lost in rows
-            )
-            or (("nothing", number(0.0), "–", "0"),),
-            notes=self.notes,
-            worst_title="Questions that lost most",
-            worst=tuple(
-                (
-                    number(float(self.losses.recall[row])),
-                    self.query_ids[row],
-                    f"{self.questions[row] or '–'} ({self.why(row)})",
-                )
-                for row in self.worst(worst)
-            ),
-        )
-
-    def why(self, row: int) -> str:
-        """Return why a question lost what it lost, in a few words."""
-        rank = int(self.losses.best_rank[row])
-        known = ("beyond_cutoff", "dropped_by_reranker") if rank else ()
-        at: dict[str, str] = dict.fromkeys(known, f", rank {rank}")
-        reasons = [f"{lost:.0%} {self.told(cause)}{at.get(cause, '')}" for cause, lost in self.causes(row).items()]
-        flags = (
-            ("split by the chunker", self.losses.split),
-            ("truncated by the embedder", self.losses.truncated),
-            ("cut off by the budget", self.losses.cut_off),
-        )
-        reasons += [name for name, column in flags if column[row] > _NEARLY]
-        return "; ".join(reasons)
-
-    def _ceilings(self) -> list[str]:
-        chunking, candidates = self.losses.chunking, self.losses.candidates
-        what = "the candidates" if self.losses.without_reranker is not None else self._deepest
-        best = [] if chunking is None else [f"{_best(chunking)} with these chunks"]
-        without = self.losses.without_reranker
-        return [
-            f"the best possible: {', '.join([*best, f'{_best(candidates)} with the best order of {what}'])}",
-            *(
-                []
-                if without is None or not self.losses.asked.all()
-                else [f"without the reranker: {number(float(without.mean()))}"]
-            ),
-        ]
-
-    @property
-    def _deepest(self) -> str:
-        if self.depth is None:
-            return "what was asked for"
-        return f"the first {self.depth}{'' if self.losses.asked.all() else ', where they are known'}"
+        page: Page = load_installed(_PAGE)(self, worst)
+        return page
 
 
 def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
@@ -283,8 +217,3 @@ def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
 
 def _bound_record(bound: Bound) -> dict[str, Any]:
     return {"recall": float(bound.recall.mean()), "exact": bool(bound.exact.all())}
-
-
-def _best(bound: Bound) -> str:
-    """Return the mean of the best possible as people read it."""
-    return f"{'' if bound.exact.all() else 'at most '}{number(float(bound.recall.mean()))}"

@@ -1,6 +1,6 @@
 """Why relevant text or a relevant unit was lost: the step between the documents and the cutoff that did not have it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -45,25 +45,3 @@ def divided(had: Sequence[Numbers], whole: Numbers, asked: NDArray[np.bool_]) ->
     missing = lost["not_retrieved"]
     lost |= {"not_retrieved": np.where(asked, missing, 0.0), "not_asked_for": np.where(asked, 0.0, missing)}
     return {cause: lost[cause] for cause in CAUSES}
-
-
-def told(cause: Cause, depth: int | None) -> str:
-    """Return a cause as people read it.
-
-    Args:
-        cause: The cause.
-        depth: How many results were asked for again; None if nothing was, and the run's own results had to do.
-    """
-    return _TOLD[cause].format(depth=depth)
-
-
-_TOLD: Mapping[Cause, str] = {
-    "not_in_corpus": "not in the corpus",
-    "in_no_chunk": "in no chunk",
-    "not_retrieved": "not among the first {depth}",
-    "not_asked_for": "not among the results asked for",
-    "not_a_candidate": "retrieved, but not among the reranker's candidates",
-    "beyond_cutoff": "retrieved, but beyond the cutoff",
-    "dropped_by_reranker": "within it before reranking, dropped by the reranker",
-    "not_placed": "retrieved as text that has no place",
-}

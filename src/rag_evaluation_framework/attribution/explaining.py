@@ -1,7 +1,7 @@
 """Making explanations: what one question of a run found, what it missed, and why."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, cast
 
@@ -13,7 +13,6 @@ from rag_evaluation_framework.attribution.embedded_text import uncovered
 from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.attribution.explanation import ExplainedAnswer, Missed, Neighbour, RankedResult
 from rag_evaluation_framework.attribution.explanation import Explanation as Explanation
-from rag_evaluation_framework.attribution.explanation_lines import lines_of
 from rag_evaluation_framework.attribution.find_question import find_question
 from rag_evaluation_framework.attribution.losses import Losses
 from rag_evaluation_framework.attribution.question_before import QuestionBefore, question_before
@@ -77,8 +76,7 @@ def explain(
     if result.scores.statuses[row] == "scored":
         gathered, losses = told_losses(result, name, rows, gathered)
     before = None if baseline is None else question_before(baseline, result, row, name)
-    made = _Explaining(result, row, name, gathered, losses, before)
-    return replace(found := made.explanation, lines=tuple(lines_of(found, gathered.evidence.corpus, made.cutoff)))
+    return _Explaining(result, row, name, gathered, losses, before).explanation
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +97,6 @@ class _Explaining:
     @cached_property
     def entry(self) -> GroundTruth[Any]:
         return self.evidence.truth[0]
-
-    @property
-    def cutoff(self) -> str:
-        return str(self.evidence.cutoff)
 
     @cached_property
     def final(self) -> Ranking:
@@ -152,6 +146,8 @@ class _Explaining:
             before=None if self.before is None else self.before.recall,
             knows_ranks=self.before is not None and self.before.ranking is not None,
             gone=tuple(self._gone()),
+            cutoff=str(self.evidence.cutoff),
+            corpus=self.evidence.corpus,
         )
 
     def _results(self) -> Iterator[RankedResult]:

@@ -1,62 +1,23 @@
 """`explain`: what one question found, what it missed, and why."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from html import escape
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from rag_evaluation_framework.attribution.causes import CAUSES, Cause
 from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.score_table import Status
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.registry.loading import load_installed
+from rag_evaluation_framework.results.shown import Shown
 
-Style = Literal["", "title", "label", "place", "relevant", "missed", "faint"]
-"""How a part of a line is to look."""
+if TYPE_CHECKING:
+    from rag_evaluation_framework.report.pages.explanation import Page
 
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a line, fit to be shown.
-
-    Attributes:
-        text: What it says.
-        style: How it is to look.
-    """
-
-    text: str
-    style: Style = ""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of an explanation.
-
-    Attributes:
-        parts: What it says.
-        indent: How far it is moved in.
-        before: What stands before it, in the space that it is moved in.
-    """
-
-    parts: tuple[Part, ...]
-    indent: int = 0
-    before: str = ""
-
-    def as_text(self) -> str:
-        """Return the line without colours: what is relevant or missed is between » and «."""
-        marked = "".join(f"»{part.text}«" if part.style in ("relevant", "missed") else part.text for part in self.parts)
-        return f"{self.before:<{self.indent}}{marked}".rstrip()
-
-    def as_html(self) -> str:
-        """Return the line as HTML: what is relevant or missed is marked."""
-        tags = {"relevant": "mark", "missed": "mark", "title": "strong", "label": "strong", "place": "code"}
-        parts = (
-            f"<{tags[part.style]}>{escape(part.text)}</{tags[part.style]}>" if part.style in tags else escape(part.text)
-            for part in self.parts
-        )
-        before = f"{escape(self.before)} " if self.before else ""
-        return f'<div style="margin-left:{self.indent}ch">{before}{"".join(parts)}</div>'
+_PAGE = "rag_evaluation_framework.report.pages.explanation:explanation_page"  # a door upwards
 
 
 @dataclass(frozen=True)
@@ -156,7 +117,7 @@ class ExplainedAnswer:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation:
+class Explanation(Shown):
     """What one question found, what it missed, and why. Printed, it shows all of that.
 
     Attributes:
@@ -177,7 +138,8 @@ class Explanation:
             same question.
         gone: What the baseline read at the cutoff and the run did not, with its ranks in both; the second is None where
             it is not among the results of the run.
-        lines: All of it as lines.
+        cutoff: Where rankings are cut, as it is printed.
+        corpus: The documents.
     """
 
     run: str
@@ -195,13 +157,13 @@ class Explanation:
     before: float | None = None
     knows_ranks: bool = False
     gone: tuple[tuple[Hit, int, int | None], ...] = ()
-    lines: tuple[Line, ...] = ()
+    cutoff: str = ""
+    corpus: Corpus | None = field(default=None, compare=False)
 
-    def __repr__(self) -> str:
-        return "\n".join(line.as_text() for line in self.lines)
-
-    def _repr_html_(self) -> str:
-        return f"<div>{''.join(line.as_html() for line in self.lines)}</div>"
+    def summary(self) -> "Page":
+        """Return the explanation as people read it."""
+        page: Page = load_installed(_PAGE)(self)
+        return page
 
     def record(self) -> dict[str, Any]:
         """Return the explanation for JSON."""

@@ -33,6 +33,7 @@ from rag_evaluation_framework.cli.generate import generate
 from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.label import label
 from rag_evaluation_framework.cli.publish import publish
+from rag_evaluation_framework.cli.report import report
 from rag_evaluation_framework.cli.run import run
 from rag_evaluation_framework.cli.run_options import with_keys
 from rag_evaluation_framework.cli.score import score
@@ -117,7 +118,10 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     return run_and_report
 
 
-for command in (demo, init, label, generate, run, baseline, compare, explain, score, publish, components, cache):
+for command in (
+    *(demo, init, label, generate, run, baseline, compare),
+    *(explain, report, score, publish, components, cache),
+):
     if command is run:
         app.command("run", cls=Run, help=run.__doc__)(lambda: None)
     else:

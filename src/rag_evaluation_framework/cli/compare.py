@@ -3,7 +3,7 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -24,8 +24,6 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from rag_evaluation_framework.results.clusters import Cluster
 
 _NAMING = "a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or last, last~1 …"
@@ -82,7 +80,7 @@ def compare(
             print_json(told.record)
             return
         console = stdout()
-        told.show(console)
+        report.show(console, told.page)
         if where:
             console.print(f"\nSaved to {where}", soft_wrap=True)
 
@@ -94,19 +92,17 @@ class _Told:
     Attributes:
         name: The name of its files.
         record: The object for JSON.
-        page: The page for a pull request.
-        show: What prints it.
+        page: What people read.
     """
 
     name: str
     record: dict[str, Any]
-    page: str
-    show: Callable[[Console], None]
+    page: report.Page
 
     def write(self, folder: Path) -> None:
         """Write the files."""
         store.write_lines(folder / f"{self.name}.json", [json_text(self.record, indent=1)])
-        store.write_lines(folder / f"{self.name}.md", [self.page.removesuffix("\n")])
+        store.write_lines(folder / f"{self.name}.md", [self.page.as_markdown().removesuffix("\n")])
 
 
 def _told_of_two(
@@ -125,13 +121,8 @@ def _told_of_two(
     record = record_of(compared, before, after)
     if sliced:
         record["slices"] = {name: [analysis.slice_record(one) for one in found] for name, found in sliced.items()}
-    pages = [
-        report.difference(compared, before, after, score, worst),
-        *(analysis.slices_page(name, found, cluster) for name, found in sliced.items()),
-    ]
-    return _Told(
-        "diff", record, analysis.pages_as_markdown(pages), lambda console: report.show_differences(console, pages)
-    )
+    slices = [report.slices_table(name, found, cluster) for name, found in sliced.items()]
+    return _Told("diff", record, report.comparison_page(compared, (before, after), score, worst, slices))
 
 
 def _told_of_many(
@@ -151,16 +142,7 @@ def _told_of_many(
     record = board.record(score)
     for known, run in zip(record["runs"], runs, strict=True):
         known |= {"folder": str(run.folder), "created": run.created}
-    where = {name: f"{run.folder} ({run.created})" for name, run in zip(board.runs, runs, strict=True)}
-    facts = tuple(f"{place}: {where[standing.run]}" for place, standing in enumerate(board.standings(score), 1))
-    *pages, last = board.pages(score, worst)
-    pages.append(replace(last, facts=facts))
-    return _Told(
-        "leaderboard",
-        record,
-        analysis.pages_as_markdown(pages),
-        lambda console: report.show_leaderboard(console, pages),
-    )
+    return _Told("leaderboard", record, report.leaderboard_page(board, score, worst, runs))
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -3,19 +3,17 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
-from rich.console import Console
 
 import rag_evaluation_framework as rag
 import rag_evaluation_framework._support as support
-from rag_evaluation_framework import analysis, report, results
 from rag_evaluation_framework import demo as built_in
+from rag_evaluation_framework import report, results
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support import interrupts
 from rag_evaluation_framework._support.optional import install_command, missing_extras
@@ -24,16 +22,9 @@ from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import arriving, print_json
 from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 
-if TYPE_CHECKING:
-    from rag_evaluation_framework.statistics import TiedWithBest
-
 _PART = ", in part"
 _SIZES = (250, 800, 2000)
-_WIDTH = 80
-_AT_K, _AT_BUDGET = "span_recall@5", "span_recall@4000ch"
-_PLACES = (("5 results", _AT_K), ("equal context", _AT_BUDGET))
 Row: TypeAlias = "tuple[str, str, rag.EvaluationResult[rag.CharacterSpan]]"
-_SCORES = (_AT_K, "span_recall@10", _AT_BUDGET, "span_precision@5", "span_iou@5")
 
 
 def demo(
@@ -123,42 +114,9 @@ def _show(
     corpus = dataset.corpus
     if corpus is None:
         return
-    console.print("How well does each chunker help retrieval find the answer?", style="bold")
-    console.print(
-        f"A handbook of {len(corpus)} documents, {len(dataset)} questions with verbatim answers.", style="dim"
-    )
-    report.show_comparison(console, rows, _SCORES)
-    if whole:
-        _show_verdict(console, rows, corpus)
+    report.show(console, report.demo_page(corpus, len(dataset), rows, whole=whole))
     if missing:
         console.print(f"\nTo add vectors: {install_command(*missing)}")
     if folders:
         place = one_line(str(folders[0].parent))
         console.print(f"\nSaved {len(folders)} runs to {place}, the first as {folders[0].name}")
-
-
-def _show_verdict(console: Console, rows: list[Row], corpus: rag.Corpus) -> None:
-    """Say what the scores tell; of a part of the questions, they tell nothing."""
-    board = analysis.Leaderboard.of([result for _, _, result in rows])
-    sentences = (_verdict(rows, board.tied[score], where) for where, score in _PLACES)
-    console.print(
-        "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch:\n"
-        "the results that fit into 4,000 characters of context, the last one truncated.\n"
-        f"As far as {board.tied[_AT_K].questions} questions can tell (95 % confidence):"
-    )
-    console.print("\n".join(textwrap.fill(sentence, _WIDTH) for sentence in sentences))
-    console.print("A fixed number of results favours large chunks.\n")
-    best = max(rows, key=lambda row: row[2].metrics[_AT_BUDGET] or 0.0)
-    console.print(f"In detail: {best[0]}, {best[1]}", style="dim")
-    report.show_worst(console, best[2], corpus, 5)
-
-
-def _verdict(rows: list[Row], tied: TiedWithBest, where: str) -> str:
-    behind = [row for row, is_tied in zip(rows, tied.is_tied, strict=True) if not is_tied]
-    if not behind:
-        return f"At {where}, no difference is large enough to name a best one."
-    if len(behind) == len(rows) - 1:
-        kind, label, _ = rows[tied.best]
-        return f"Best at {where}: {kind}, {label}."
-    names = ", ".join(f"{kind} {label.removeprefix('recursive ')}" for kind, label, _ in behind)
-    return f"Behind at {where}: {names}. The rest cannot be told apart."

@@ -54,7 +54,7 @@ def explain(
         if as_json:
             print_json(attribution.record())
         else:
-            report.show_attribution(console, attribution, worst)
+            report.show(console, attribution.summary(worst))
         return
     before: Any = None if baseline is None else rag.load_result(results.find_run(baseline, root or store.ROOT))
     with components_print_to_stderr():
@@ -62,4 +62,4 @@ def explain(
     if as_json:
         print_json(explanation.record())
     else:
-        report.show_explanation(console, explanation)
+        report.show(console, explanation.summary())

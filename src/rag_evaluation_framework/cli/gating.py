@@ -92,13 +92,11 @@ class Gating:
         compared = self.compared(result)
         if self.baseline is None or not isinstance(compared, rag.Comparison):
             return {}
-        page = report.gated_difference(compared, self.baseline, result)
-        inside = replace(page, gates=()).as_markdown()  # the page around it has them
-        below = "\n".join(f"#{line}" if line.startswith("#") else line for line in inside.splitlines())
+        page = report.comparison_page(compared, (self.baseline, result), gated=True)
         return {
             "diff.json": json_text(record_of(compared, self.baseline, result), indent=1),
-            "diff.md": page.as_markdown(),
-            store.SUMMARY: f"\n{below}\n",
+            "diff.md": report.with_gates(page, result.gates).as_markdown(),
+            store.SUMMARY: f"\n{page.as_markdown(2)}",  # the page around it has the gates
         }
 
     def compared(self, result: rag.EvaluationResult[Any]) -> gates.Compared:
@@ -135,7 +133,7 @@ class Gating:
         if self.junit is None:
             return ()
         compared = self.compared(result)
-        notes = compared.summary().notes if isinstance(compared, rag.Comparison) else result.all_notes
+        notes = report.comparison_notes(compared) if isinstance(compared, rag.Comparison) else result.all_notes
         runs = {"baseline": self.baseline, "run": result}
         hashes = (f"dataset of the {name}: sha256 {run.config['dataset']['hash']}" for name, run in runs.items() if run)
         try:

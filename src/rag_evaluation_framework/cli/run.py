@@ -139,27 +139,18 @@ def _tell(
                 record = record_of(compared, before, result)
             print_json(_summary(result, not_saved, worst) | ({} if before is None else {"comparison": record}))
         else:
-            _show(result, corpus, worst)
+            more: list[report.Page] = []
             if before is not None and isinstance(compared, rag.Comparison):
-                stdout().print()
-                report.show_difference(stdout(), report.difference(compared, before, result, worst=worst))
-            if result.gates:
-                stdout().print()
-                report.show_gates(stdout(), result.gates)
+                more.append(report.comparison_page(compared, (before, result), worst=worst))
+            report.show(stdout(), report.result_page(result, corpus, worst, more))
+            if result.folder is not None:
+                stdout().print(f"\nSaved to {one_line(str(result.folder))}", soft_wrap=True)
     if isinstance(problem, SaveFailed):
         raise ResultError(*_told(problem)) from problem
     if problem is not None:
         raise problem
     if isinstance(compared, Exception):
         raise compared
-
-
-def _show(result: rag.EvaluationResult[Any], corpus: rag.Corpus, worst: int) -> None:
-    console = stdout()
-    report.show_result(console, result)
-    report.show_worst(console, result, corpus, worst)
-    if result.folder is not None:
-        console.print(f"\nSaved to {one_line(str(result.folder))}", soft_wrap=True)
 
 
 @contextmanager

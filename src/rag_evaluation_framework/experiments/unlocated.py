@@ -7,8 +7,8 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.results.notes import lacks_places
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.result_summary import lacks_places
 
 _HOW_TO_LOCATE = (
     "Are the documents those that were indexed? Let the retriever return their text as it is, or doc_id, start and end"

@@ -4,8 +4,8 @@ from typing import Any
 
 from rag_evaluation_framework.data.failures import NOT_ASKED
 from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.results.notes import lacks_places
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.result_summary import lacks_places
 
 
 def unreliable(

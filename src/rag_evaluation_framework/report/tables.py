@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -19,10 +20,12 @@ class Column:
     Attributes:
         header: Its header, of one or several lines.
         cells: One text per row.
+        justify: Where they stand, among numbers.
     """
 
     header: Text
     cells: Sequence[Text]
+    justify: Literal["left", "right"] = "right"
 
     @property
     def width(self) -> int:
@@ -44,10 +47,18 @@ def show_table(
         numbers: The columns on the right; at least one.
         section: Print an empty line after this many rows; by default none.
     """
-    named = sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
-    room = console.width - _EDGES - named
+    room = _room(console, words)
     for part in side_by_side([column.width for column in numbers], room, _GAP):
         console.print(_table(words, numbers[part], section), crop=False)
+
+
+def room_beside(console: Console, words: Sequence[Column], numbers: Sequence[Column]) -> int:
+    """Return how wide one more column can be beside others; below 0 if they do not fit themselves."""
+    return _room(console, words) - sum(column.width + _GAP for column in numbers)
+
+
+def _room(console: Console, words: Sequence[Column]) -> int:
+    return console.width - _EDGES - sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
 
 
 def side_by_side(widths: Sequence[int], room: int, gap: int) -> Iterator[slice]:
@@ -72,7 +83,7 @@ def _table(words: Sequence[Column], numbers: Sequence[Column], section: int | No
     for column in words:
         grid.add_column(column.header, vertical="top", min_width=min(column.width, _LONGEST_WORDS), overflow="fold")
     for column in numbers:
-        grid.add_column(column.header, justify="right", vertical="top", no_wrap=True, min_width=column.width)
+        grid.add_column(column.header, justify=column.justify, vertical="top", no_wrap=True, min_width=column.width)
     rows = zip(*(column.cells for column in (*words, *numbers)), strict=True)
     for number, row in enumerate(rows, 1):
         grid.add_row(*row, end_section=number == section)

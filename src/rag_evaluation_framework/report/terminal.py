@@ -1,140 +1,136 @@
-"""Results in a terminal; outside text is printed literally, so neither markup nor control codes take effect."""
+"""Pages in a terminal of any width, with colours or without; outside text is printed literally."""
 
-from collections.abc import Callable, Sequence
-from itertools import zip_longest
-from typing import Any
+import io
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 
-from rich.console import Console, Group
-from rich.padding import Padding
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
-from rag_evaluation_framework._outside import fit_to_keep, name_line, one_line
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules
-from rag_evaluation_framework.report.summaries import show_summary, show_summary_table
-from rag_evaluation_framework.report.tables import Column, show_table
-from rag_evaluation_framework.report.wrapped import print_wrapped, quoted, shortened
-from rag_evaluation_framework.results.query_result import QueryResult
-from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.summary import SKIPPED, number
+from rag_evaluation_framework.report.bars import axis, drawn
+from rag_evaluation_framework.report.page import (
+    MARKED,
+    Lines,
+    Page,
+    Part,
+    Passages,
+    Role,
+    Table,
+    is_shown,
+    shortened,
+)
+from rag_evaluation_framework.report.tables import Column, room_beside, show_table
+from rag_evaluation_framework.report.wrapped import print_wrapped
 
-_MOST_NAMED = 3
-_LINE = 1000
-_MOST_SKIPPED = 10
-
-Result = EvaluationResult[Any]
-
-
-def show_result(console: Console, result: Result) -> None:
-    """Print the means of a result, with its counts and notes, the questions that were skipped, and the latency."""
-    summary = result.summary()
-    show_summary(console, summary, "metric")
-    _show_skipped(console, result)
-    if summary.latency is not None:
-        show_summary_table(console, summary.latency)
-
-
-def _show_skipped(console: Console, result: Result) -> None:
-    """Print the labels that could not be placed, of many the first ten: question, quote and reason."""
-    if result.skipped:
-        console.print(Text(SKIPPED, style="bold"))
-    for label in result.skipped[:_MOST_SKIPPED]:
-        asked = f"{one_line(fit_to_keep(label.query.text), _LINE)} ({name_line(label.query.id)})"
-        print_wrapped(console, Text(asked, "yellow"), 2)
-        if label.quote:
-            print_wrapped(console, Text(quoted(fit_to_keep(label.quote)), "dim"), 4)
-        print_wrapped(console, one_line(fit_to_keep(label.reason), _LINE), 4)
-    more = len(result.skipped) - _MOST_SKIPPED
-    if more > 0:
-        print_wrapped(console, f"{more:,} more label{'s' * (more > 1)} that could not be placed", 2)
+_STYLES: Mapping[Role, str] = {
+    "": "",
+    "verdict": "bold",
+    "good": "green",
+    "bad": "bold red",
+    "warning": "yellow",
+    "muted": "dim",
+    "label": "bold",
+    "place": "cyan",
+    "found": "bold green",
+    "missed": "bold red",
+    "read": "",
+}
+_WIDTH, _NARROWEST = 100, 60
+_BAR = (13, 33)  # characters of a drawn number, at least and at most; odd, so that 0 is in the middle
 
 
-def show_comparison(console: Console, results: Sequence[tuple[str, str, Result]], scores: Sequence[str]) -> None:
-    """Print one row per result, with the best value of every score in green if there are several.
+def rendered(page: Page, width: int | None = None) -> str:
+    """Return a page as a terminal without colours shows it.
 
     Args:
-        console: Where to print.
-        results: Retriever, chunker and result of each row.
-        scores: The columns.
+        page: The page.
+        width: How wide it is; by default as the terminal.
     """
-    words = [
-        Column(Text("retriever"), [Text(name_line(retriever)) for retriever, _, _ in results]),
-        Column(Text("chunker"), [Text(name_line(chunker)) for _, chunker, _ in results]),
+    wide = shutil.get_terminal_size((_WIDTH, 24)).columns if width is None else width
+    file = io.StringIO()
+    console = Console(
+        file=file, width=max(wide, _NARROWEST), markup=False, emoji=False, highlight=False, color_system=None
+    )
+    show(console, page)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def show(console: Console, page: Page) -> None:
+    """Print a page."""
+    console.print(Text.assemble((page.title, "bold"), (f" {page.aside}" if page.aside else "", "dim")), soft_wrap=False)
+    is_apart = False
+    for block in filter(is_shown, page.blocks):
+        if (isinstance(block, Page) or block.title) and not is_apart:
+            console.print()
+        is_apart = isinstance(block, Table)  # whose last line is empty
+        if isinstance(block, Page):
+            show(console, block)
+            continue
+        if block.title:
+            console.print(Text(block.title, "bold"))
+        if isinstance(block, Lines):
+            _show_lines(console, block)
+        elif isinstance(block, Table):
+            _show_table(console, block)
+        else:
+            _show_passages(console, block)
+
+
+def _show_lines(console: Console, block: Lines) -> None:
+    for line in block.lines:
+        print_wrapped(console, _text(console, line.parts), line.indent, line.before, _STYLES[line.role])
+
+
+def _show_table(console: Console, table: Table) -> None:
+    for told in table.lines:
+        print_wrapped(console, Text(told, "dim"), 0)
+    columns = [
+        Column(
+            Text(name), [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(rows)]
+        )
+        for rows in [table.rows]
+        for at, name in enumerate(table.header)
     ]
-    headers = [Text(name_line(name).replace("_", "\n").replace("@", "\n@")) for name in scores]
-    means = [best_in_green([result.metrics[name] for _, _, result in results], number) for name in scores]
-    show_table(console, words, list(map(Column, headers, means)))
+    words, numbers = columns[: table.words], columns[table.words :]
+    room = room_beside(console, words, numbers)
+    if any(table.bars) and room >= _BAR[0]:
+        numbers.append(_drawn(console, table, room))
+    if numbers:
+        show_table(console, words, numbers)
+    else:
+        for row in zip(*(column.cells for column in words), strict=True):
+            print_wrapped(console, Text("  ").join(row), 2)
+
+
+def _drawn(console: Console, table: Table, room: int) -> Column:
+    """Return the bars of a table as a column, as wide as there is room."""
+    width = min(room, _BAR[1])
+    plain = console.options.ascii_only
+    return Column(
+        Text(axis(table.scale, width), "dim"),
+        [Text(drawn(bar, table.scale, width, plain=plain)) for bar in table.bars],
+        "left",
+    )
+
+
+def _show_passages(console: Console, block: Passages) -> None:
+    for passage in block.passages:
+        where = Text.assemble((passage.where, "cyan"), (f", {passage.note}" if passage.note else "", "dim"))
+        print_wrapped(console, where, 4, passage.label, "bold")
+        print_wrapped(console, _text(console, shortened(passage)), 4)
+
+
+def _text(console: Console, parts: Sequence[Part]) -> Text:
+    """Return parts with their styles; without colours, what is marked is between » and «."""
+    coloured = console.is_terminal and not console.no_color and console.color_system is not None
+    text = Text()
+    for part in parts:
+        before, after = ("", "") if coloured or console.options.ascii_only else MARKED.get(part.role, ("", ""))
+        text.append(f"{before}{part.text}{after}", _STYLES[part.role])
+    return text
 
 
 def best_in_green(means: Sequence[float | None], written: Callable[[float | None], str]) -> list[Text]:
     """Return the means of several results as cells, the best in green; a single mean is not highlighted."""
     best = max((mean for mean in means if mean is not None), default=None) if len(means) > 1 else None
     return [Text(written(mean), style="bold green" if mean is not None and mean == best else "") for mean in means]
-
-
-def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None:
-    """Print the weakest questions, each with its notes, its answers and the rank at which they were first found.
-
-    Of an answer with several places, the one is shown of which the most was found, and where the others are.
-    """
-    name = result.score_names[0]
-    scores = result.per_query(name)
-    worst = [query for query in result.worst(n) if (scores[query.query_id] or 0.0) < 1.0]
-    if not worst:
-        return
-    console.print(Text(f"Weakest questions by {name_line(name)}", style="bold"))
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for query in worst:
-        title = Text.assemble(f"{one_line(query.noted_text, _LINE)} ", (f"({name_line(query.query_id)})", "dim"))
-        answers = (
-            Padding(_answer(answer, found, corpus, query, result.evaluation_type), (0, 0, 0, 2), expand=False)
-            for answer, found in zip_longest(query.answers[:3], query.places_found[:3])
-        )
-        grid.add_row(Text(number(scores[query.query_id]), style="red"), Group(title, *answers))
-    console.print(grid)
-
-
-def _answer(
-    answer: Answer[Any],
-    found: tuple[Any, ...] | None,
-    corpus: Corpus,
-    query: QueryResult[Any],
-    evaluation_type: EvaluationType,
-) -> Text:
-    rules = RULES[evaluation_type]
-    place = found or answer.reference
-    where, quote = rules.shown(place[0], corpus)
-    quotes = [quote, *(rules.shown(unit, corpus)[1] for unit in place[1:])]
-    others = [rules.shown(other[0], corpus)[0] for other in answer.places if other != place]
-    became = f"{_became(place, query, rules)}{_also(others)}"
-    if not quote:
-        return Text.assemble((f"{name_line(where)}, ", "cyan"), (became, "dim"))
-    return Text.assemble((f"{name_line(where)} ", "cyan"), (f"{became} ", "dim"), " … ".join(map(quoted, quotes)))
-
-
-def _also(others: Sequence[str]) -> str:
-    """Return in which documents the other places of an answer are; "" if it has none."""
-    if not others:
-        return ""
-    names = [name_line(name) for name in dict.fromkeys(others)]
-    more = len(names) - _MOST_NAMED
-    named = f"{', '.join(names[:_MOST_NAMED])}{f' and {more} more documents' if more > 0 else ''}"
-    return f"; {len(others)} other place{'s' * (len(others) != 1)}, in {named}"
-
-
-def _became(place: Sequence[Any], query: QueryResult[Any], rules: LevelRules[Any]) -> str:
-    """Return at which rank a place was first found, or why it was not."""
-    if query.status == "failed":
-        failure = next(failure for failure in query.failures if failure.stage == "retrieve")
-        return f"retrieval failed: {shortened(one_line(f'{failure.kind}: {failure.message}'))}"
-    count = len(query.hits)
-    found = [rules.level.read(hit) for hit in query.hits]
-    ranks = (
-        rank for rank, hit in enumerate(found, 1) if hit is not None and any(rules.found(unit, hit) for unit in place)
-    )
-    first = next(ranks, None)
-    return f"not in {count} result{'s' * (count != 1)}" if first is None else f"first found at rank {first}"

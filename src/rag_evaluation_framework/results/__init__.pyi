@@ -8,4 +8,4 @@ from .query_result import QueryResults as QueryResults
 from .result import EvaluationResult as EvaluationResult
 from .result import ExperimentResult as ExperimentResult
 from .store import check_root as check_root
-from .summary import number as number
+from .written import number as number

@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.data.columns import mean_of
 from rag_evaluation_framework.data.scopes import SCOPE_PREFIX
-from rag_evaluation_framework.results.means import within
 from rag_evaluation_framework.results.properties import label_values, rows_by_value
-from rag_evaluation_framework.results.summary import SummaryTable, number
 from rag_evaluation_framework.results.written import finite
 from rag_evaluation_framework.statistics.means import MeanScore
 
@@ -49,22 +46,6 @@ class Breakdown:
             for value, mean in self.means.items()
         ]
         return {"by": self.by, "score": self.score, "values": self.values, "means": means, "unscored": [*self.unscored]}
-
-    def table(self) -> SummaryTable:
-        """Return it as people read it."""
-        named, more = ", ".join(map(name_line, self.unscored[:_MOST_NAMED])), len(self.unscored) - _MOST_NAMED
-        scored = self.values - len(self.unscored)
-        return SummaryTable(
-            title=f"{self.score} by {self.by}",
-            lines=(
-                f"the lowest first{f', {len(self.means)} of {scored}' if len(self.means) < scored else ''}",
-                *([f"no question has the score: {named}{f' and {more} more' if more > 0 else ''}"] if named else []),
-            ),
-            header=(self.by, "n", "mean", "interval"),
-            rows=tuple(
-                (value, str(mean.questions), number(mean.mean), within(mean)) for value, mean in self.means.items()
-            ),
-        )
 
 
 def breakdowns(result: "EvaluationResult[Any]", score: str) -> Iterator[Breakdown]:

@@ -67,19 +67,6 @@ class Clusters:
         """Return how intervals are made, for JSON: their level, the seed, and what is taken as independent."""
         return {"level": LEVEL, "seed": seed, "independent": "questions" if self.numbers is None else "documents"}
 
-    def described(self, how: str, count: int) -> str:
-        """Say how intervals were made, and what they are about.
-
-        Args:
-            how: How they were made.
-            count: The number of clusters.
-        """
-        if self.numbers is not None:
-            return f"{how}, questions on one document taken together ({count} documents)"
-        these = "this document" if self.few == 1 else f"these {self.few} documents"
-        only = f"of {these} only, with other documents it may differ: " if self.few else ""
-        return f"{only}{how}, questions taken as independent"
-
 
 def documents(relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType) -> Integers | None:
     """Return the number of the document of the first label of each question, from 0; -1 where there is none.

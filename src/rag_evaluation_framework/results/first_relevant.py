@@ -40,12 +40,6 @@ class FirstRelevant:
         median = float(np.median(np.where(found, ranks, np.inf)))
         return cls(len(ranks), int(found.sum()), median if np.isfinite(median) else None)
 
-    @property
-    def told(self) -> str:
-        """One line of it."""
-        median = "none" if self.median is None else f"{self.median:g}"
-        return f"rank of the first relevant result: median {median} (found for {self.found} of {self.questions})"
-
     def record(self) -> dict[str, Any]:
         """Return it for JSON."""
         return asdict(self)

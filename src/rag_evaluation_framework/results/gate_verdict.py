@@ -55,31 +55,3 @@ class GateVerdict:
         if self.verdict == "inconclusive":
             return f"inconclusive (counts as {'passed' if self.on_inconclusive == 'pass' else 'failed'})"
         return self.verdict
-
-
-def told_gates(verdicts: tuple[GateVerdict, ...]) -> str:
-    """Return how many gates there are with each verdict: "3 gates: 1 failed, 2 passed"; "" if there are none.
-
-    If all are off, the run is not gated.
-    """
-    if not verdicts:
-        return ""
-    words = [verdict.word for verdict in verdicts]
-    listed = ", ".join(f"{words.count(word)} {word}" for word in sorted(set(words), key=_severity))
-    ungated = "; the run is not gated" if {*words} == {"off"} else ""
-    return f"{len(words)} gate{'s' * (len(words) != 1)}: {listed}{ungated}"
-
-
-def gate_rows(verdicts: tuple[GateVerdict, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return gates as a table: a header, and one row per gate, in which the power is told before the verdict."""
-    if not verdicts:
-        return ()
-    rows = [("gate", "power", "verdict", "measured")]
-    rows += [(verdict.gate, verdict.power, verdict.word, verdict.told) for verdict in verdicts]
-    has_power = any(verdict.power for verdict in verdicts)
-    return tuple(row if has_power else (row[0], *row[2:]) for row in rows)
-
-
-def _severity(word: str) -> int:
-    order = ("not measured", "failed", "inconclusive (counts as failed)", "inconclusive (counts as passed)", "passed")
-    return (*order, "off").index(word)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.results.summary import SummaryTable
 
 TOTAL = "total"
 
@@ -84,28 +83,3 @@ class Latency:
         """Return the latency for JSON, in seconds."""
         stages = {name: asdict(duration) for name, duration in self.stages.items()}
         return {"stages": stages, TOTAL: asdict(self.total), "warm_up": self.warm_up}
-
-    def table(self, how: str | None = None) -> SummaryTable:
-        """Return the latency as people read it.
-
-        Args:
-            how: How it was measured, in words; None if that is not known.
-        """
-        apart = (
-            "the only question that was timed is the first, which also pays for connections and caches"
-            if self.warm_up is None
-            else f"the first question, which also pays for connections and caches, is not counted: {_ms(self.warm_up)}"
-        )
-        rows = [*self.stages.items(), (TOTAL, self.total)]
-        return SummaryTable(
-            title="Latency",
-            lines=(apart,) if how is None else (how, apart),
-            header=("stage", "p50", "p95", "questions"),
-            rows=tuple((name, _ms(each.p50), _ms(each.p95), str(each.questions)) for name, each in rows),
-        )
-
-
-def _ms(seconds: float) -> str:
-    """Return a duration in milliseconds, with at least two digits that tell something."""
-    milliseconds = 1000 * seconds
-    return f"{milliseconds:,.{0 if milliseconds >= 100 else 1 if milliseconds >= 1 else 2}f} ms"

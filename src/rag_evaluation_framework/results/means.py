@@ -56,22 +56,17 @@ def document_means(queries: QueryResults[Any], evaluation_type: EvaluationType) 
     return Means({name: None if isnan(mean) else mean for name, mean in zip(names, means, strict=True)})
 
 
-def within(mean: MeanScore) -> str:
-    """Return an interval as tables show it, without the zero before the point, and "?" for a bound that is unknown."""
-    bounds = (mean.low, mean.high)
-    return "–".join(f"{bound:.3f}".removeprefix("0") if isfinite(bound) else "?" for bound in bounds)
+def drop_found(mean: MeanScore) -> tuple[float, int | None] | None:
+    """Return how often a drop of `DROP` would be found in a comparison with this run, and of how many questions mostly.
 
-
-def told_drop(name: str, mean: MeanScore) -> list[str]:
-    """Return how often a drop would be found in a comparison with this run, and how many questions that takes.
+    The second is None where it is found 4 times in 5 already.
 
     Of the other run is assumed that its scores are correlated with those of this one, as where half of them are drawn
-    anew, and have the same spread; scores of 0 or 1, what spread their rate after the drop has. Nothing is told of
-    scores that are not from 0 to 1, such as seconds, as such a drop means nothing there, nor of a mean that cannot drop
-    so far.
+    anew, and have the same spread; scores of 0 or 1, what spread their rate after the drop has. None for scores that
+    are not from 0 to 1, such as seconds, as such a drop means nothing there, and for a mean that cannot drop so far.
     """
     if not mean.standard_error > 0 or mean.low < 0 or mean.high > 1 or mean.mean < DROP:
-        return []
+        return None
     variance, questions = mean.deviation**2, mean.questions
     is_hit = isclose(variance * (questions - 1), mean.mean * (1 - mean.mean) * questions)
     after = (mean.mean - DROP) * (1 - mean.mean + DROP) if is_hit else variance
@@ -81,8 +76,7 @@ def told_drop(name: str, mean: MeanScore) -> list[str]:
     found = power(DROP, error, mean.clusters, 1 - CORRELATION, step)
     clusters = pairs_needed(DROP, error * sqrt(mean.clusters), 1 - CORRELATION, step * mean.clusters)
     needed = ceil(clusters * questions / mean.clusters)
-    more = "" if found >= POWER or needed <= questions else f", {POWER:.0%} with {needed:,} questions"
-    return [f"{name}: a drop of {DROP:.2f} is found {found:.0%} of the time{more} (runs correlated by {CORRELATION})"]
+    return found, None if found >= POWER or needed <= questions else needed
 
 
 def recorded_range(ends: tuple[float, float]) -> dict[str, Any]:

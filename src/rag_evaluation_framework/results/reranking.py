@@ -1,6 +1,6 @@
 """What a reranker changed: every score before and after, and what no order of its candidates exceeds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -10,8 +10,7 @@ import numpy as np
 from rag_evaluation_framework.data.columns import Numbers, mean_of
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.results.clusters import Clusters
-from rag_evaluation_framework.results.summary import SummaryTable, number
-from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
+from rag_evaluation_framework.results.written import recorded_test
 from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
 
 _SEED = 0
@@ -98,32 +97,3 @@ class Reranking:
             "regressed": int((known < 0).sum()),
             "unchanged": int((known == 0).sum()),
         }
-
-    def table(self, candidates: int | None = None) -> SummaryTable:
-        """Return the change of every score as people read it.
-
-        Args:
-            candidates: The most candidates that a query has, if that is known.
-        """
-        first = next(iter(self.change))
-        told = self._record(first)
-        some = "" if candidates is None else f"up to {candidates} candidates per question; "
-        moved = f"{told['improved']} improved, {told['regressed']} regressed, {told['unchanged']} unchanged"
-        ceiling = ["ceiling: the recall that no order of the candidates exceeds"] if self.ceiling.columns else []
-        return SummaryTable(
-            title="Before and after reranking",
-            lines=(f"{some}{first}: {moved}", *ceiling),
-            header=("score", "before", "after", "delta", "interval", "p", *(["ceiling"] if ceiling else [])),
-            rows=tuple((*self._row(name), *([self._ceiling(name)] if ceiling else [])) for name in self.change),
-        )
-
-    def _row(self, name: str) -> Iterator[str]:
-        (before, after), test = self.means(name), self.tests.get(name)
-        yield from (name, number(before), number(after))
-        if test is None:
-            yield from ("–", "–", "–")
-        else:
-            yield from (written_signed(test.mean), written_interval(test), written_p_value(test.p_value))
-
-    def _ceiling(self, name: str) -> str:
-        return number(self.ceiling.mean[name]) if name in self.ceiling.columns else ""

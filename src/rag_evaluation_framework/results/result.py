@@ -37,6 +37,7 @@ from rag_evaluation_framework.results.means import (
     score_ranges,
     statistics_record,
 )
+from rag_evaluation_framework.results.notes import all_notes
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
 from rag_evaluation_framework.results.record import (
     ReportRecord,
@@ -46,8 +47,7 @@ from rag_evaluation_framework.results.record import (
     question_lines,
 )
 from rag_evaluation_framework.results.reranking import Reranking
-from rag_evaluation_framework.results.result_summary import all_notes, summary_of
-from rag_evaluation_framework.results.summary import Shown, Summary
+from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.results.unanswerable import Unanswerable
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore, mean_scores
 
@@ -57,11 +57,13 @@ if TYPE_CHECKING:
     from rag_evaluation_framework.analysis.comparison import Comparison
     from rag_evaluation_framework.attribution.explaining import Explanation
     from rag_evaluation_framework.data.documents import Corpus
+    from rag_evaluation_framework.report.pages.result import Page
     from rag_evaluation_framework.retrievers.function import Pipeline
 
 _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
+_PAGE = "rag_evaluation_framework.report.pages.result:result_page"  # as this one
 _EXPLAIN = "rag_evaluation_framework.attribution.explaining:explain"  # another one
 
 
@@ -297,9 +299,10 @@ class EvaluationResult(Shown, Generic[U]):
         left_out = f"{counts['skipped']} skipped, {failed} failed"
         return f"scored {counts['scored']} of {counts['answerable']} {questions} ({left_out})"
 
-    def summary(self) -> Summary:
-        """Return the result as people read it: the means, the counts behind them, notes, and the weakest questions."""
-        return summary_of(self)
+    def summary(self) -> "Page":
+        """Return the result as people read it: the first score, what to look at, and then all that it stands on."""
+        page: Page = load_installed(_PAGE)(self)
+        return page
 
     def to_dataframe(self) -> "pd.DataFrame":
         """Return one row per query: id, wording, status, one column per score, and the seconds of each stage.

@@ -9,7 +9,6 @@ import numpy as np
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.results.returned import Returned
-from rag_evaluation_framework.results.summary import SummaryTable, number
 
 _KEPT = (95, 50)
 """The percentages of good first results that thresholds keep, at least."""
@@ -79,22 +78,6 @@ class Unanswerable:
             "false_returns": [*map(asdict, self.false_returns)],
             "undefined": self.undefined or None,
         }
-
-    def table(self) -> SummaryTable | None:
-        """Return it as people read it; None where no threshold is defined."""
-        if self.undefined:
-            return None
-        told = (
-            "false returns: the share of them whose first result has at least this score; relevant kept: that of the "
-            f"{self.good} question{'s' * (self.good != 1)} whose first result is relevant"
-        )
-        rows = ((f"{one.threshold:.4g}", number(one.rate), number(one.kept)) for one in self.false_returns)
-        return SummaryTable(
-            title="Questions without an answer",
-            lines=(f"{self.returned} of the {self.asked} that were asked got results", told),
-            header=("score", "false returns", "relevant kept"),
-            rows=(("any", number(self.returned / self.asked), number(1.0)), *rows),
-        )
 
 
 def _undefined(scored: int, returned: int, good: int) -> str:

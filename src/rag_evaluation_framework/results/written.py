@@ -1,10 +1,12 @@
-"""Differences as they are written: in tables short, and never saying other than what was found; in JSON in full."""
+"""Numbers as they are written: in tables short, and never saying other than what was found; in JSON in full."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
 from math import ceil, isfinite
 from typing import Any
 
+from rag_evaluation_framework.data.rankings import UNFILLED
+from rag_evaluation_framework.statistics.means import MeanScore
 from rag_evaluation_framework.statistics.paired import PairedDifference
 from rag_evaluation_framework.statistics.power import detectable_change
 
@@ -37,3 +39,19 @@ def recorded_test(test: PairedDifference) -> dict[str, Any]:
 def finite(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record for JSON, with None for numbers that are not finite: these are not known."""
     return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in record.items()}
+
+
+def number(value: float | None) -> str:
+    """Return a score with three decimals, or a dash for None."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def marked(mean: float | None, is_unfilled: bool) -> str:
+    """Return a mean as `number` does, with a mark if some of its rankings ran out of results before the budget."""
+    return f"{number(mean)}{UNFILLED if is_unfilled and mean is not None else ''}"
+
+
+def within(mean: MeanScore) -> str:
+    """Return an interval as tables show it, without the zero before the point, and "?" for a bound that is unknown."""
+    bounds = (mean.low, mean.high)
+    return "–".join(f"{bound:.3f}".removeprefix("0") if isfinite(bound) else "?" for bound in bounds)

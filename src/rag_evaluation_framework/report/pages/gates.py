@@ -1,35 +1,60 @@
-"""Gates in a terminal, and as a JUnit report."""
+"""What became of gates, as people read it, and as a JUnit report."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from rich.console import Console
-from rich.text import Text
-
 from rag_evaluation_framework._outside import fit_to_show, one_line
-from rag_evaluation_framework.report.wrapped import print_wrapped
-from rag_evaluation_framework.results.gate_verdict import CountsAs, GateVerdict, told_gates
+from rag_evaluation_framework.report.page import Line, Lines, Page, Role, line, plural
+from rag_evaluation_framework.results.gate_verdict import CountsAs, GateVerdict
+from rag_evaluation_framework.results.notes import failure_notes
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.result_summary import failure_notes
 
-_STYLES: dict[CountsAs, str] = {"pass": "green", "fail": "bold red", "error": "bold red"}
+_ROLES: Mapping[CountsAs, Role] = {"pass": "good", "fail": "bad", "error": "bad"}
+_GRAVEST = ("not measured", "failed", "inconclusive (counts as failed)", "inconclusive (counts as passed)", "passed")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def show_gates(console: Console, verdicts: tuple[GateVerdict, ...]) -> None:
-    """Print what became of gates: each with its source, its power before its verdict, and what was measured."""
+def counted(verdicts: Sequence[GateVerdict]) -> str:
+    """Return how many gates there are with each verdict: "3 gates: 1 failed, 2 passed"; "" if there are none.
+
+    If all are off, the run is not gated.
+    """
     if not verdicts:
-        return
-    console.print(Text(told_gates(verdicts), style="bold"))
-    for verdict in verdicts:
-        where = f" ({one_line(verdict.source)})" if verdict.source else ""
-        print_wrapped(console, Text.assemble(one_line(verdict.gate), (where, "dim")), 2)
-        if verdict.power:
-            print_wrapped(console, Text(verdict.power, "dim"), 4)
-        style = "yellow" if verdict.verdict in ("inconclusive", "off") else _STYLES[verdict.counts_as]
-        print_wrapped(console, Text.assemble((verdict.word, style), f": {one_line(verdict.told)}"), 4)
+        return ""
+    words = [verdict.word for verdict in verdicts]
+    listed = ", ".join(f"{words.count(word)} {word}" for word in sorted({*words}, key=(*_GRAVEST, "off").index))
+    ungated = "; the run is not gated" if {*words} == {"off"} else ""
+    return f"{plural(len(words), 'gate')}: {listed}{ungated}"
+
+
+def verdict_line(verdicts: Sequence[GateVerdict]) -> Iterator[Line]:
+    """Yield the verdict of all gates together, if there are some."""
+    if verdicts:
+        passed = all(verdict.counts_as == "pass" for verdict in verdicts)
+        yield line((counted(verdicts), "good" if passed else "bad"))
+
+
+def gate_block(verdicts: Sequence[GateVerdict]) -> Lines:
+    """Return each gate with its source, its power before its verdict, and what was measured."""
+    return Lines(tuple(one for verdict in verdicts for one in _lines(verdict)), "Gates")
+
+
+def with_gates(page: Page, verdicts: Sequence[GateVerdict]) -> Page:
+    """Return a page on which what became of gates comes first."""
+    blocks = (Lines(tuple(verdict_line(verdicts))), gate_block(verdicts)) if verdicts else ()
+    return replace(page, blocks=(*blocks, *page.blocks))
+
+
+def _lines(verdict: GateVerdict) -> Iterator[Line]:
+    where = f" ({verdict.source})" if verdict.source else ""
+    yield line((verdict.gate, "label"), (where, "muted"), indent=2)
+    if verdict.power:
+        yield line((verdict.power, "muted"), indent=4)
+    role: Role = "warning" if verdict.verdict in ("inconclusive", "off") else _ROLES[verdict.counts_as]
+    yield line((verdict.word, role), f": {verdict.told}", indent=4)
 
 
 def gates_as_junit(
@@ -51,8 +76,8 @@ def gates_as_junit(
         "testsuite",
         name=_fit(f"rag-eval {result.name}"),
         tests=str(len(result.gates) + bool(problems)),
-        failures=str(_counted(result.gates, "fail")),
-        errors=str(_counted(result.gates, "error") + bool(problems)),
+        failures=str(_number(result.gates, "fail")),
+        errors=str(_number(result.gates, "error") + bool(problems)),
         skipped=str(sum(_is_open(verdict) for verdict in result.gates)),
         timestamp=result.created,
         time=f"{sum(result.timings.values()):.3f}",
@@ -78,7 +103,7 @@ def gates_as_junit(
     return ET.tostring(suites, encoding="unicode", xml_declaration=False) + "\n"
 
 
-def _counted(verdicts: tuple[GateVerdict, ...], counts_as: CountsAs) -> int:
+def _number(verdicts: tuple[GateVerdict, ...], counts_as: CountsAs) -> int:
     return sum(verdict.counts_as == counts_as for verdict in verdicts)
 
 

@@ -1,26 +1,53 @@
-"""How much a comparison can tell, in lines: how it was tested, and which true change it would find."""
+"""What chance leaves of scores and differences, in sentences: how they were tested, and what would be found."""
 
 from collections.abc import Iterator, Sequence
 from math import ceil, inf, isfinite, sqrt
 
 from rag_evaluation_framework.results.clusters import FEWEST, Clusters
+from rag_evaluation_framework.results.means import CORRELATION, DROP, drop_found
+from rag_evaluation_framework.statistics.means import MeanScore
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
-from rag_evaluation_framework.statistics.power import detectable_change, pairs_needed
+from rag_evaluation_framework.statistics.power import POWER, detectable_change, pairs_needed
 from rag_evaluation_framework.statistics.signs import RESAMPLES
 
 _SEEN = 0.0005  # what is less is printed as 0
 _FARTHEST = 350  # deviations: a mean that is nearer to 0 takes more than a million questions
 
 
-def strength(name: str, test: PairedDifference, clusters: Clusters) -> Iterator[str]:
-    """Yield how a score was tested, and which change of it would be found."""
+def independence(clusters: Clusters, how: str, count: int) -> str:
+    """Return how intervals were made, and what they are about.
+
+    Args:
+        clusters: Which questions count together.
+        how: How they were made.
+        count: The number of clusters.
+    """
+    if clusters.numbers is not None:
+        return f"{how}, questions on one document taken together ({count} documents)"
+    these = "this document" if clusters.few == 1 else f"these {clusters.few} documents"
+    only = f"of {these} only, with other documents it may differ: " if clusters.few else ""
+    return f"{only}{how}, questions taken as independent"
+
+
+def power_of_run(name: str, mean: MeanScore) -> Iterator[str]:
+    """Yield how often a drop of a score would be found in a comparison with this run; nothing if it means nothing."""
+    known = drop_found(mean)
+    if known is not None:
+        found, needed = known
+        more = "" if needed is None else f", {POWER:.0%} with {needed:,} questions"
+        drop = f"a drop of {DROP:.2f} is found {found:.0%} of the time"
+        yield f"{name}: {drop}{more} (runs correlated by {CORRELATION})"
+
+
+def power_of_change(name: str, test: PairedDifference, clusters: Clusters) -> Iterator[str]:
+    """Yield how a change was tested, and which change would be found."""
     fewer = "" if test.is_exact or test.resamples >= RESAMPLES else f" {test.resamples:,} times"
-    yield clusters.described(f"intervals of 95 %, p by flipping signs{fewer}", test.clusters)
+    yield independence(clusters, f"intervals of 95 %, p by flipping signs{fewer}", test.clusters)
     least = detectable_change(test)
     if test.clusters < FEWEST:
         yield f"{name}: with so few questions no true change would be found"
     elif not test.changed:
-        yield f"{name}: no question changed, so that it is not known which true change would be found"
+        yield f"{name}: no question changed, so it is not known which true change would be found"
     elif least == inf:
         yield f"{name}: with so few questions no true change would be found 4 times in 5"
     else:
@@ -34,7 +61,7 @@ def strength(name: str, test: PairedDifference, clusters: Clusters) -> Iterator[
     if 0 < test.changed < FEWEST <= test.clusters:
         what = "question" if clusters.numbers is None else "document"
         few = f"{test.changed} {what}{'s' * (test.changed != 1)}"
-        yield f"{name}: only {few} changed, so that p is at least {test.smallest_p:.3f} and the interval is wide"
+        yield f"{name}: only {few} changed: p is at least {test.smallest_p:.3f}, and the interval is wide"
 
 
 def range_of_power(name: str, tests: Sequence[PairedDifference | None]) -> Iterator[str]:

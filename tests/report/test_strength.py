@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.analysis.strength import range_of_power, strength
+from rag_evaluation_framework.report.pages.strength import power_of_change, range_of_power
 from rag_evaluation_framework.results.clusters import Clusters
 from rag_evaluation_framework.statistics import paired_differences
 from rag_evaluation_framework.statistics.power import detectable_change
@@ -11,13 +11,13 @@ from rag_evaluation_framework.statistics.power import detectable_change
 
 def told(values, clusters=None):
     (test,) = paired_differences(np.array(values, dtype=float)[:, np.newaxis], clusters)
-    first, *others = strength("recall", test, Clusters(clusters))
+    first, *others = power_of_change("recall", test, Clusters(clusters))
     assert first.startswith("intervals of 95 %, p by flipping signs, questions ")
     return others
 
 
 def test_where_nothing_changed_it_is_not_known_what_would_be_found():
-    assert told([0.0] * 30) == ["recall: no question changed, so that it is not known which true change would be found"]
+    assert told([0.0] * 30) == ["recall: no question changed, so it is not known which true change would be found"]
 
 
 def test_where_all_changed_alike_it_is_said_what_would_be_found():
@@ -39,7 +39,7 @@ def test_with_fewer_than_six_questions_no_true_change_would_be_found(few):
 def test_of_few_changes_it_is_said_that_no_p_is_small(clusters, changed):
     line = told([0.1, 0.2, 0.1, *[0.0] * 37], clusters)[-1]
     p = "0.250" if clusters is None else "0.500"
-    assert line == f"recall: only {changed} changed, so that p is at least {p} and the interval is wide"
+    assert line == f"recall: only {changed} changed: p is at least {p}, and the interval is wide"
 
 
 def test_few_questions_that_change_a_lot_would_find_nothing():

@@ -1,0 +1,53 @@
+"""`rag-eval report`: saved runs as one file of HTML."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag_evaluation_framework import report as pages
+from rag_evaluation_framework import results
+from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework._support.files import checked_path
+from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.cli import run_options as options
+from rag_evaluation_framework.cli.output import print_text
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.results import store
+
+
+def report(
+    run: Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")],
+    others: Annotated[
+        list[str] | None,
+        typer.Argument(help="Other runs: one is compared with the first, with more of them there is a table."),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", parser=paths.path, help="The file to write; it must not exist.")
+    ] = Path("report.html"),
+    worst: Annotated[
+        int, typer.Option(min=0, help="How many of the weakest questions to show with their passages.")
+    ] = 50,
+    root: options.Root = None,
+) -> None:
+    """Write a run, with its weakest questions and their passages marked, or a comparison, as one file of HTML.
+
+    The file loads nothing and runs nothing: it can be sent, printed and opened anywhere.
+    Exit codes: 0 written, 2 refused.
+    """
+    if output.suffix.lower() not in (".html", ".htm"):
+        raise ConfigError(f"--output {output}: expected the name of an HTML file, such as report.html")
+    file = checked_path(output, ConfigError)
+    if file.exists():
+        raise ConfigError(f"--output {output} already exists and is not overwritten; choose another name, or move it")
+    runs = [results.load_result(results.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
+    text = pages.whole_file(pages.whole_page(runs, worst))
+    try:
+        with file.open("x", encoding="utf-8", errors="backslashreplace") as opened:
+            opened.write(text)
+    except OSError as error:
+        raise ConfigError(f"--output {output}: cannot be written ({store.reason(error)})") from error
+    print_text(f"Wrote {one_line(str(output))}: {len(text.encode(errors='backslashreplace')):,} bytes")

@@ -1,0 +1,307 @@
+"""`Page`: what people read, as a title and blocks, whatever shows it.
+
+Pages are made of facts in `report/pages/`, and shown by three renderers: `terminal.py`, `markdown.py` and `html.py`. No
+page knows of colours, tags or widths. Blocks make their texts fit to be shown when they are made, as any of them may
+come from outside, so that renderers escape only what their own notation makes something of.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any, Literal, TypeAlias
+
+from rag_evaluation_framework._outside import fit_to_keep, harmless, name_line, one_line
+from rag_evaluation_framework.registry.loading import load_installed
+
+Role = Literal["", "verdict", "good", "bad", "warning", "muted", "label", "place", "found", "missed", "read"]
+"""What a part of a line is: the answer of a page, better or worse than wished, beside the point, the name of a thing,
+where it is; of documents, relevant text that was read or missed, and other text that was read."""
+
+MARKED: Mapping[Role, tuple[str, str]] = {"found": ("»", "«"), "missed": ("»", "«"), "read": ("", "")}
+"""What stands around text of documents where nothing else marks it."""
+
+_LINE = 1000
+_AROUND, _LONGEST = 60, 800  # characters of a passage before and behind what is marked, and of what is marked
+_TERMINAL = "rag_evaluation_framework.report.terminal:rendered"  # loaded when something is shown in this way
+_MARKDOWN = "rag_evaluation_framework.report.markdown:rendered"
+_HTML = "rag_evaluation_framework.report.html:rendered"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a line, or of a passage.
+
+    Attributes:
+        text: What it says.
+        role: What it is.
+        link: The anchor of a page that it leads to, where there are links.
+    """
+
+    text: str
+    role: Role = ""
+    link: str = ""
+
+
+Given: TypeAlias = str | Part | tuple[str, Role]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line, however long: its texts are made fit to be shown, and have no line ends.
+
+    Attributes:
+        parts: What it says.
+        indent: How far it is moved in, in characters.
+        before: What stands before it, in the space that it is moved in.
+        role: The role of that.
+    """
+
+    parts: tuple[Part, ...]
+    indent: int = 0
+    before: str = ""
+    role: Role = ""
+
+    def __post_init__(self) -> None:
+        parts = (Part(_flat(part.text), part.role, part.link) for part in self.parts)
+        object.__setattr__(self, "parts", tuple(part for part in parts if part.text))
+        object.__setattr__(self, "before", name_line(self.before) if self.before.strip() else self.before)
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return "".join(part.text for part in self.parts)
+
+
+def line(*given: Given, indent: int = 0, before: str = "", role: Role = "") -> Line:
+    """Return a line of parts, each a text, or a text and its role."""
+    parts = (
+        part if isinstance(part, Part) else Part(part) if isinstance(part, str) else Part(part[0], part[1])
+        for part in given
+    )
+    return Line(tuple(parts), indent, before, role)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines below each other.
+
+    Attributes:
+        lines: The lines; a block without any is not shown.
+        title: Their heading; without one they are paragraphs.
+    """
+
+    lines: tuple[Line, ...]
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", _told(self.title))
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A number with its interval, to be drawn.
+
+    Attributes:
+        value: The number.
+        low: The lower end of its interval; not finite if it is not known.
+        high: The upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its texts are made fit to be shown, each on one line.
+
+    Attributes:
+        header: What a row is, then the columns.
+        rows: One row per line of the table.
+        title: Its heading.
+        lines: Lines below the heading.
+        words: How many of the columns, from the left, are words; the others are numbers.
+        bars: What is drawn behind each row, of one scale; nothing if it is empty.
+        scale: The least and the greatest value of the bars.
+        roles: The roles of cells, by row and column.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
+    lines: tuple[str, ...] = ()
+    words: int = 1
+    bars: tuple[Bar | None, ...] = ()
+    scale: tuple[float, float] = (0.0, 1.0)
+    roles: Mapping[tuple[int, int], Role] = field(default_factory=dict[tuple[int, int], Role])
+
+    def __post_init__(self) -> None:
+        fit: dict[str, Any] = {
+            "title": _told(self.title),
+            "lines": tuple(map(_told, self.lines)),
+            "header": tuple(map(name_line, self.header)),
+            "rows": tuple(
+                tuple(_told(cell) if at < self.words else name_line(cell) for at, cell in enumerate(row))
+                for row in self.rows
+            ),
+        }
+        for name, value in fit.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text of a document, with its line ends; it is made harmless, and nothing else of it is changed.
+
+    Attributes:
+        parts: The text, in parts of one role each.
+        where: Where it is.
+        label: What it is there for, such as its rank.
+        note: What else is to be known of it.
+    """
+
+    parts: tuple[Part, ...]
+    where: str = ""
+    label: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        parts = (Part(harmless(part.text.replace("\t", "    ")), part.role) for part in self.parts)
+        object.__setattr__(self, "parts", tuple(part for part in parts if part.text))
+        for name in ("where", "label", "note"):
+            object.__setattr__(self, name, _told(getattr(self, name)))
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Passages below each other.
+
+    Attributes:
+        passages: The passages; a block without any is not shown.
+        title: Their heading.
+    """
+
+    passages: tuple[Passage, ...]
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", _told(self.title))
+
+
+Block: TypeAlias = "Lines | Table | Passages | Page"
+
+
+@dataclass(frozen=True)
+class Page:
+    """A title and blocks, of which some may be pages themselves. Printed, it is shown as a terminal shows it.
+
+    Attributes:
+        title: Its title.
+        blocks: The blocks, the verdict first.
+        anchor: By what links lead to it, where it is part of another page.
+        aside: What stands behind its title, less prominent.
+        folded: Whether it is opened on demand, where that can be done.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    anchor: str = ""
+    aside: str = ""
+    folded: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", _told(self.title))
+        object.__setattr__(self, "aside", _told(self.aside))
+
+    def as_text(self, width: int | None = None) -> str:
+        """Return the page as a terminal shows it, without colours.
+
+        Args:
+            width: How wide it is, at least 60 characters; by default as wide as the terminal or, without one, 100.
+        """
+        return _rendered(_TERMINAL, self, width)
+
+    def as_markdown(self, depth: int = 1) -> str:
+        """Return the page as Markdown.
+
+        Args:
+            depth: The level of the heading that its title is.
+        """
+        return _rendered(_MARKDOWN, self, depth)
+
+    def as_html(self) -> str:
+        """Return the page as a fragment of HTML, for a notebook; everything that comes from outside is escaped."""
+        return _rendered(_HTML, self)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+
+def _rendered(how: str, page: Page, *arguments: Any) -> str:
+    text: str = load_installed(how)(page, *arguments)
+    return text
+
+
+def is_shown(block: Block) -> bool:
+    """Return whether there is something in a block."""
+    return bool(block.lines if isinstance(block, Lines) else not isinstance(block, Passages) or block.passages)
+
+
+def plural(count: int, noun: str, more: str = "s") -> str:
+    """Return a number with its noun: "1 question", "2,000 questions"."""
+    return f"{count:,} {noun}{more * (count != 1)}"
+
+
+def first(texts: Sequence[Line], most: int, what: str) -> tuple[Line, ...]:
+    """Return lines; of many the first ones, and how many more of them there are."""
+    more = len(texts) - most
+    return (
+        *texts[:most],
+        *([line((f"{more:,} more {what}{'s' * (more > 1)}", "muted"), indent=2)] if more > 0 else []),
+    )
+
+
+def symmetric(bars: Iterable[Bar | None]) -> tuple[float, float]:
+    """Return a scale with 0 in its middle that holds all bars."""
+    ends = [abs(end) for bar in bars if bar for end in (bar.value, bar.low, bar.high) if isfinite(end)]
+    most = max(ends, default=1.0) or 1.0
+    return -most, most
+
+
+def shortened(passage: Passage) -> tuple[Part, ...]:
+    """Return the parts of a passage on one line: of long text beside what is marked, what is next to it."""
+    last = len(passage.parts) - 1
+    cut = [_cut(part, is_first=number == 0, is_last=number == last) for number, part in enumerate(passage.parts)]
+    return tuple(Part(text, part.role) for text, part in zip(cut, passage.parts, strict=True))
+
+
+def _cut(part: Part, *, is_first: bool, is_last: bool) -> str:
+    text = " ".join(part.text.split())
+    text = f"{' ' * (not is_first and part.text[:1].isspace())}{text}{' ' * (not is_last and part.text[-1:].isspace())}"
+    if part.role in ("found", "missed"):
+        ends, keeps_begin, keeps_end = _LONGEST // 2, True, True
+    else:
+        ends, keeps_begin, keeps_end = _AROUND, not is_first or is_last, not is_last
+    most = ends * (1 + (keeps_begin == keeps_end or (is_first and is_last)))
+    if len(text) <= most:
+        return text
+    begin = text[: most - ends * keeps_end] if keeps_begin else ""
+    end = text[-ends:] if keeps_end else ""
+    words = begin.rpartition(" ")[0] or begin, end.partition(" ")[2] or end  # whole ones, if there are some
+    return f"{words[0]}{' ' * bool(begin)}…{' ' * bool(end)}{words[1]}"
+
+
+def _told(text: str) -> str:
+    return one_line(fit_to_keep(text), _LINE)
+
+
+def _flat(text: str) -> str:
+    """Return text fit to be shown on one line; of white space at its ends, a blank stays."""
+    inner = _told(text)
+    if not inner:
+        return " " if text else ""
+    return f"{' ' * text[:1].isspace()}{inner}{' ' * text[-1:].isspace()}"

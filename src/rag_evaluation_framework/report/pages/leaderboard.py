@@ -1,0 +1,158 @@
+"""Several results beside each other, as people read them: which may be the best, and what it stands on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rag_evaluation_framework.analysis.leaderboard import Leaderboard, Standing
+from rag_evaluation_framework.report.page import Line, Lines, Role, Table, line, symmetric
+from rag_evaluation_framework.report.page import Page as Page
+from rag_evaluation_framework.report.pages.comparison import differs, notes_by_run, role_of
+from rag_evaluation_framework.report.pages.result import bars_of, note_lines
+from rag_evaluation_framework.report.pages.strength import independence, range_of_power
+from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.written import marked, number
+
+_WORST = 5
+
+
+def leaderboard_page(
+    board: Leaderboard, score: str | None = None, worst: int = _WORST, runs: Sequence[EvaluationResult[Any]] = ()
+) -> Page:
+    """Return the table by one score, and those of all scores and of recall by budget, if there are several of them.
+
+    Args:
+        board: The leaderboard.
+        score: By which score runs are ordered; by default the first.
+        worst: How many of the questions to name on which the best run is worse than the baseline.
+        runs: The results, in the order of the leaderboard, to tell where they are.
+
+    Raises:
+        ConfigError: The runs do not all have this score.
+    """
+    name = board.score(score)
+    standings = board.standings(name)
+    numbers = {standing.run: str(place) for place, standing in enumerate(standings, 1)}
+    return Page(
+        f"{len(board.runs)} runs by {name}",
+        (
+            Lines(tuple(_verdict(board, name, standings))),
+            Lines(note_lines((*board.notes, *notes_by_run(board.runs, board.run_notes))), "Notes"),
+            _by_score(board, name, standings),
+            *_all_scores(board, numbers),
+            *_by_budget(board, numbers),
+            _worse(board, name, standings[0].run, worst),
+            Lines(tuple(line((told, "muted"), indent=2) for told in _facts(board, name, standings, runs)), "Runs"),
+        ),
+    )
+
+
+def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Iterator[Line]:
+    tied = board.tied.get(name)
+    if tied is None:
+        yield line((f"no question has {name} in all runs", "verdict"))
+        return
+    many = sum(tied.is_tied)
+    best = standings[0]
+    if many == 1:
+        yield line((f"Best by {name}: {best.run}, {number(best.mean)}", "verdict"))
+    else:
+        yield line((f"No run is best by {name} beyond chance: {many} of {len(board.runs)} may be", "verdict"))
+    yield line(f"tied: {many} of {len(board.runs)} runs may be the best one (95 %, for all runs together)")
+    yield line((f"{tied.questions} questions that all runs have", "muted"))
+
+
+def _by_score(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Table:
+    bars = bars_of([standing.test for standing in standings])
+    roles: dict[tuple[int, int], Role] = {(row, 2): role_of(standing.test) for row, standing in enumerate(standings)}
+    return Table(
+        ("run", "mean", "delta", "interval", "p", "tied"),
+        tuple(
+            (
+                f"{place} {standing.run}",
+                _mean(board, name, standing.run, standing.mean),
+                *(("–", "baseline", "–") if standing.run == board.runs[0] else differs(standing.test)),
+                "best" if place == 1 and standing.is_tied else "yes" if standing.is_tied else "no",
+            )
+            for place, standing in enumerate(standings, 1)
+        ),
+        f"By {name}",
+        bars=bars,
+        scale=symmetric(bars),
+        roles=roles,
+    )
+
+
+def _mean(board: Leaderboard, score: str, run: str, mean: float | None) -> str:
+    return marked(mean, score in board.unfilled[board.runs.index(run)])
+
+
+def _all_scores(board: Leaderboard, numbers: Mapping[str, str]) -> Iterator[Table]:
+    if len(board.score_names) > 1:
+        cells = {
+            name: {s.run: f"{_mean(board, name, s.run, s.mean)}{'*' if s.is_tied else ' '}" for s in standings}
+            for name, standings in ((name, board.standings(name)) for name in board.score_names)
+        }
+        counts = [board.tied[name].questions if name in board.tied else 0 for name in board.score_names]
+        yield Table(
+            ("score", "n", *numbers.values()),
+            tuple(
+                (name, str(count), *(cells[name][run] for run in numbers))
+                for name, count in zip(board.score_names, counts, strict=True)
+            ),
+            "All scores, by the numbers of the runs; * tied with the best",
+        )
+
+
+def _by_budget(board: Leaderboard, numbers: Mapping[str, str]) -> Iterator[Table]:
+    for curve in board.budget_curves:
+        means = dict(zip(board.runs, curve.means, strict=True))
+        names = [f"{curve.metric}@{budget}" for budget in curve.budgets]
+        yield Table(
+            ("run", *(f"@{budget}" for budget in curve.budgets)),
+            tuple(
+                (
+                    f"{place} {run}",
+                    *(_mean(board, name, run, mean) for name, mean in zip(names, means[run], strict=True)),
+                )
+                for run, place in numbers.items()
+            ),
+            f"{curve.metric} by budget",
+        )
+
+
+def _worse(board: Leaderboard, name: str, best: str, most: int) -> Lines:
+    if best == board.runs[0]:
+        return Lines(())
+    comparison = board.comparisons[board.runs.index(best) - 1]
+    lost = comparison.regressions(name)
+    some = f", {most} of {len(lost)}" if most < len(lost) else ""
+    listed = [*lost.items()][:most]
+    return Lines(
+        tuple(
+            line(
+                comparison.questions[query_id] or "–",
+                (f" ({query_id})", "muted"),
+                indent=8,
+                before=f"{loss:+.3f}",
+                role="bad",
+            )
+            for query_id, loss in listed
+        ),
+        f"Questions on which the best run is worse than the baseline by {name}{some}",
+    )
+
+
+def _facts(
+    board: Leaderboard, name: str, standings: Sequence[Standing], runs: Sequence[EvaluationResult[Any]]
+) -> Iterator[str]:
+    """Yield what the deltas are from, what is taken as independent, how certain the best run is, and where runs are."""
+    tied, optimism = board.tied.get(name), board.optimism(name)
+    if tied is not None:
+        yield independence(board.clusters, "intervals of 95 %, p by flipping signs", tied.clusters)
+    yield f"deltas are from the baseline, {board.runs[0]}"
+    yield from range_of_power(name, board.tests[name])
+    if optimism is not None and optimism >= 0.0005:
+        yield f"the mean of the best is about {optimism:.3f} too high, as it was chosen as the highest"
+    yield from notes_by_run(board.runs, [[told] for told in board.headlines])
+    where = {run: f"{known.folder} ({known.created})" for run, known in zip(board.runs, runs, strict=False)}
+    yield from (f"{place}: {where[s.run]}" for place, s in enumerate(standings, 1) if s.run in where)

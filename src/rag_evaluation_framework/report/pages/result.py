@@ -1,0 +1,306 @@
+"""A result as people read it: its first score, what to look at, the evidence, and how the run was made."""
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from rag_evaluation_framework._outside import fit_to_keep, name_line, one_line
+from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.skipped import Skipped
+from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.level_rules import LevelRules
+from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
+from rag_evaluation_framework.report.page import Page as Page
+from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
+from rag_evaluation_framework.report.pages.strength import independence, power_of_run
+from rag_evaluation_framework.report.wrapped import quoted, shortened
+from rag_evaluation_framework.results.breakdown import Breakdown
+from rag_evaluation_framework.results.latency import TOTAL, Latency
+from rag_evaluation_framework.results.query_result import QueryResult
+from rag_evaluation_framework.results.recorded_parts import servers, vector_stores
+from rag_evaluation_framework.results.reranking import Reranking
+from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.unanswerable import Unanswerable
+from rag_evaluation_framework.results.written import (
+    marked,
+    number,
+    within,
+    written_interval,
+    written_p_value,
+    written_signed,
+)
+from rag_evaluation_framework.statistics.means import SHARE, MeanScore
+from rag_evaluation_framework.statistics.paired import PairedDifference
+
+_MOST_NOTES, _MOST_SKIPPED, _MOST_NAMED = 25, 10, 3
+_WORST = 5
+
+Result = EvaluationResult[Any]
+
+
+def result_page(result: Result, corpus: Corpus | None = None, worst: int = _WORST, more: Sequence[Block] = ()) -> Page:
+    """Return a result as people read it.
+
+    Args:
+        result: The result.
+        corpus: The documents, to show what the weakest questions should have found; without them they are listed.
+        worst: How many of the weakest questions to show.
+        more: Blocks behind the weakest questions, such as a comparison with a baseline.
+    """
+    return Page(
+        result.name,
+        (
+            Lines((*verdict_line(result.gates), *_verdict(result))),
+            Lines(note_lines(result.all_notes), "Notes"),
+            skipped_block(result.skipped),
+            *([gate_block(result.gates)] if result.gates else []),
+            scores_table(result),
+            worst_block(result, corpus, worst),
+            *more,
+            *_breakdowns(result),
+            Lines(tuple(line((told, "muted"), indent=2) for told in run_facts(result)), "Run"),
+        ),
+    )
+
+
+def _verdict(result: Result) -> Iterator[Line]:
+    name = result.score_names[0]
+    known = result.statistics.get(name)
+    mean = marked(result.metrics[name], name in result.unfilled)
+    yield line((f"{name} {mean}{'' if known is None else f', 95 % interval {within(known)}'}", "verdict"))
+    yield line(", ".join([result.headline, *_beside(result)]))
+    zeros = f"; counting as 0: {', '.join(sorted(result.scores.count_as_zero))}" if result.scores.count_as_zero else ""
+    yield line((f"{result.config['dataset']['name']}, {result.evaluation_type}{zeros}", "muted"))
+
+
+def _beside(result: Result) -> list[str]:
+    """Return what is said beside the headline: questions without an answer, and those with a failed metric."""
+    counts, unanswerable = result.counts, int((~result.scores.answerable).sum())
+    parts: list[str] = []
+    if unanswerable:
+        failed = unanswerable - counts["no_answer"]
+        parts.append(f"{unanswerable} without an answer{f' ({failed} failed)' if failed else ''}")
+    if counts["metric_failed"]:
+        parts.append(f"a metric failed on {counts['metric_failed']}")
+    return parts
+
+
+def note_lines(notes: Sequence[str]) -> tuple[Line, ...]:
+    """Return notes; of many the first ones."""
+    return first([line((note, "warning"), indent=2, before="!", role="warning") for note in notes], _MOST_NOTES, "note")
+
+
+def skipped_block(skipped: Sequence[Skipped]) -> Lines:
+    """Return the labels that could not be placed, of many the first ten: question, quote and reason."""
+    lines: list[Line] = []
+    for label in skipped[:_MOST_SKIPPED]:
+        lines.append(line((label.query.text, "label"), (f" ({label.query.id})", "muted"), indent=2))
+        if label.quote:
+            lines.append(line((quoted(fit_to_keep(label.quote)), "muted"), indent=4))
+        lines.append(line(label.reason, indent=4))
+    more = len(skipped) - _MOST_SKIPPED
+    if more > 0:
+        lines.append(line((f"{more:,} more label{'s' * (more > 1)} that could not be placed", "muted"), indent=2))
+    return Lines(tuple(lines), "Skipped questions")
+
+
+def bar_of(mean: MeanScore | None) -> Bar | None:
+    """Return a mean with its interval to be drawn; None of what is not a share."""
+    if mean is None or not (SHARE[0] <= mean.mean <= SHARE[1] and SHARE[0] <= mean.low and mean.high <= SHARE[1]):
+        return None
+    return Bar(mean.mean, mean.low, mean.high)
+
+
+def scores_table(result: Result) -> Table:
+    """Return every score with its interval and median, metric by metric; without those where none has a score."""
+    known = result.statistics
+    rows = [
+        (
+            name,
+            marked(result.metrics[name], name in result.unfilled),
+            *(("–", "–") if name not in known else (within(known[name]), number(known[name].quantiles[2]))),
+        )
+        for name in result.score_names
+    ]
+    if not known:
+        return Table(("score", "mean"), tuple(row[:2] for row in rows), "Scores")
+    bars = tuple(bar_of(known.get(name)) for name in result.score_names)
+    return Table(("score", "mean", "interval", "median"), tuple(rows), "Scores", bars=bars)
+
+
+def worst_block(result: Result, corpus: Corpus | None, most: int = _WORST) -> Lines:
+    """Return the weakest questions, each with its notes and, with the documents, its answers and where they were found.
+
+    Of an answer with several places, the one is shown of which the most was found, and where the others are.
+    """
+    name = result.score_names[0]
+    scores = result.per_query(name)
+    lines: list[Line] = []
+    for query in result.worst(most):
+        score = scores[query.query_id] or 0.0
+        if corpus is not None and score >= 1.0:
+            continue
+        asked = (Part(query.noted_text.strip()), Part(f" ({query.query_id})", "muted"))
+        lines.append(Line(asked, 7, number(score), "bad" if score < 1.0 else ""))
+        if corpus is not None:
+            pairs = zip_longest(query.answers[:_MOST_NAMED], query.places_found[:_MOST_NAMED])
+            lines += [_answer(answer, found, corpus, query, RULES[result.evaluation_type]) for answer, found in pairs]
+    return Lines(tuple(lines), f"Weakest questions by {name}")
+
+
+def _answer(
+    answer: Answer[Any], found: tuple[Any, ...] | None, corpus: Corpus, query: QueryResult[Any], rules: LevelRules[Any]
+) -> Line:
+    place = found or answer.reference
+    where, quote = rules.shown(place[0], corpus)
+    quotes = [quote, *(rules.shown(unit, corpus)[1] for unit in place[1:])]
+    others = [rules.shown(other[0], corpus)[0] for other in answer.places if other != place]
+    became = f"{_became(place, query, rules)}{_also(others)}"
+    if not quote:
+        return line((f"{where}, ", "place"), (became, "muted"), indent=9)
+    return line((f"{where} ", "place"), (f"{became} ", "muted"), " … ".join(map(quoted, quotes)), indent=9)
+
+
+def _also(others: Sequence[str]) -> str:
+    """Return in which documents the other places of an answer are; "" if it has none."""
+    if not others:
+        return ""
+    names = [name_line(name) for name in dict.fromkeys(others)]
+    more = len(names) - _MOST_NAMED
+    named = f"{', '.join(names[:_MOST_NAMED])}{f' and {more} more documents' if more > 0 else ''}"
+    return f"; {plural(len(others), 'other place')}, in {named}"
+
+
+def _became(place: Sequence[Any], query: QueryResult[Any], rules: LevelRules[Any]) -> str:
+    """Return at which rank a place was first found, or why it was not."""
+    if query.status == "failed":
+        failure = next(failure for failure in query.failures if failure.stage == "retrieve")
+        return f"retrieval failed: {shortened(one_line(f'{failure.kind}: {failure.message}'))}"
+    found = [rules.level.read(hit) for hit in query.hits]
+    ranks = (
+        rank for rank, hit in enumerate(found, 1) if hit is not None and any(rules.found(unit, hit) for unit in place)
+    )
+    rank = next(ranks, None)
+    return f"not in {plural(len(found), 'result')}" if rank is None else f"first found at rank {rank}"
+
+
+def _breakdowns(result: Result) -> Iterator[Table]:
+    """Yield the tables behind the scores: what a reranker changed, parts of the questions, and how long one takes."""
+    candidates, how = result.config.get("candidates"), result.config.get("latency")  # of a report they may be anything
+    if result.reranking is not None:
+        yield _reranking(result.reranking, candidates if type(candidates) is int else None)
+    yield from map(_breakdown, result.breakdowns)
+    if result.unanswerable is not None and not result.unanswerable.undefined:
+        yield _unanswerable(result.unanswerable)
+    if result.latency is not None:
+        yield latency_table(result.latency, how if isinstance(how, str) else None)
+
+
+def _breakdown(known: Breakdown) -> Table:
+    named, more = ", ".join(map(name_line, known.unscored[:_MOST_NAMED])), len(known.unscored) - _MOST_NAMED
+    scored = known.values - len(known.unscored)
+    return Table(
+        (known.by, "n", "mean", "interval"),
+        tuple((value, str(mean.questions), number(mean.mean), within(mean)) for value, mean in known.means.items()),
+        f"{known.score} by {known.by}",
+        (
+            f"the lowest first{f', {len(known.means)} of {scored}' if len(known.means) < scored else ''}",
+            *([f"no question has the score: {named}{f' and {more} more' if more > 0 else ''}"] if named else []),
+        ),
+        bars=tuple(map(bar_of, known.means.values())),
+    )
+
+
+def _reranking(known: Reranking, candidates: int | None) -> Table:
+    told = known.record()["scores"]
+    name, counts = next(iter(told.items()))
+    some = "" if candidates is None else f"up to {candidates} candidates per question; "
+    moved = f"{counts['improved']} improved, {counts['regressed']} regressed, {counts['unchanged']} unchanged"
+    has_ceiling = bool(known.ceiling.columns)
+    ceiling = ["ceiling: the recall that no order of the candidates exceeds"] if has_ceiling else []
+    rows: list[tuple[str, ...]] = []
+    for score, (before, after) in ((score, known.means(score)) for score in known.change):
+        test = known.tests.get(score)
+        differs = (
+            ("–", "–", "–")
+            if test is None
+            else (written_signed(test.mean), written_interval(test), written_p_value(test.p_value))
+        )
+        best = (number(known.ceiling.mean[score]) if score in known.ceiling.columns else "",) if has_ceiling else ()
+        rows.append((score, number(before), number(after), *differs, *best))
+    bars = bars_of([*map(known.tests.get, known.change)])
+    return Table(
+        ("score", "before", "after", "delta", "interval", "p", *(["ceiling"] if has_ceiling else [])),
+        tuple(rows),
+        "Before and after reranking",
+        (f"{some}{name}: {moved}", *ceiling),
+        bars=bars,
+        scale=symmetric(bars),
+    )
+
+
+def bars_of(tests: Sequence[PairedDifference | None]) -> tuple[Bar | None, ...]:
+    """Return differences with their intervals to be drawn."""
+    return tuple(None if test is None else Bar(test.mean, test.low, test.high) for test in tests)
+
+
+def _unanswerable(known: Unanswerable) -> Table:
+    told = (
+        "false returns: the share of them whose first result has at least this score; relevant kept: that of the "
+        f"{plural(known.good, 'question')} whose first result is relevant"
+    )
+    rows = ((f"{one.threshold:.4g}", number(one.rate), number(one.kept)) for one in known.false_returns)
+    return Table(
+        ("score", "false returns", "relevant kept"),
+        (("any", number(known.returned / known.asked), number(1.0)), *rows),
+        "Questions without an answer",
+        (f"{known.returned} of the {known.asked} that were asked got results", told),
+    )
+
+
+def latency_table(known: Latency, how: str | None) -> Table:
+    """Return how long one question takes; None is how it was measured if that is not known."""
+    apart = (
+        "the only question that was timed is the first, which also pays for connections and caches"
+        if known.warm_up is None
+        else f"the first question, which also pays for connections and caches, is not counted: {_ms(known.warm_up)}"
+    )
+    rows = [*known.stages.items(), (TOTAL, known.total)]
+    return Table(
+        ("stage", "p50", "p95", "questions"),
+        tuple((name, _ms(each.p50), _ms(each.p95), str(each.questions)) for name, each in rows),
+        "Latency",
+        (apart,) if how is None else (how, apart),
+    )
+
+
+def _ms(seconds: float) -> str:
+    """Return a duration in milliseconds, with at least two digits that tell something."""
+    milliseconds = 1000 * seconds
+    return f"{milliseconds:,.{0 if milliseconds >= 100 else 1 if milliseconds >= 1 else 2}f} ms"
+
+
+def run_facts(result: Result) -> Iterator[str]:
+    """Yield how a run was made, and what its intervals stand on."""
+    name = result.score_names[0]
+    known = result.statistics.get(name)
+    if known is not None:
+        yield independence(result.clusters, "intervals of 95 %", known.clusters)
+        yield from power_of_run(name, known)
+    if result.first_relevant is not None and result.evaluation_type == "document-level":  # where scores do not tell
+        rank = result.first_relevant
+        median = "none" if rank.median is None else f"{rank.median:g}"
+        yield f"rank of the first relevant result: median {median} (found for {rank.found} of {rank.questions})"
+    yield from (used.told for used in result.usage)
+    retriever = result.config.get("retriever")
+    yield from (f"server: {told}" for told in servers(retriever))
+    yield from (f"{stage}: {seconds:.3f} s" for stage, seconds in result.timings.items())
+    stores = ", ".join(vector_stores(retriever))
+    if stores:
+        yield f"vector store: {stores}"
+    corpus, dataset = result.config["corpus"], result.config["dataset"]
+    yield f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}"
+    yield f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}"
+    yield f"tokenizer: {result.config['tokenizer'] or 'none, budgets in characters'}"
+    yield f"made {result.created} with version {result.version}"

@@ -1,0 +1,43 @@
+"""`rag-eval report`."""
+
+import pytest
+
+
+@pytest.fixture
+def saved(rag_eval, folder):
+    for size in (200, 60, 120):
+        outcome = rag_eval(
+            *("run", "--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "9", "--k", "1"),
+            *("--chunker", f"recursive-character:chunk_size={size}"),
+        )
+        assert outcome.code == 0, outcome.err
+
+
+def test_a_run_a_comparison_and_a_table_are_written(rag_eval, saved, folder):
+    outcome = rag_eval("report", "last", "-o", "run.html")
+    assert (outcome.code, outcome.err) == (0, "")
+    page = (folder / "run.html").read_text(encoding="utf-8")
+    assert outcome.out == f"Wrote run.html: {len(page.encode()):,} bytes\n"
+    assert '<mark class="found">Invoices are sent on the first day.</mark>' in page
+    assert rag_eval("report", "last~1", "last", "--output", "two.html").code == 0
+    assert " against " in (folder / "two.html").read_text(encoding="utf-8")
+    assert rag_eval("report", "last~2", "last~1", "last", "--output", "three.html").code == 0
+    assert "<title>3 runs by " in (folder / "three.html").read_text(encoding="utf-8")
+
+
+def test_a_file_that_is_there_is_not_overwritten(rag_eval, saved, folder):
+    (folder / "report.html").write_text("mine")
+    outcome = rag_eval("report", "last")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "--output report.html already exists and is not overwritten" in outcome.err
+    assert (folder / "report.html").read_text() == "mine"
+    assert "expected the name of an HTML file" in rag_eval("report", "last", "-o", "report.md").err
+
+
+def test_documents_that_changed_are_not_shown_and_the_page_says_so(rag_eval, saved, folder):
+    (folder / "docs/billing.md").write_text("# Billing\n\nAll of it is new.\n")
+    assert rag_eval("report", "last", "--worst", "1").code == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "The documents are not shown: " in page
+    assert "its documents have changed" in page
+    assert page.count("<details>") == 1
