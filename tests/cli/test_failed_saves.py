@@ -25,8 +25,10 @@ TAKEN = {
     "a file is in the way below": "root.mkdir(); (root / 'runs').touch()",
     "a link leads nowhere": "root.mkdir(); (root / 'runs').symlink_to('nowhere/at/all')",
 }
+# Python would keep a module that it compiled cut at the limit, and all who load it later would fail.
 LIMITED = """
-import resource
+import resource, sys
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, ({bytes}, {bytes}))
 from rag_evaluation_framework.cli.main import main
 main()

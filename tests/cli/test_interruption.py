@@ -324,7 +324,7 @@ def test_an_interrupted_run_in_json_is_one_object(folder):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_an_interrupted_run_that_cannot_be_saved_is_shown(folder):
-    script = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n" + WHILE_ASKING
+    script = LIMITED + WHILE_ASKING
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
     )
@@ -358,7 +358,7 @@ def test_an_interrupted_demo_says_which_runs_are_kept(folder):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_an_interrupted_demo_that_cannot_be_saved_is_shown(folder):
-    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+    limit = LIMITED
     script = limit + WHILE_ASKING.replace("> 2:", "> 80:").replace(RUN, "['rag-eval', 'demo', '--json']")
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
@@ -430,6 +430,10 @@ def search(query, k):
     return ["Install the agent first."]
 """
 RUN = "['rag-eval', 'run', '--corpus', 'docs', '--dataset', 'questions.csv']"
+# Python would keep a module that it compiled cut at the limit, and all who load it later would fail.
+LIMITED = (
+    "import resource, sys\nsys.dont_write_bytecode = True\nresource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+)
 # Runs the command line, and sends it an interrupt when a question is asked.
 WHILE_ASKING = f"""
 import os, sys
