@@ -3,6 +3,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -113,7 +114,22 @@ class TestVectors:
         lengths = [int(length) for mask in seen for length in mask.sum(axis=1)]
         assert len(lengths) == 50
         assert lengths == sorted(lengths, reverse=True)
-        assert all(len(mask) <= 32 for mask in seen)
+        assert all(mask.size <= 1024 for mask in seen)
+
+    def test_on_a_gpu_many_short_texts_go_together_and_fewer_long_ones(self, torch_embedder, monkeypatch):
+        transformer = torch_embedder._loaded.transformer
+        monkeypatch.setattr(type(transformer), "device", property(lambda _: SimpleNamespace(type="cuda")))
+        seen = []
+
+        def vectors(self, ids, mask):  # there is no GPU here
+            seen.append(mask.shape)
+            return np.ones((len(ids), 4), dtype=np.float32)
+
+        monkeypatch.setattr(TorchModel, "vectors", vectors)
+        embedder = SentenceTransformerEmbedder()
+        short, long = ([f"{number} " * count for number in range(10, 99)] for count in (1, 300))
+        assert embedder.embed([*short, *long]).shape == (178, 4)
+        assert seen[1:] == [(64, 256), (64, 256), (50, 3)]  # the first one was to learn the dimension
 
     def test_lone_surrogates_are_no_error(self, embedder):
         vectors = embedder.embed(["\ud83d\ude80 start", "🚀 start", "a \ud800 b"])
@@ -163,7 +179,7 @@ class TestTokens:
         wanted = library.encode(TEXTS, output_value="token_embeddings", show_progress_bar=False)
         assert len(found) == len(TEXTS)
         for vectors, tensor in zip(found, wanted, strict=True):
-            rows = tensor.numpy()
+            rows = tensor.cpu().numpy()
             np.testing.assert_allclose(vectors, rows / np.linalg.norm(rows, axis=1, keepdims=True), atol=1e-4)
             assert vectors.dtype == np.float32
 
@@ -199,6 +215,16 @@ class TestOtherModels:
             np.testing.assert_allclose(embedder.embed(TEXTS), own.encode_document(TEXTS), atol=1e-5)
             np.testing.assert_allclose(embedder.embed_query("why"), own.encode_query("why"), atol=1e-5)
             assert embedder.truncated(["word " * 12, "word " * 13]).tolist() == [False, True]
+
+    def test_a_dropout_among_the_modules_drops_nothing(self, tiny, library):
+        folder = tiny()
+        modules = json.loads((folder / "modules.json").read_text())
+        modules += [{"idx": 2, "name": "2", "path": "2_Dropout", "type": "sentence_transformers.models.Dropout"}]
+        (folder / "modules.json").write_text(json.dumps(modules))
+        (folder / "2_Dropout").mkdir()
+        (folder / "2_Dropout" / "config.json").write_text(json.dumps({"dropout": 0.5}))
+        wanted = type(library)(str(folder), local_files_only=True).encode(TEXTS, show_progress_bar=False)
+        np.testing.assert_allclose(SentenceTransformerEmbedder(str(folder)).embed(TEXTS), wanted, atol=1e-5)
 
 
 class TestFindingTheModel:
@@ -344,7 +370,7 @@ class TestParameters:
     def test_the_root_and_what_was_loaded_are_no_parameters(self, torch_embedder):
         assert torch_embedder == SentenceTransformerEmbedder(root="elsewhere")
         assert repr(torch_embedder) == (
-            "SentenceTransformerEmbedder(model='all-MiniLM-L6-v2', backend='torch', batch_size=32)"
+            "SentenceTransformerEmbedder(model='all-MiniLM-L6-v2', backend='torch', batch_size=256)"
         )
 
     @pytest.mark.parametrize(

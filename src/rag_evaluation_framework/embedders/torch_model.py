@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._outside import raised
 from rag_evaluation_framework._support.model_trust import load_model
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.embedders.sentence_model import TOKENS_ON_CPU, ModelSettings, quiet
+from rag_evaluation_framework.embedders.sentence_model import TOKENS_ON_CPU, TOKENS_ON_GPU, ModelSettings, quiet
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 
 
@@ -38,7 +38,8 @@ class TorchModel:
 
     def _load(self, library: Any, folder: Path) -> None:
         with _without_progress_bars():
-            self.transformer: Any = load_model(library.SentenceTransformer, folder)
+            # The library leaves modules in training mode until it encodes: a dropout among them would be at work.
+            self.transformer: Any = load_model(library.SentenceTransformer, folder).eval()
         source: Any = self.transformer.tokenizer
         if not hasattr(source, "backend_tokenizer"):
             raise ConfigError(f"model {folder}: has no fast tokenizer (tokenizer.json)")
@@ -60,7 +61,7 @@ class TorchModel:
             pad=pad,
             document_prompt=self._prompt("document", "passage", "corpus"),
             query_prompt=self._prompt("query"),
-            tokens_at_once=TOKENS_ON_CPU if self.transformer.device.type == "cpu" else None,
+            tokens_at_once=TOKENS_ON_CPU if self.transformer.device.type == "cpu" else TOKENS_ON_GPU,
         )
 
     def features(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> dict[str, Any]:
