@@ -44,6 +44,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typer
 from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
@@ -356,8 +357,14 @@ def section(page, title):
     return rest.partition("\n## ")[0]
 
 
+def parameters(command):
+    return [each for each in command.get_params(typer.Context(command)) if each.name != "help"]
+
+
 def options(command):
-    return {name for parameter in command.params if parameter.param_type_name == "option" for name in parameter.opts}
+    return {
+        name for parameter in parameters(command) if parameter.param_type_name == "option" for name in parameter.opts
+    }
 
 
 def leaves(group, names=()):
@@ -376,7 +383,7 @@ def test_every_option_of_a_command_is_documented_and_no_other(name, command):
     written = {*re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", text), *re.findall(r"`(-[a-z])`", text)}
     assert options(command) <= written
     assert written <= options(command) | {"--help"}
-    for parameter in command.params:
+    for parameter in parameters(command):
         if parameter.param_type_name == "argument":
             assert f"`{parameter.name.upper()}`" in text
 

@@ -723,7 +723,7 @@ def test_notes_of_components_are_in_the_result_once():
     warning, _ = result.notes
     assert warning.startswith("4 of 6 chunks are not text of their document")
     assert "'never written'" in warning
-    assert warning in repr(result)
+    assert warning in result.summary().as_text(10_000)
 
 
 def test_notes_of_metrics_are_in_the_result():
