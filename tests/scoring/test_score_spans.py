@@ -36,6 +36,8 @@ from support.each import each
 CUTS = ("", "@1", "@2", "@5", "@100", "@1ch", "@7ch", "@20ch", "@1000ch", "@7ch_whole", "@20ch_whole")
 SCORES = [metric + cut for metric in brute_force.METRICS for cut in CUTS]
 
+pytestmark = pytest.mark.filterwarnings("ignore:0 of .* ids match a label")  # of drawn worlds
+
 
 @st.composite
 def places(draw):
@@ -76,7 +78,6 @@ def columns(scores):
 
 
 @pytest.mark.no_cover
-@pytest.mark.filterwarnings("ignore:0 of .* ids match a label")  # of drawn worlds
 class TestAgainstBruteForce:
     @given(all_truth, all_rankings)
     def test_every_score_equals_counting_characters(self, truth, rankings):
