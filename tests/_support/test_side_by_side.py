@@ -1,5 +1,6 @@
 """Doing the same for many things side by side: the order of what comes, errors, and closing."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework._support.coroutines import stop_if_cancelled
-from rag_evaluation_framework._support.side_by_side import as_finished, side_by_side
+from rag_evaluation_framework._support.side_by_side import as_finished, awaited, side_by_side
 
 
 class Gates:
@@ -197,3 +198,18 @@ def test_work_is_done_in_the_context_of_the_caller():
         assert {found for _, found in as_finished(lambda _: where.get(), range(4), 2)} == {"here"}
     finally:
         where.reset(token)
+
+
+def test_a_method_that_is_awaited_is_that_of_the_class_of_the_object():
+    class Work:
+        def done(self, times):
+            return times
+
+        adone = awaited(done)
+
+    class OtherWork(Work):
+        def done(self, times):
+            return -times
+
+    assert asyncio.run(Work().adone(2)) == 2
+    assert asyncio.run(OtherWork().adone(times=2)) == -2
