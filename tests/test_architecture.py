@@ -40,12 +40,12 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("report.page", "report.terminal"),  # loaded when a page is shown in this way
     ("report.page", "report.markdown"),
     ("report.page", "report.html"),
-    ("experiments.evaluation_dataset", "integrations.langsmith_pull"),  # langsmith_dataset_name=
+    ("experiments.evaluation", "integrations.langsmith_pull"),  # langsmith_dataset_name=
     ("experiments.evaluation", "integrations.publishing"),  # the same, for the results
     ("synthesis.saving", "integrations.langsmith_push"),  # upload_to_langsmith=
 }
 LOADERS = {
-    "registry.loading",
+    "registry.table",
     "_support.optional",
 }  # what imports modules by strings
 LATE = {

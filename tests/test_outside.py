@@ -17,9 +17,9 @@ from rag_evaluation_framework._outside import (
     shown,
     without_secrets,
 )
-from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.errors import DatasetError, MissingDependency, QueryFailed
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 
 
 class Mute(Exception):

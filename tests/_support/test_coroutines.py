@@ -30,7 +30,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework._support.coroutines import Awaited, adapted, resolved, stop_if_cancelled
 from rag_evaluation_framework.contracts.component import parameters
-from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
+from rag_evaluation_framework.embedders.cached import check_cacheable, embedder_identity
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers.function import FunctionRetriever, as_retriever
 from rag_evaluation_framework.vector_stores import InMemoryVectorStore

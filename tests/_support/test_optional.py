@@ -9,8 +9,8 @@ import pytest
 import rag_evaluation_framework as rag
 from rag_evaluation_framework._support.optional import DISTRIBUTION, install_command, missing_extras, require
 from rag_evaluation_framework.errors import MissingDependency
-from rag_evaluation_framework.providers.provider import ANTHROPIC, COHERE, OPENAI
-from rag_evaluation_framework.registry.lookup import load
+from rag_evaluation_framework.providers.sdks import ANTHROPIC, COHERE, OPENAI
+from rag_evaluation_framework.registry.building import load
 from rag_evaluation_framework.registry.table import KINDS, components
 
 ROOT = Path(__file__).parent.parent.parent

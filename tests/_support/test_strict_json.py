@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework._support.strict_json import parse_json
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework._support.files import parse_json
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 
 VALUES = st.recursive(

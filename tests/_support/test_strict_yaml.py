@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 
 VALUES = st.recursive(

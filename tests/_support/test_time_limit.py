@@ -8,8 +8,7 @@ from threading import Event, Thread, current_thread
 import numpy as np
 import pytest
 
-from rag_evaluation_framework._support.coroutines import Awaited, resolved
-from rag_evaluation_framework._support.time_limit import OutOfTime, checked_limit, within
+from rag_evaluation_framework._support.coroutines import Awaited, OutOfTime, checked_limit, resolved, within
 from rag_evaluation_framework.errors import ConfigError
 
 LONG = 60.0

@@ -131,6 +131,7 @@ def test_coroutines_are_cancelled_and_never_end_the_asking():
         return FOUND
 
     result = evaluate(search, numbers(10), 1, [], timeout=SHORT, max_concurrency=5)
+    eventually(lambda: len(cancelled) == 5)  # the loop may still have the last one before it
     assert sorted(cancelled) == ["1", "3", "5", "7", "9"]
     assert (result.counts["scored"], result.counts["failed"]) == (5, 5)
     assert result.failures["q1"][0].message == "no answer within 0.1 s; it was cancelled"

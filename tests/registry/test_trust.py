@@ -7,8 +7,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.functions import load_function
+from rag_evaluation_framework.registry.building import build, load_function
 from rag_evaluation_framework.registry.table import KINDS
 
 
@@ -201,7 +200,7 @@ class TestTrust:
         (tmp_path / f"{name}.py").write_text(f"open({str(hostile)!r}, 'w')\n")
         sys.path[:] = [entry for entry in sys.path if entry not in ("", str(tmp_path))]
         code = (
-            "import rag_evaluation_framework.registry.loading as loading\n"
+            "import rag_evaluation_framework.registry.table as loading\n"
             f"print(loading.load_attribute('{name}:__name__'), loading.sys.path[-1] == {str(tmp_path)!r})"
         )
         environment = {**os.environ, "PYTHONPATH": str(Path(rag.__file__).parents[1]), "PYTHONSAFEPATH": "1"}

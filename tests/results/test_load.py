@@ -47,7 +47,7 @@ from rag_evaluation_framework.errors import (
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from rag_evaluation_framework.rankings import hit_lines
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.json_mutations import mutations
 
 GOLDEN = Path(__file__).parent / "golden"

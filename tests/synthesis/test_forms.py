@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_evaluation_framework.llms.json_answers import strict_schema
+from rag_evaluation_framework.llms.language_model import strict_schema
 from rag_evaluation_framework.synthesis.forms import (
     AskedQuestions,
     CitedQuestions,

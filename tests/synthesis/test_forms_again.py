@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from rag_evaluation_framework.synthesis.forms import read_cited_chunks, read_cited_questions, read_numbers, read_quotes
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 
 
 @pytest.mark.parametrize("behind", ['I left out ["Invoices"].', "Rejected: []", '[["x"]]', '{"left_out": ["y"]}'])

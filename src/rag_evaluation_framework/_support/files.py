@@ -1,21 +1,200 @@
-"""Text, JSON and CSV files: strict reading and atomic writing."""
+"""Text, JSON and CSV files: strict reading, and writing that is whole or not at all."""
 
 import csv
 import errno
+import hashlib
 import io
+import json
 import os
+import platform
 import re
+import shutil
 import stat
-from collections.abc import Iterator
-from contextlib import suppress
-from functools import partial
+import sys
+import time
+from collections import Counter
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, partial
+from math import isinf
 from pathlib import Path
-from typing import Any, BinaryIO, TypeGuard
+from tempfile import mkdtemp
+from typing import Any, BinaryIO, TypeAlias, TypeGuard
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.strict_json import Json, parse_json
-from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.errors import DatasetError, InputError
+
+# Strict JSON: no repeated keys, no NaN or infinity, no numbers beyond floats, limited nesting.
+
+Json: TypeAlias = dict[str, Any] | list[Any] | str | float | None
+"""Any value that JSON can represent."""
+
+_STRING_OR_NUMBER = re.compile(
+    r"""
+    "(?: [^"\\]++ | \\. )*+"
+    | -? (?: 0 | [1-9][0-9]*+ ) (?: \.[0-9]++ )? (?: [eE][-+]?[0-9]++ )?
+    """,
+    re.VERBOSE,
+)
+_LONG = "Exceeds the limit"  # how Python begins to say that it does not read whole numbers of so many digits
+
+
+def parse_json(text: str, *, finite: bool = True) -> Json:
+    """Parse a JSON text and return its value.
+
+    Args:
+        text: The text.
+        finite: Whether numbers beyond the range of floats are refused. If not, they are infinite, for callers that
+            check numbers in any case: to look at each takes as long as the rest.
+
+    Raises:
+        ValueError: It is not valid JSON, repeats a key, contains NaN, infinity or a number beyond the range of floats,
+            or is nested too deeply.
+    """
+    try:
+        value: Json = (_DECODER if finite else _QUICK).decode(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    except _TooLargeError as error:
+        # The parser does not report the position: it is that of the first number written like this. What is before it
+        # is valid, so it is made of strings, numbers and signs; what is behind it need not be.
+        number = str(error)
+        place = next(token.start() for token in _STRING_OR_NUMBER.finditer(text) if token[0] == number)
+        raise json.JSONDecodeError(f"{number:.60} is too large for a floating-point number", text, place) from None
+    except ValueError as error:
+        if not str(error).startswith(_LONG):
+            raise
+        raise ValueError(f"a whole number has more than {sys.get_int_max_str_digits():,} digits") from error
+    return value
+
+
+class _TooLargeError(ValueError):
+    """A number that is too large for a float."""
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if isinf(number):
+        raise _TooLargeError(written)
+    return number
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a valid JSON number")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise ValueError(f"duplicate key {shown(next(key for key, count in counts.items() if count > 1))}")
+    return content
+
+
+# Made once: making one takes as long as reading a line of JSONL.
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_float=_finite, parse_constant=_refuse_constant)
+_QUICK = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+
+
+# Folders in which something is made beside its place, to be moved there whole; what killed processes left is removed.
+#
+# Whoever makes something holds a lock on its folder, which ends with the process however that ends: a process id would
+# be another's one day. A lock says nothing about other machines that share the file system, so what comes from one of
+# them is removed only when nothing in it has changed for a day.
+
+if sys.platform != "win32":
+    import fcntl
+
+_PREFIX = ".rag-eval-unfinished-"
+_LONG_AGO = 24 * 60 * 60  # seconds
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+@contextmanager
+def unfinished(parent: Path) -> Generator[Path]:
+    """Make a hidden folder for what is to be moved into the folder `parent`, and remove what is left of it afterwards.
+
+    Folders of processes that were killed are removed first, and `parent` is made if there is none.
+
+    Raises:
+        OSError: The folder cannot be made.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    remove_abandoned(parent)
+    folder, lock = _made(parent)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # not there any more if all went well
+        if lock is not None:
+            os.close(lock)
+
+
+def is_unfinished(place: Path) -> bool:
+    """Return whether a folder is one in which something is made, or was by a process that was killed."""
+    return place.name.startswith(_PREFIX)
+
+
+def _made(parent: Path) -> tuple[Path, int | None]:
+    """Make a folder and lock it, if the file system can do that."""
+    while True:
+        folder = Path(mkdtemp(prefix=f"{_PREFIX}{_machine()}-", dir=parent))
+        try:
+            return folder, _locked(folder)
+        except (BlockingIOError, FileNotFoundError):  # another process takes it for an abandoned one: let it
+            continue
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove the hidden folders that killed processes left in a folder."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # it is in use, or was moved or removed meanwhile
+            lock = _locked(folder) if folder.name.startswith(f"{_PREFIX}{_machine()}-") else None
+            try:
+                if lock is not None or time.time() - _last_change(folder) > _LONG_AGO:
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                if lock is not None:
+                    os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """Lock a folder until the descriptor that is returned is closed; None where folders cannot be locked.
+
+    Raises:
+        BlockingIOError: Another process holds it.
+        FileNotFoundError: It is not there any more.
+    """
+    if sys.platform == "win32":
+        return None
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        folder.stat()
+    except (BlockingIOError, FileNotFoundError):
+        os.close(descriptor)
+        raise
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _last_change(folder: Path) -> float:
+    return max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
+
+
+@cache
+def _machine() -> str:
+    """Return what tells this machine, since it was started, from others: locks are known to it alone."""
+    try:
+        known = _BOOT.read_bytes()
+    except OSError:
+        known = platform.node().encode()
+    return hashlib.sha256(known).hexdigest()[:8]
+
+
+# Text, JSON and CSV files: strict reading and atomic writing.
 
 _LARGEST = 200_000_000  # bytes of a dataset that is read as a whole
 LONGEST_LINE = 100_000_000  # bytes of a line, where what is in a file is read line by line

@@ -1,6 +1,7 @@
-"""Strict validation of records from files, which collects every problem with its location."""
+"""Strict validation of records from files; what is wrong is collected and told together."""
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
 from reprlib import Repr
@@ -12,7 +13,42 @@ from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework._outside import bounded
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
+
+# Faults that are found one by one and told together.
+
+
+class Faults:
+    """What is wrong with one input, gathered so that no fault hides another."""
+
+    def __init__(self) -> None:
+        self._found: list[InputError] = []
+
+    @contextmanager
+    def gathered(self) -> Generator[None]:
+        """Keep the faults that the body raises, and go on behind it."""
+        try:
+            yield
+        except InputError as error:
+            self._found += error.faults or [error]
+
+    def tell(self) -> None:
+        """Raise what was gathered: of several faults one error that lists them.
+
+        Raises:
+            InputError: Something was; several faults of different kinds are a `ConfigError`.
+        """
+        if len(self._found) == 1:
+            raise self._found[0]
+        if self._found:
+            kinds = {type(error) for error in self._found}
+            listed = "".join(f"\n  {error}" for error in self._found)
+            together = (kinds.pop() if len(kinds) == 1 else ConfigError)(f"{len(self._found)} problems:{listed}")
+            together.faults = tuple(self._found)
+            raise together
+
+
+# Strict validation of records from files, which collects every problem with its location.
 
 _MOST_PROBLEMS = _MOST_NOTES = 10
 _MOST_OF_RECORDS = 50  # somebody wrote these, and mends them one by one

@@ -10,8 +10,7 @@ from ruamel.yaml.parser import Parser
 from ruamel.yaml.tokens import DirectiveToken
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.strict_json import Json
+from rag_evaluation_framework._support.files import Json, is_list, is_object
 
 _DEEPEST = 100
 _MOST_BITS = 14_000  # of whole numbers: some 4,300 decimal digits, beyond which Python refuses to write them

@@ -14,7 +14,7 @@ from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.frozen import FrozenDict
+from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import ConfigError
 
 _BLOCKS = MarkdownIt("commonmark").disable("inline")

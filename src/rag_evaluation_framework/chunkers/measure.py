@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError

@@ -11,8 +11,7 @@ from rag_evaluation_framework.chunkers.measure import check_length, cut_out, len
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count, check_number
-from rag_evaluation_framework.contracts.embedded import as_numbers
-from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
+from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted, as_numbers
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed

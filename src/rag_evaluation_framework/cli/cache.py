@@ -15,10 +15,9 @@ from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework._support.files import checked_path, folder_size
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import print_json, print_text
-from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
+from rag_evaluation_framework.embedders.onnx_model import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.llms.answer_files import answer_files, remove_answers
-from rag_evaluation_framework.llms.kept_answers import KeptAnswers
+from rag_evaluation_framework.llms.kept_answers import KeptAnswers, answer_files, remove_answers
 
 _NAMED = 10  # files that are not ours
 _EMBEDDER = 1000  # characters of an embedder and its parameters

@@ -19,12 +19,9 @@ from rag_evaluation_framework.cli.baseline import baseline
 from rag_evaluation_framework.cli.cache import cache
 from rag_evaluation_framework.cli.compare import compare
 from rag_evaluation_framework.cli.components import components
-from rag_evaluation_framework.cli.dataset import update
-from rag_evaluation_framework.cli.dataset_info import info
-from rag_evaluation_framework.cli.dataset_lint import lint
-from rag_evaluation_framework.cli.dataset_push import pull, push
-from rag_evaluation_framework.cli.dataset_quality import quality
+from rag_evaluation_framework.cli.dataset import info, lint, pull, push, quality
 from rag_evaluation_framework.cli.dataset_review import review
+from rag_evaluation_framework.cli.dataset_update import update
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.explain import explain

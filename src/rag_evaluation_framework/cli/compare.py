@@ -18,13 +18,12 @@ from rag_evaluation_framework._outside import json_text, one_line
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.output import arriving, print_json
+from rag_evaluation_framework.cli.output import arriving, print_json, stdout
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.results.clusters import Cluster
+    from rag_evaluation_framework.results.means import Cluster
 
 _NAMING = "a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or last, last~1 …"
 

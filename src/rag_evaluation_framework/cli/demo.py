@@ -18,8 +18,7 @@ from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support import interrupts
 from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.output import arriving, print_json
+from rag_evaluation_framework.cli.output import arriving, print_json, stdout
 from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 
 _PART = ", in part"

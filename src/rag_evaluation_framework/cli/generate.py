@@ -1,10 +1,11 @@
 """`rag-eval generate`: a language model writes a dataset about a folder of documents."""
 
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -13,13 +14,52 @@ from rag_evaluation_framework import providers, registry, report, synthesis
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework.cli import generate_options as options
 from rag_evaluation_framework.cli import generators, paths, run_options
-from rag_evaluation_framework.cli.advice import advising_on_options, as_options
-from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text
+from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
 from rag_evaluation_framework.cli.quote_suggestions import options_of
-from rag_evaluation_framework.errors import Interrupted
+from rag_evaluation_framework.errors import ConfigError, Interrupted, ProviderError, RagEvalError
 from rag_evaluation_framework.results import store
+
+# Advice of the library in the words of the command line: parameters are named as the options that set them.
+
+_FLAGS = {"check_answers=False": "--no-check-answers", "embedder=None": "--embedder none"}
+_OPTIONS = {"dataset_name": "--name"}
+_PARAMETERS = (
+    *("copied_share", "dataset_name", "dedup_threshold", "embedder", "max_retries", "max_tokens"),
+    *("queries_per_doc", "relevance_threshold", "structure"),
+)
+_GIVEN = re.compile(rf"\b({'|'.join(_PARAMETERS)})=(?=(\S?))")
+_NAMED = re.compile(rf"\(({'|'.join(_PARAMETERS)})\)")
+
+
+def as_options(text: str) -> str:
+    """Return a text of ours in which `max_tokens=9` is `--max-tokens 9`, and `(max_tokens)` is `(--max-tokens)`."""
+    for parameter, option in _FLAGS.items():
+        text = text.replace(parameter, option)
+    named = _NAMED.sub(lambda found: f"({_option(found[1])})", text)
+    return _GIVEN.sub(lambda found: f"{_option(found[1])}{' ' if found[2] else ''}", named)
+
+
+@contextmanager
+def advising_on_options() -> Generator[None]:
+    """Name options in the errors about parameters and providers that are raised inside.
+
+    Raises:
+        RagEvalError: In place of such an error.
+    """
+    try:
+        yield
+    except (ConfigError, ProviderError) as error:
+        raise RagEvalError(as_options(str(error))) from error
+
+
+def _option(parameter: str) -> str:
+    return _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
+
+
+# `rag-eval generate`: a language model writes a dataset about a folder of documents.
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
 def generate(

@@ -12,8 +12,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import llms, registry, synthesis
 from rag_evaluation_framework.cli.generate_options import Strategy
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
-from rag_evaluation_framework.providers.sdks import sdk_client
+from rag_evaluation_framework.providers.sdks import ANTHROPIC, OPENAI, sdk_client
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.contracts import QuestionStrategy

@@ -16,10 +16,9 @@ from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.compare import record_of
-from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.gating import Gating
-from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json
+from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, stdout
 from rag_evaluation_framework.cli.reliable import check_reliable, why_skipped
 from rag_evaluation_framework.errors import (
     ComponentExited,

@@ -17,8 +17,7 @@ from rag_evaluation_framework import report
 from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.cli import paths, run_options
-from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.output import print_json, print_text
+from rag_evaluation_framework.cli.output import print_json, print_text, stdout
 from rag_evaluation_framework.errors import DatasetError
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareC
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.plain import (
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.values import (
     all_chunks,
     at_most,
     gives_items,
@@ -23,7 +24,6 @@ from rag_evaluation_framework.data.plain import (
     plain_offset,
     plain_text,
 )
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 T = TypeVar("T")

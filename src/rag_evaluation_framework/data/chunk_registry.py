@@ -17,8 +17,8 @@ from rag_evaluation_framework.data.ids import (
     canonical_chunk_id,
     content_digest,
 )
-from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.values import gives_items, items
 from rag_evaluation_framework.errors import DatasetError
 
 SCHEMA_VERSION = 1

@@ -24,8 +24,7 @@ from rag_evaluation_framework._support.postgres import (
 from rag_evaluation_framework.chunkers.position_adapter import position_aware
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import Component, component_name
-from rag_evaluation_framework.contracts.embedded import as_vectors
-from rag_evaluation_framework.contracts.embedder import Embedder, checked_dimension
+from rag_evaluation_framework.contracts.embedder import Embedder, as_vectors, checked_dimension
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import as_component

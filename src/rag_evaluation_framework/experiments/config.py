@@ -3,26 +3,25 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 
 from rag_evaluation_framework._outside import fit_to_keep, shown
-from rag_evaluation_framework._support.faults import Faults
+from rag_evaluation_framework._support.records import Faults
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.retriever import Reranker, Retriever
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
-from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
+from rag_evaluation_framework.data.label_contexts import count_skipped
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
-from rag_evaluation_framework.data.scopes import Scope
-from rag_evaluation_framework.data.skipped import count_skipped
+from rag_evaluation_framework.data.queries import Scope
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
-from rag_evaluation_framework.experiments.mode import noted_mode
 from rag_evaluation_framework.experiments.settings import RECORDED, EvaluationConfig
 from rag_evaluation_framework.labelling.anchors import copied_labels
 from rag_evaluation_framework.labelling.edited_documents import relabel_edited, told_lost
@@ -34,9 +33,71 @@ from rag_evaluation_framework.results.query_result import DEEPEST
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
-from rag_evaluation_framework.scoring.own_cutoffs import cutoffs_of
-from rag_evaluation_framework.scoring.score_checks import Metrics, check_metrics
-from rag_evaluation_framework.scoring.score_names import takes
+from rag_evaluation_framework.scoring.score import cutoffs_of
+from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics, takes
+
+# Whether a run reranks, and how many candidates: what the run says, else what its dataset says.
+
+CANDIDATES = RerankedRetriever.candidates
+"""How many results are reranked where nobody says another number."""
+
+
+def in_mode(
+    retriever: Retriever,
+    reranker: Reranker | None,
+    dataset: Dataset[Any],
+    mode: Mode | None = None,
+    candidates: int | None = None,
+) -> Retriever:
+    """Return a retriever with its reranker, or without, as the run or else its dataset says.
+
+    A reranker that is given reranks, unless the mode of the run is `retrieve`. A dataset that says `retrieve` does not
+    keep it from that; one that says `retrieve+rerank` wants one.
+
+    Args:
+        retriever: The retriever, which may be reranked already; in the mode `retrieve` the retriever inside is left.
+        reranker: The reranker of the run; None if none is given, by an option, a configuration or an engine.
+        dataset: What is asked.
+        mode: The mode of the run, if it says.
+        candidates: How many results are reranked, if the run says; else that of the dataset, else 50, or as many as the
+            retriever that is reranked already says.
+
+    Raises:
+        ConfigError: There is no reranker, and the run or its dataset says `retrieve+rerank`, or the run says how many
+            are reranked.
+    """
+    if mode == "retrieve":
+        while isinstance(retriever, RerankedRetriever):
+            retriever = retriever.retriever
+        return retriever
+    if reranker is not None:
+        number = dataset.rerank_top_k or CANDIDATES if candidates is None else candidates
+        return RerankedRetriever(retriever, reranker, number)
+    if isinstance(retriever, RerankedRetriever):
+        return retriever if candidates is None else replace(retriever, candidates=candidates)
+    wanted = mode is not None or dataset.mode == "retrieve+rerank"
+    if wanted or candidates is not None:
+        said = "the run" if mode is not None or not wanted else f"dataset {dataset.name!r}"
+        what = f"rerank_top_k={candidates}" if not wanted else "mode retrieve+rerank"
+        plain = "" if not wanted else "; or run it without one: --mode retrieve, or `mode: retrieve`"
+        raise ConfigError(
+            f"{what} of {said} needs a reranker, and there is none: name one by --reranker, or `reranker:` in the "
+            f"configuration, such as cross-encoder, or give the engine a method rerank{plain}"
+        )
+    return retriever
+
+
+def noted_mode(retriever: Retriever, dataset: Dataset[Any]) -> Iterator[str]:
+    """Yield in what a run differs from what its dataset says of reranking."""
+    own = retriever.candidates if isinstance(retriever, RerankedRetriever) else None
+    if own is None and dataset.mode == "retrieve+rerank":
+        yield "the dataset says mode retrieve+rerank, and nothing is reranked: this run has no reranker"
+    if dataset.rerank_top_k not in (None, own):
+        why = "nothing is reranked" if own is None else f"this run reranks {own} candidates"
+        yield f"rerankTopK={dataset.rerank_top_k} of the dataset is not applied: {why}"
+
+
+# `ExperimentConfig`: what is to be evaluated, checked before any work is done.
 
 _PLAIN = (str, int, float, type(None))
 

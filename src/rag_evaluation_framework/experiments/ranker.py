@@ -16,11 +16,18 @@ from rag_evaluation_framework._support.progress import progress_bar
 from rag_evaluation_framework.contracts.retriever import Retriever, checked_prefix_stable
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.failures import NOT_ANSWERED, NOT_ASKED, Failure
-from rag_evaluation_framework.data.hit_table import HitCollector, RankedHits
-from rag_evaluation_framework.data.hits import Retrieval, Stage
+from rag_evaluation_framework.data.hits import HitCollector, RankedHits, Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.rankings import UNFILLED, Rankings, StageRow, stage_columns, stage_rows
+from rag_evaluation_framework.data.rankings import (
+    NOT_ANSWERED,
+    NOT_ASKED,
+    UNFILLED,
+    Failure,
+    Rankings,
+    StageRow,
+    stage_columns,
+    stage_rows,
+)
 from rag_evaluation_framework.experiments.asker import Asker, Returned
 from rag_evaluation_framework.experiments.settings import Asking
 from rag_evaluation_framework.quotes.hit_locator import HitLocator

@@ -10,12 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rag_evaluation_framework._outside import name_line, one_line
-from rag_evaluation_framework.analysis.clusters import clusters_of
-from rag_evaluation_framework.analysis.comparison import Comparison
+from rag_evaluation_framework.analysis.comparison import Comparison, clusters_of
 from rag_evaluation_framework.analysis.slices import Slice as ChangedSlice
 from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.label_contexts import Skipped
 from rag_evaluation_framework.data.score_table import full_name
-from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.gates.gate import Gate, Slice
 from rag_evaluation_framework.gates.power import power_of_drop, power_of_mean
@@ -28,7 +27,7 @@ from rag_evaluation_framework.gates.uncounted import (
     unfilled_budgets,
     why_no_score,
 )
-from rag_evaluation_framework.results.clusters import FEWEST, Cluster, Clusters
+from rag_evaluation_framework.results.means import FEWEST, Cluster, Clusters
 from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, every_label, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.statistics.means import ends_of

@@ -6,10 +6,9 @@ from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from rag_evaluation_framework._outside import name_line, shown
-from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import (
     ChunkLevelGroundTruth,
     DocumentLevelGroundTruth,
@@ -18,10 +17,10 @@ from rag_evaluation_framework.data.ground_truth import (
 )
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import LabelContexts
-from rag_evaluation_framework.data.labelled_units import as_answer
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.inspection.findings import quotation
 from rag_evaluation_framework.inspection.labelled_text import LabelTexts, units_of
 from rag_evaluation_framework.inspection.question_checks import asked_twice

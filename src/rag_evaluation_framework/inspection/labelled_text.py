@@ -1,24 +1,30 @@
-"""The labels of a dataset with their texts, and what is wrong with those that no retriever can find."""
+"""The labels of a dataset with their texts and places, and what is wrong with those that no reader finds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.data.answers import counted_otherwise, flattened, mapped, span_problem
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import ChunkLevelGroundTruth, DocumentLevelGroundTruth, GroundTruth
+from rag_evaluation_framework.data.ground_truth import (
+    ChunkLevelGroundTruth,
+    DocumentLevelGroundTruth,
+    GroundTruth,
+    TokenLevelGroundTruth,
+)
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
-from rag_evaluation_framework.data.labelled_units import counted_otherwise, flattened, span_problem
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.inspection.findings import quotation
-from rag_evaluation_framework.inspection.meanings import FindingKind
+from rag_evaluation_framework.inspection.findings import FindingKind, quotation
 from rag_evaluation_framework.labelling.edited_documents import displaced
-from rag_evaluation_framework.labelling.left_out import leaving_out
+from rag_evaluation_framework.labelling.losses import leaving_out
 from rag_evaluation_framework.labelling.reanchor import Reanchored
 from rag_evaluation_framework.text.line_places import LinePlaces
+
+# The labels of a dataset with their texts, and what is wrong with those that no retriever can find.
 
 _WORDS = 8  # shown from where two texts differ
 
@@ -159,3 +165,43 @@ def _difference(span: CharacterSpan, content: str) -> str:
     ahead = "… " if begin else ""
     told = [quotation(f"{ahead}{' '.join(words[begin : begin + _WORDS])}") for words in (ours, there)]
     return f"is {told[0]} in the dataset, {told[1]} in the document{counted_otherwise(span, content)}"
+
+
+# The answers of a dataset of any level as places in the documents.
+
+
+def placed(
+    entry: GroundTruth[Any], labels: Sequence[Label], corpus: Corpus, registry: ChunkRegistry | None
+) -> TokenLevelGroundTruth | None:
+    """Return a question with its answers as spans of the corpus: documents are whole, chunks where they were cut.
+
+    Args:
+        entry: The question.
+        labels: Its labels, as `LabelTexts` reads them.
+        corpus: The documents.
+        registry: The chunks of the labelled chunking, if they are at hand.
+
+    Returns:
+        The question; None if it has no labels, or a label that does not match the corpus or has no known place.
+    """
+    if not labels or any(label.problem is not None for label in labels):
+        return None
+    match entry:
+        case DocumentLevelGroundTruth():
+            spans = [_whole(corpus, label.unit) for label in labels if not label.unit.endswith("*")]
+            named = (prefix for prefix in entry.relevant_prefixes)
+            prefixed = [_whole(corpus, one.id) for prefix in named for one in corpus if one.id.startswith(prefix)]
+            return TokenLevelGroundTruth(entry.query, (*spans, *prefixed))
+        case ChunkLevelGroundTruth():
+            if registry is None or not all(registry.get_spans(label.unit) for label in labels):
+                return None
+            return TokenLevelGroundTruth.of_chunks(entry.query, entry.relevant, registry)
+        case TokenLevelGroundTruth():
+            now = dict(zip(units_of(entry), (label.unit for label in labels), strict=True))
+            return TokenLevelGroundTruth(entry.query, mapped(entry.relevant_spans, now.__getitem__))
+        case _:
+            return None
+
+
+def _whole(corpus: Corpus, doc_id: Any) -> CharacterSpan:
+    return CharacterSpan(doc_id, 0, len(corpus[doc_id].content))

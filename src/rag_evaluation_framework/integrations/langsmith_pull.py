@@ -12,8 +12,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
 from rag_evaluation_framework.datasets.langsmith_examples import PUSHED, ExampleReader
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
-from rag_evaluation_framework.integrations.langsmith_client import checked_name, opened
-from rag_evaluation_framework.integrations.langsmith_listing import dataset_named, listed_examples
+from rag_evaluation_framework.integrations.langsmith_client import checked_name, dataset_named, listed_examples, opened
 
 if TYPE_CHECKING:
     from langsmith import Client

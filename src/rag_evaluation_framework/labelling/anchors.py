@@ -7,14 +7,13 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.answers import span_problem
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, LabelContexts, UniqueWith
-from rag_evaluation_framework.data.labelled_units import span_problem
+from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, Anchor, LabelContexts, UniqueWith
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.shown_words import ShownWords
+from rag_evaluation_framework.labelling.shown_text import ShownWords
 from rag_evaluation_framework.labelling.surroundings import Surroundings
 from rag_evaluation_framework.labelling.telling import ALIKE, TELLING, is_cut_at, is_long, nearest, tells
 from rag_evaluation_framework.markups.formats import markup_of

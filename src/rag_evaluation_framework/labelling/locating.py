@@ -29,16 +29,14 @@ from rag_evaluation_framework.labelling.quote_row import (
     PARTLY_STRUCK_OUT,
     QuoteRow,
     QuoteStatus,
+    with_conflicts,
 )
 from rag_evaluation_framework.labelling.quote_table import COLUMNS, read_quote_table
-from rag_evaluation_framework.labelling.quoted_answers import with_conflicts
 from rag_evaluation_framework.labelling.telling import is_long
-from rag_evaluation_framework.markups.text_effects import struck_out
-from rag_evaluation_framework.quotes.lost_parts import lost_parts
+from rag_evaluation_framework.markups.markup import struck_out
 from rag_evaluation_framework.quotes.passages import LONGEST
-from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator
+from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator, lost_parts, told_places
 from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_located
-from rag_evaluation_framework.quotes.unique_contexts import told_places
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 Repeated: TypeAlias = Literal["ambiguous", "any"]

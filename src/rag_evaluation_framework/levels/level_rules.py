@@ -9,10 +9,9 @@ from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hit_table import RankedHits
+from rag_evaluation_framework.data.ground_truth import GroundTruth, ProjectedTruth
+from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.data.levels import Level, U
-from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
 

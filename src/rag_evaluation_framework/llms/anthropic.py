@@ -11,8 +11,7 @@ from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.contracts.component import Component, check_seconds
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.providers.provider import ANTHROPIC
-from rag_evaluation_framework.providers.sdks import address_of, sdk_client
+from rag_evaluation_framework.providers.sdks import ANTHROPIC, address_of, sdk_client
 
 _MOST_TOKENS = 4096  # of an answer, where no other number is asked for: Anthropic insists on one
 _ENDED = {

@@ -1,21 +1,68 @@
-"""What the language models of this server answer: what a script says, or quotes of what they are asked about."""
+"""What the models of this server answer: scripts, quotes, and vectors of texts."""
 
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import Lock
 from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework.errors import ConfigError
 
+# Deterministic vectors of texts: alike where texts share words.
+
+_WORD = re.compile(r"\w+")
+
+
+def vector(text: str, dimension: int, role: str = "") -> NDArray[np.float32]:
+    """Return a vector of length 1, the same in every process: float32, shape (dimension,).
+
+    Args:
+        text: The text; each of its words adds to one of the places.
+        dimension: Its length.
+        role: What the text is embedded as: the same text in another role has another vector, close to it.
+    """
+    counts = np.zeros(dimension, dtype=np.float32)
+    for word in (*_WORD.findall(text.lower()), f"<{role}>"):
+        slot, sign = _slot(word, dimension)
+        counts[slot] += sign
+    length = float(np.linalg.norm(counts))
+    if not length:  # words that cancel each other
+        counts[0] = length = 1.0
+    unit: NDArray[np.float32] = counts / np.float32(length)
+    return unit
+
+
+def share_of_words(query: str, text: str) -> float:
+    """Return which share of the words of a question are in a text: from 0 to 1, and 0 for a question without words."""
+    asked = set(_WORD.findall(query.lower()))
+    return len(asked & set(_WORD.findall(text.lower()))) / len(asked) if asked else 0.0
+
+
+def count_tokens(text: str) -> int:
+    """Return a number of tokens: words and marks, as good a count as any where no tokenizer is the provider's."""
+    return len(re.findall(r"\w+|[^\w\s]", text))
+
+
+@lru_cache(maxsize=100_000)
+def _slot(word: str, dimension: int) -> tuple[int, float]:
+    code = zlib.crc32(word.encode("utf-8", "surrogatepass"))
+    return code % dimension, 1.0 if code & 0x10000 else -1.0
+
+
+# What the language models of this server answer: what a script says, or quotes of what they are asked about.
+
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 """The schema of JSON that may be any object."""
 
 _QUESTION = "question"  # what is called so is no quote, as a question in the words of its answer would be no test
-_WORD = re.compile(r"\w+")
 _MOST_WORDS = 3
 _BLOCK = re.compile(r"<([\w-]+)[^>\n]*>\n(.*?)\n</\1>", re.DOTALL)
 _SENTENCE = re.compile(r"[^.!?\n]{12,}[.!?]")

@@ -12,8 +12,7 @@ from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.ids import DocumentId, EvaluationType
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.scopes import Scope
+from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError
 from rag_evaluation_framework.rankings.order import Order, check_order
 from rag_evaluation_framework.rankings.reader import RankFile

@@ -9,8 +9,7 @@ from pathlib import PurePath
 from typing import Any, cast
 
 from rag_evaluation_framework._outside import HIDDEN, fit_to_keep, is_secret
-from rag_evaluation_framework.contracts.component import Component, component_name, recorded_parameters
-from rag_evaluation_framework.contracts.confided import confide
+from rag_evaluation_framework.contracts.component import Component, component_name, confide, recorded_parameters
 from rag_evaluation_framework.registry.table import KINDS, built_in
 
 _DEEPEST = 50  # of a record: JSON may be nested some hundreds deep, and a value may hold itself

@@ -7,9 +7,8 @@ from rich.text import Text
 
 from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, Spread, WordOverlap
+from rag_evaluation_framework.inspection.findings import MEANINGS, LintReport
 from rag_evaluation_framework.inspection.fixing import FixedDataset
-from rag_evaluation_framework.inspection.lint_report import LintReport
-from rag_evaluation_framework.inspection.meanings import MEANINGS
 from rag_evaluation_framework.report.wrapped import print_wrapped
 
 _UNDEFINED = "–"

@@ -9,10 +9,9 @@ from rich.text import Text
 from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.report.tables import Column, show_table
 from rag_evaluation_framework.report.wrapped import print_wrapped, quoted
-from rag_evaluation_framework.synthesis.candidates import Rejection
+from rag_evaluation_framework.synthesis.asking import FailedRequests
+from rag_evaluation_framework.synthesis.candidates import Funnel, Rejection
 from rag_evaluation_framework.synthesis.estimate import Estimate
-from rag_evaluation_framework.synthesis.failures import FailedRequests
-from rag_evaluation_framework.synthesis.funnel import Funnel
 
 _NOT_COUNTED = (
     "Not counted: requests that are made again, and what a model thinks before it answers, unless --max-tokens "

@@ -8,8 +8,8 @@ from rich.text import Text
 from rag_evaluation_framework._outside import harmless, one_line
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.label_contexts import Skipped
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.report.quotes import folder_of
 from rag_evaluation_framework.report.wrapped import print_wrapped, quoted

@@ -7,8 +7,7 @@ from rich.text import Text
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.inspection.dataset_info import Spread
-from rag_evaluation_framework.inspection.public_figures import PublicQuestions
-from rag_evaluation_framework.inspection.quality import DatasetQuality
+from rag_evaluation_framework.inspection.quality import DatasetQuality, PublicQuestions
 from rag_evaluation_framework.report.tables import Column, show_table
 from rag_evaluation_framework.report.wrapped import print_wrapped
 

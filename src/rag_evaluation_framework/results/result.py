@@ -13,31 +13,31 @@ import numpy as np
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.optional import DISTRIBUTION, require
 from rag_evaluation_framework.data.columns import Integers
-from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
+from rag_evaluation_framework.data.label_contexts import Skipped
 from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.data.score_table import Means, ScoreTable
-from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
-from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
+from rag_evaluation_framework.registry.table import load_installed
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.breakdown import Breakdown, breakdowns
-from rag_evaluation_framework.results.clusters import Cluster, Clusters
-from rag_evaluation_framework.results.first_relevant import FirstRelevant
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.latency import Latency
 from rag_evaluation_framework.results.means import (
     SEED,
+    Cluster,
+    Clusters,
     document_means,
     micro_means,
     score_ranges,
     statistics_record,
 )
 from rag_evaluation_framework.results.notes import all_notes
+from rag_evaluation_framework.results.properties import Breakdown, breakdowns
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
 from rag_evaluation_framework.results.record import (
     ReportRecord,
@@ -48,7 +48,7 @@ from rag_evaluation_framework.results.record import (
 )
 from rag_evaluation_framework.results.reranking import Reranking
 from rag_evaluation_framework.results.shown import Shown
-from rag_evaluation_framework.results.unanswerable import Unanswerable
+from rag_evaluation_framework.results.unanswerable import FirstRelevant, Unanswerable
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore, mean_scores
 
 if TYPE_CHECKING:

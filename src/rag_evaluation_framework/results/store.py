@@ -17,9 +17,7 @@ from typing import Any
 
 from rag_evaluation_framework._outside import bounded, fit_to_keep, raised, shown
 from rag_evaluation_framework._support import utf8_json
-from rag_evaluation_framework._support.files import open_at_once
-from rag_evaluation_framework._support.strict_json import Json, parse_json
-from rag_evaluation_framework._support.unfinished import unfinished
+from rag_evaluation_framework._support.files import Json, open_at_once, parse_json, unfinished
 from rag_evaluation_framework.errors import ConfigError, ResultError
 
 ROOT = Path(".rag-eval")

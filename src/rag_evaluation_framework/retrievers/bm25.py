@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._support.progress import progress
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
-from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
+from rag_evaluation_framework.contracts.retriever import IndexedRetriever
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.documents import Corpus
@@ -22,7 +22,7 @@ from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
-from rag_evaluation_framework.statistics.selection import top_k
+from rag_evaluation_framework.statistics.nearest import top_k
 from rag_evaluation_framework.text.terms import LANGUAGES, question_words, stemmer, words
 
 

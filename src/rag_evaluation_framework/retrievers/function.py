@@ -6,8 +6,7 @@ from typing import Any, TypeAlias
 
 from rag_evaluation_framework._outside import class_name, shown
 from rag_evaluation_framework._support.coroutines import adapted, resolved
-from rag_evaluation_framework.contracts.component import component_name, function_name
-from rag_evaluation_framework.contracts.confided import confide
+from rag_evaluation_framework.contracts.component import component_name, confide, function_name
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.side_by_side import as_finished
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.reranker import Reranker
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.retriever import Reranker, Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
@@ -23,15 +22,13 @@ from rag_evaluation_framework.data.ids import (
     generate_chunk_id,
     generate_pa_chunk_id,
 )
-from rag_evaluation_framework.data.plain import at_most, gives_items
-from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.data.rankings import CANDIDATES, RERANK
-from rag_evaluation_framework.data.scopes import Scope
+from rag_evaluation_framework.data.values import at_most, gives_items
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.building import as_component
-from rag_evaluation_framework.retrievers.around import AroundRetriever
-from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
+from rag_evaluation_framework.retrievers.asking import AroundRetriever, ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 
 

@@ -14,19 +14,23 @@ from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.contracts.component import check_components, check_count
-from rag_evaluation_framework.contracts.confided import confide
-from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted, checked_parts
-from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
-from rag_evaluation_framework.contracts.vector_store import VectorStore
+from rag_evaluation_framework.contracts.component import check_components, check_count, confide
+from rag_evaluation_framework.contracts.embedder import Embedder, VectorStore, as_fitted, checked_parts
+from rag_evaluation_framework.contracts.retriever import IndexedRetriever
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus, embed_chunks, fill_store
-from rag_evaluation_framework.retrievers.store_checks import as_found, as_rankings
+from rag_evaluation_framework.retrievers.indexing import (
+    DEFAULT_CHUNKER,
+    as_found,
+    as_rankings,
+    chunk_corpus,
+    embed_chunks,
+    fill_store,
+)
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
 from rag_evaluation_framework.vector_stores.vector_checks import unit
 

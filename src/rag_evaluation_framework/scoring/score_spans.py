@@ -16,25 +16,27 @@ from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.judging.oracle import oracle_from_columns
-from rag_evaluation_framework.judging.span_columns import SpanColumns
 from rag_evaluation_framework.judging.span_truth import SpanTruth
-from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
+from rag_evaluation_framework.judging.stretches import SpanColumns
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
-from rag_evaluation_framework.metrics.span_metric import SpanMetric
-from rag_evaluation_framework.metrics.token_set_metric import TokenSetMetric
-from rag_evaluation_framework.scoring.rank_checks import check_mapping
+from rag_evaluation_framework.metrics.span import SpanMetric
+from rag_evaluation_framework.metrics.token_set import TokenSetMetric
+from rag_evaluation_framework.scoring.rank_checks import check_mapping, note_no_match
 from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, Score, SpanScore, parse_span_scores
-from rag_evaluation_framework.scoring.span_arrays import (
+from rag_evaluation_framework.scoring.span_mappings import (
+    SpanLike,
+    Spans,
+    Truth,
+    as_spans,
     number_documents,
     read_chunk_array,
     read_span_array,
+    read_spans,
+    read_truth,
     read_truth_array,
 )
-from rag_evaluation_framework.scoring.span_mappings import SpanLike, Spans, Truth, as_spans, read_spans, read_truth
-from rag_evaluation_framework.scoring.tabulate import Cut, kept, reads_judgements, tabulate
-from rag_evaluation_framework.scoring.units import Units
-from rag_evaluation_framework.scoring.unmatched import note_no_match
+from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, reads_judgements, tabulate
 
 
 def score_spans(

@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.labelling.telling import is_long
-from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
-from rag_evaluation_framework.synthesis.evidence import Evidence
+from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
 
 Filter: TypeAlias = Callable[[Sequence[Candidate[Any]]], Sequence[str | None]]
 """Returns why each question is not kept, None if it is."""

@@ -1,14 +1,118 @@
-"""What models are asked to fill in, and how their answers are read: JSON of many shapes, and plain text."""
+"""Prompts, and the forms that models fill in: how they are shown material, and how their answers are read."""
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from pathlib import Path
 from typing import Any, Literal
+from xml.sax.saxutils import quoteattr
 
 from pydantic import BaseModel
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework.data.plain import encodable
-from rag_evaluation_framework.llms.json_answers import json_values
+from rag_evaluation_framework.data.ids import content_digest
+from rag_evaluation_framework.data.values import encodable
+from rag_evaluation_framework.llms.language_model import json_values
+
+# Marks around what prompts show as material: no text can end its own, or begin those of another.
+
+
+def free_mark(name: str, texts: Iterable[str]) -> str:
+    """Return a name for marks that no text has: `passage`, or `passage-2` where one says `<passage` or `</passage`.
+
+    The texts stay as they are, so that what a model copies from them is found.
+
+    Args:
+        name: What stands between the marks.
+        texts: All that is shown with them.
+    """
+    tag = re.compile(rf"<\s*/?\s*{name}(?:-(\d{{1,9}}))?", re.IGNORECASE)
+    taken = {int(found[1] or 1) for text in texts for found in tag.finditer(text)}
+    number = next(number for number in count(2) if number not in taken)
+    return f"{name}-{number}" if taken else name
+
+
+def marked(name: str, texts: Sequence[str], beside: str = "", told: Sequence[Mapping[str, str]] = ()) -> str:
+    """Return texts as prompts show them, each between marks of its own that none of them has.
+
+    Args:
+        name: What each of them is.
+        texts: The texts.
+        beside: What else is shown, and cannot have the marks either.
+        told: What the opening mark of each tells, by name; what is blank is left out.
+    """
+    mark = free_mark(name, (*texts, beside))
+    openings = [_attributes(each) for each in told] or [""] * len(texts)
+    shown = [f"<{mark}{opening}>\n{text}\n</{mark}>" for opening, text in zip(openings, texts, strict=True)]
+    return "\n\n".join(shown)
+
+
+def _attributes(told: Mapping[str, str]) -> str:
+    return "".join(f" {key}={quoteattr(' '.join(value.split()))}" for key, value in told.items() if value.strip())
+
+
+# Prompts: files that people can read, with a version by which each wording is known again.
+
+_FOLDER = Path(__file__).parent / "prompts"
+_VERSION = re.compile(r"version: (\d+)\n")
+_PART = re.compile(r"^# (\w+)\n", re.MULTILINE)
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt, as its file says it.
+
+    Attributes:
+        version: The name of the file, its version, and 12 digits of the hash of what it says: `simple@1-0123456789ab`.
+        parts: What stands below each of its headings, by their names in lower case.
+    """
+
+    version: str
+    parts: Mapping[str, str]
+
+    def filled(self, part: str, **values: object) -> str:
+        """Return a part in which each `{name}` is replaced by a value; braces in the values stay as they are.
+
+        Raises:
+            KeyError: There is no such part, or no value for a name.
+        """
+        return _PLACE.sub(lambda place: str(values[place[1]]), self.parts[part])
+
+    def messages(self, **values: object) -> list[dict[str, str]]:
+        """Return the messages of its system and user parts, filled in."""
+        return [{"role": role, "content": self.filled(role, **values)} for role in ("system", "user")]
+
+
+@cache
+def load_prompt(name: str) -> Prompt:
+    """Return a prompt of this package.
+
+    Args:
+        name: The name of its file, without the ending.
+    """
+    return read_prompt(name, (_FOLDER / f"{name}.md").read_text(encoding="utf-8"))
+
+
+def read_prompt(name: str, text: str) -> Prompt:
+    """Return the prompt of a text: a line `version: 1`, then headings `# Name` with what they are about below them.
+
+    Raises:
+        ValueError: It has no such line, or no heading.
+    """
+    begin = _VERSION.match(text)
+    _, *found = _PART.split(text[begin.end() :]) if begin else [""]
+    if begin is None or not found:
+        raise ValueError(f"prompt {name!r}: expected a line 'version: 1', and headings such as '# System'")
+    parts = {heading.lower(): body.strip() for heading, body in zip(found[::2], found[1::2], strict=True)}
+    return Prompt(f"{name}@{begin[1]}-{content_digest(text)[:_DIGITS]}", parts)
+
+
+# What models are asked to fill in, and how their answers are read: JSON of many shapes, and plain text.
 
 _LISTS = ("questions", "queries", "items", "results", "data", "output")
 _TEXTS = ("question", "query", "q", "text")

@@ -7,23 +7,25 @@ from typing import Generic
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.synthesis.answer_search import AnswerSearch, unanswered
-from rag_evaluation_framework.synthesis.answerability import answerable
+from rag_evaluation_framework.synthesis.answerability import (
+    AnswerSearch,
+    answerable,
+    asked_plausibly,
+    needing_all_parts,
+    unanswered,
+)
 from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import (
     Candidate,
+    Funnel,
     Rejection,
     answered_as_asked,
     in_order,
     parsed_questions,
 )
-from rag_evaluation_framework.synthesis.choosing import needing_all_parts
 from rag_evaluation_framework.synthesis.filtering import Filter, filtered, without_contradictions
-from rag_evaluation_framework.synthesis.funnel import Funnel
-from rag_evaluation_framework.synthesis.labeller import Labeller
-from rag_evaluation_framework.synthesis.plausibility import asked_plausibly
+from rag_evaluation_framework.synthesis.labeller import Labeller, written
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
-from rag_evaluation_framework.synthesis.writing import written
 
 
 @dataclass

@@ -1,17 +1,25 @@
-"""`SyntheticDataGenerator`: what both generators share, from the plan to the saved dataset."""
+"""`SyntheticDataGenerator`: what both generators share, from what they are given to the saved dataset."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic, TypedDict
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import install_command
 from rag_evaluation_framework._support.side_by_side import awaited
-from rag_evaluation_framework.contracts.component import check_count, check_truth
+from rag_evaluation_framework.contracts.component import (
+    check_components,
+    check_count,
+    check_number,
+    check_truth,
+    component_name,
+)
 from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.contracts.llm_client import LLMClient
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy
+from rag_evaluation_framework.contracts.question_strategy import LLMClient, QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
@@ -19,32 +27,179 @@ from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.values import gives_items
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.errors import ConfigError, MissingDependency
+from rag_evaluation_framework.llms.anthropic import AnthropicClient
+from rag_evaluation_framework.llms.kept_answers import KeptAnswers
 from rag_evaluation_framework.llms.language_model import LanguageModel
-from rag_evaluation_framework.providers.prices import Prices
+from rag_evaluation_framework.providers.usage import Prices
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT
-from rag_evaluation_framework.synthesis.asking import Asker
-from rag_evaluation_framework.synthesis.candidates import Rejection, question_metadata
-from rag_evaluation_framework.synthesis.estimate import Calls, Estimate, estimated
-from rag_evaluation_framework.synthesis.failures import FailedRequests, failed_requests
+from rag_evaluation_framework.retrievers.indexing import chunk_corpus
+from rag_evaluation_framework.synthesis.answerability import ALONE, CHECK, DEPTH, checking, choosing, looking
+from rag_evaluation_framework.synthesis.asking import Asker, FailedRequests, failed_requests
+from rag_evaluation_framework.synthesis.candidates import Funnel, Rejection, question_metadata
+from rag_evaluation_framework.synthesis.estimate import (
+    NUMBERS,
+    VERDICT,
+    Calls,
+    Estimate,
+    FollowUp,
+    Range,
+    estimated,
+    excerpts_of,
+    marks_with,
+)
 from rag_evaluation_framework.synthesis.filters.copied_wording import COPIED_SHARE
 from rag_evaluation_framework.synthesis.filters.near_duplicates import DEDUP_THRESHOLD
 from rag_evaluation_framework.synthesis.filters.relevance import RELEVANCE_THRESHOLD
-from rag_evaluation_framework.synthesis.funnel import Funnel
+from rag_evaluation_framework.synthesis.filters.thresholds import Threshold
+from rag_evaluation_framework.synthesis.forms import load_prompt
 from rag_evaluation_framework.synthesis.generation import Generation
-from rag_evaluation_framework.synthesis.given import (
-    check_filters,
-    checked_requests,
-    checked_strategies,
-    language_model,
-)
-from rag_evaluation_framework.synthesis.labeller import Labeller
+from rag_evaluation_framework.synthesis.labeller import WITHOUT_ANSWER, Labeller
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
 from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_place, digest_of, pushed, saved
-from rag_evaluation_framework.synthesis.steps import Steps
 from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
+
+# What generators are given, checked: the model and the strategies.
+
+DEFAULT_MODEL = "gpt-5-mini"
+
+
+class GeneratorOptions(TypedDict, total=False):
+    """The parameters that all generators share, as `SyntheticDataGenerator` describes them."""
+
+    model: str | None
+    strategies: Sequence[QuestionStrategy]
+    section_size: int
+    embedder: Embedder | None
+    relevance_threshold: float
+    dedup_threshold: float
+    copied_share: float | None
+    check_answers: bool
+    max_concurrency: int
+    root: str | Path
+
+
+def language_model(owner: str, given: Any, model: str | None, root: str | Path) -> LanguageModel:
+    """Return the model that is asked, which keeps its answers.
+
+    Raises:
+        ConfigError: The client is none, or the name of the model is missing or given twice.
+    """
+    name: Any = model
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise ConfigError(f"{owner}: model={shown(name)}; expected the name of a model, such as {DEFAULT_MODEL!r}")
+    if isinstance(given, LanguageModel):
+        if name is not None and name != given.model:
+            raise ConfigError(f"{owner}: model={shown(name)}, and the language model is {given.model!r}; give one")
+        return given if given.kept is not None else replace(given, kept=KeptAnswers(root))
+    if name is None and isinstance(given, AnthropicClient):
+        raise ConfigError(f"{owner}: model=None; expected the name of one of Anthropic's models")
+    return LanguageModel(given, name or DEFAULT_MODEL, kept=KeptAnswers(root))
+
+
+def check_filters(owner: str, embedder: Any, relevance: Any, dedup: Any, copied_share: Any) -> None:
+    """Check what filters are given; raise ConfigError if it cannot be used."""
+    if embedder is not None:
+        check_components(owner, embedder=(embedder, Embedder))
+    for name, threshold in (("relevance_threshold", relevance), ("dedup_threshold", dedup)):
+        Threshold.given(threshold, f"{owner}: {name}")
+    if copied_share is not None:
+        check_number(owner, "copied_share", copied_share, most=1)
+
+
+def checked_strategies(owner: str, given: Any) -> tuple[QuestionStrategy, ...]:
+    """Return the strategies of a generator.
+
+    Raises:
+        ConfigError: There is none, or something else among them.
+    """
+    strategies: tuple[Any, ...] = tuple(given) if gives_items(given, str) else ()
+    if not strategies:
+        raise ConfigError(f"{owner}: strategies={shown(given)}; expected a list, such as [SimpleQuestions()]")
+    for strategy in strategies:
+        check_components(owner, strategies=(strategy, QuestionStrategy))
+    return strategies
+
+
+def checked_requests(strategy: QuestionStrategy, given: Any) -> tuple[QuestionRequest, ...]:
+    """Return the requests that a strategy plans.
+
+    Raises:
+        ConfigError: They are something else.
+    """
+    requests: tuple[Any, ...] = tuple(given) if gives_items(given, str) else (given,)
+    for request in requests:
+        if not isinstance(request, QuestionRequest):
+            name = component_name(strategy)
+            raise ConfigError(f"{name}: its plan has {shown(request)}; expected a list of QuestionRequest")
+    return requests
+
+
+# What is asked of the model for the questions of a request, from the first call to the last.
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a generation.
+
+    Attributes:
+        labeller: What is done at the level.
+        check_answers: Whether answers are judged by a call of its own.
+    """
+
+    labeller: Labeller[Any]
+    check_answers: bool
+
+    def prompts(self, request: QuestionRequest) -> list[str]:
+        """Return the versions of all prompts that make a question of a request, in the order in which they are used."""
+        names = [] if request.given else [self.labeller.writes if request.has_answer else WITHOUT_ANSWER]
+        if request.has_answer:
+            names += self.labeller.prompts(request)
+        if self.check_answers:
+            names += [CHECK, ALONE] if needs_parts(request) else [CHECK]
+        return [*filter(None, [request.prompt_version]), *(load_prompt(name).version for name in names)]
+
+    def follow_ups(self, request: QuestionRequest) -> list[FollowUp]:
+        """Return what is asked for each question of a request, after it is written or given."""
+        mark = self._mark(request)
+        if not request.has_answer:
+            return [looking(self.most_found, self.labeller.section_size, mark)]
+        asked = self.labeller.verifying(request, mark)
+        if not self.check_answers:
+            return asked
+        excerpts = excerpts_of(request, self.labeller.names(request), mark)
+        asked.append(FollowUp(checking("", ()), excerpts, VERDICT))
+        if needs_parts(request):
+            asked.append(FollowUp(choosing(ALONE, "", ()), excerpts, NUMBERS))
+        return asked
+
+    @cached_property
+    def most_found(self) -> list[str]:
+        """The longest passages, as many as are judged for a question without an answer."""
+        return sorted(self.searched, key=len, reverse=True)[: 2 * DEPTH]
+
+    @cached_property
+    def searched(self) -> list[str]:
+        """The passages among which answers of questions without an answer are looked for."""
+        return [chunk.content for chunk in chunk_corpus(self.labeller.corpus, self.labeller.passages)]
+
+    def _mark(self, request: QuestionRequest) -> Range:
+        """Return how many tokens the marks around an excerpt have."""
+        headings = self.labeller.headings
+        doc_ids = request.doc_ids if request.has_answer else [document.id for document in self.labeller.corpus]
+        marks = (marks_with(doc_id, headings.longest(doc_id), "number") for doc_id in doc_ids)
+        return max(marks, key=lambda mark: mark.most)
+
+
+def needs_parts(request: QuestionRequest) -> bool:
+    """Return whether questions of a request have to be answered by several places or documents together."""
+    return max(request.least_places, request.least_documents) > 1
+
+
+# `SyntheticDataGenerator`: what both generators share, from the plan to the saved dataset.
 
 SECTION_SIZE = 6000
 """Characters, about 1,500 tokens of English."""

@@ -14,18 +14,17 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.synthesis.candidates import Candidate
-from rag_evaluation_framework.synthesis.embedding_estimate import embedded_tokens, paid_embedder
+from rag_evaluation_framework.synthesis.estimate import Range, embedded_tokens, paid_embedder
 from rag_evaluation_framework.synthesis.filtering import Filter, same_wording
 from rag_evaluation_framework.synthesis.filters.copied_wording import reject_copied_wording
 from rag_evaluation_framework.synthesis.filters.near_duplicates import dedup_threshold, reject_near_duplicates
-from rag_evaluation_framework.synthesis.filters.rejection import Rejection
 from rag_evaluation_framework.synthesis.filters.relevance import reject_irrelevant, relevance_threshold
 from rag_evaluation_framework.synthesis.filters.thresholds import (
     PublishedFigure,
+    Rejection,
     Threshold,
     has_figures_of_design,
 )
-from rag_evaluation_framework.synthesis.ranges import Range
 
 _FEWEST = 20  # questions or pairs on which is calibrated: near-duplicates let one in twenty pass wrongly
 _CALIBRATED_ON = {"relevance": "questions and unrelated passages", "near_duplicates": "questions that differ"}

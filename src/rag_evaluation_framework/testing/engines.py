@@ -8,8 +8,8 @@ from unittest import SkipTest
 
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.notes import collected
-from rag_evaluation_framework.contracts.engine import Engine, can, check_engine, takes_constraints
 from rag_evaluation_framework.contracts.retrieved import as_retrieval
+from rag_evaluation_framework.contracts.retriever import Engine, can, check_engine, takes_constraints
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.data.ids import DocumentId

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.contracts.reranker import Reranker
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.retriever import Reranker, Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Retrieved

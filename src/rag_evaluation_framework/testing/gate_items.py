@@ -9,21 +9,18 @@ from typing import Any
 
 import pytest
 
-from rag_evaluation_framework._support.exits import end_in_time
+from rag_evaluation_framework._support.coroutines import was_given_up
+from rag_evaluation_framework._support.interrupts import end_in_time
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.time_limit import was_given_up
 from rag_evaluation_framework.cli.gating import Gating
 from rag_evaluation_framework.cli.reliable import check_reliable, why_skipped
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
-from rag_evaluation_framework.experiments.config_reading import load_config
 from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.experiments.spec import RunSpec
-from rag_evaluation_framework.gates.checking import told_verdict
+from rag_evaluation_framework.experiments.spec import RunSpec, load_config
+from rag_evaluation_framework.gates.checking import told_verdict, unreliable
 from rag_evaluation_framework.gates.gate import Gate
-from rag_evaluation_framework.gates.reliable import unreliable
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
-from rag_evaluation_framework.retrievers.cleanup import clean_up, leave
-from rag_evaluation_framework.retrievers.engine import engine_in
+from rag_evaluation_framework.retrievers.engine import clean_up, engine_in, leave
 from rag_evaluation_framework.testing.pytest_plugin import COLLECTED
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework.contracts.reranker import Reranker
+from rag_evaluation_framework.contracts.retriever import Reranker
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.data.ids import DocumentId, generate_chunk_id

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework.contracts.vector_store import VectorStore
+from rag_evaluation_framework.contracts.embedder import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import DocumentId, generate_chunk_id, generate_pa_chunk_id

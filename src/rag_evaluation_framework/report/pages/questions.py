@@ -11,7 +11,7 @@ from rag_evaluation_framework.report.page import Lines, Page, Part, Passage, Pas
 from rag_evaluation_framework.report.pages.explanation import Places, text_of
 from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.written import number
+from rag_evaluation_framework.results.shown import number
 
 _MOST_RESULTS = 10
 _AROUND = 200  # characters of a document around an answer

@@ -7,7 +7,7 @@ from typing import Any
 from rag_evaluation_framework._outside import fit_to_keep, name_line, one_line
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.skipped import Skipped
+from rag_evaluation_framework.data.label_contexts import Skipped
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
@@ -15,14 +15,13 @@ from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
 from rag_evaluation_framework.report.pages.strength import independence, power_of_run
 from rag_evaluation_framework.report.wrapped import quoted, shortened
-from rag_evaluation_framework.results.breakdown import Breakdown
 from rag_evaluation_framework.results.latency import TOTAL, Latency
+from rag_evaluation_framework.results.meaning import servers, vector_stores
+from rag_evaluation_framework.results.properties import Breakdown
 from rag_evaluation_framework.results.query_result import QueryResult
-from rag_evaluation_framework.results.recorded_parts import servers, vector_stores
 from rag_evaluation_framework.results.reranking import Reranking
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.unanswerable import Unanswerable
-from rag_evaluation_framework.results.written import (
+from rag_evaluation_framework.results.shown import (
     marked,
     number,
     within,
@@ -30,6 +29,7 @@ from rag_evaluation_framework.results.written import (
     written_p_value,
     written_signed,
 )
+from rag_evaluation_framework.results.unanswerable import Unanswerable
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore
 from rag_evaluation_framework.statistics.paired import PairedDifference
 

@@ -9,10 +9,17 @@ from rag_evaluation_framework._outside import one_line, shown
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.inspection.question_checks import wording_key
-from rag_evaluation_framework.synthesis.filters.cosines import Directions, check_same_number, cosines, directions
-from rag_evaluation_framework.synthesis.filters.rejection import Rejection
-from rag_evaluation_framework.synthesis.filters.shared_text import Wording
-from rag_evaluation_framework.synthesis.filters.thresholds import PublishedFigure, Threshold, has_figures_of_design
+from rag_evaluation_framework.synthesis.filters.thresholds import (
+    Directions,
+    PublishedFigure,
+    Rejection,
+    Threshold,
+    Wording,
+    check_same_number,
+    cosines,
+    directions,
+    has_figures_of_design,
+)
 
 DEDUP_THRESHOLD = PublishedFigure(0.70)
 """The published figure, of OpenAI's text-embedding-3: questions with a higher cosine count as the same question."""

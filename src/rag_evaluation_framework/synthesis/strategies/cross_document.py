@@ -6,9 +6,8 @@ from itertools import groupby, islice
 
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
-from rag_evaluation_framework.synthesis.prompt_files import load_prompt
-from rag_evaluation_framework.synthesis.sections import dealt_out
-from rag_evaluation_framework.synthesis.word_overlap import WordOverlap
+from rag_evaluation_framework.synthesis.forms import load_prompt
+from rag_evaluation_framework.synthesis.sections import WordOverlap, dealt_out
 
 _Pair = tuple[int, int]
 

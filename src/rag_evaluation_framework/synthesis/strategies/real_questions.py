@@ -13,14 +13,12 @@ from rag_evaluation_framework.contracts.component import check_count, check_trut
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.plain import gives_items
+from rag_evaluation_framework.data.values import gives_items
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
-from rag_evaluation_framework.synthesis.marks import marked
-from rag_evaluation_framework.synthesis.prompt_files import load_prompt
-from rag_evaluation_framework.synthesis.sections import by_document, shared_out
-from rag_evaluation_framework.synthesis.word_overlap import WordOverlap
+from rag_evaluation_framework.synthesis.forms import load_prompt, marked
+from rag_evaluation_framework.synthesis.sections import WordOverlap, by_document, shared_out
 
 _SECTIONS = 3  # in which the answer to a user's question is looked for
 
