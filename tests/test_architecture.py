@@ -45,7 +45,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("synthesis.saving", "integrations.langsmith_push"),  # upload_to_langsmith=
 }
 LOADERS = {
-    "registry.table",
+    "registry.loading",
     "_support.optional",
 }  # what imports modules by strings
 LATE = {

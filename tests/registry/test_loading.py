@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry.table import load_attribute
+from rag_evaluation_framework.registry.loading import load_attribute
 
 
 class TestLoadAttribute:

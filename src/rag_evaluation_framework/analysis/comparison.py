@@ -24,7 +24,7 @@ from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.registry.table import load_installed
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.means import Cluster, Clusters
 from rag_evaluation_framework.results.properties import Labels, labels_of
 from rag_evaluation_framework.results.result import EvaluationResult

@@ -22,7 +22,7 @@ from rag_evaluation_framework.attribution.told_recall import (
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.registry.table import load_installed
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.retrievers.function import Pipeline

@@ -11,7 +11,7 @@ from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.score_table import Status
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.registry.table import load_installed
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.shown import Shown
 
 if TYPE_CHECKING:

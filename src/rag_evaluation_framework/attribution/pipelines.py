@@ -22,7 +22,7 @@ from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.table import PACKAGE
+from rag_evaluation_framework.registry.loading import PACKAGE
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.hybrid import HybridRetriever

@@ -15,7 +15,7 @@ from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework._support.files import checked_path, folder_size
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import print_json, print_text
-from rag_evaluation_framework.embedders.onnx_model import exported, remove_exports
+from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.llms.kept_answers import KeptAnswers, answer_files, remove_answers
 

@@ -33,7 +33,7 @@ from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.experiments.settings import EvaluationConfig, RunFields
 from rag_evaluation_framework.levels.level_rules import NameChunk
 from rag_evaluation_framework.registry.building import as_component
-from rag_evaluation_framework.registry.table import load_installed
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.store import ROOT
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever

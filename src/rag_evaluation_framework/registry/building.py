@@ -16,18 +16,16 @@ from rag_evaluation_framework._support.files import parse_json
 from rag_evaluation_framework._support.interrupts import no_exit
 from rag_evaluation_framework.contracts.component import component_name, confide, confide_parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
+from rag_evaluation_framework.registry.loading import PACKAGE, load_attribute, load_installed
 from rag_evaluation_framework.registry.table import (
     CONTRACTS,
     KINDS,
-    PACKAGE,
     ROOMS,
     Kind,
     built_in,
     check_kind,
     components,
     contract_of,
-    load_attribute,
-    load_installed,
 )
 
 # Functions of one's own that a configuration names.

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, Literal, TypeAlias
 
 from rag_evaluation_framework._outside import fit_to_keep, harmless, name_line, one_line
-from rag_evaluation_framework.registry.table import load_installed
+from rag_evaluation_framework.registry.loading import load_installed
 
 Role = Literal["", "verdict", "good", "bad", "warning", "muted", "label", "place", "found", "missed", "read"]
 """What a part of a line is: the answer of a page, better or worse than wished, beside the point, the name of a thing,

@@ -22,8 +22,8 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
-from rag_evaluation_framework.registry.table import load_installed
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.latency import Latency

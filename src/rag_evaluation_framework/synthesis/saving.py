@@ -16,7 +16,7 @@ from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.datasets.save import file_state, replace_dataset, save_dataset
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, ProviderError, RagEvalError
 from rag_evaluation_framework.experiments.evaluation import DATASETS, LANGSMITH_NAME
-from rag_evaluation_framework.registry.table import load_installed
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.store import check_root
 
 _PUSH = "rag_evaluation_framework.integrations.langsmith_push:push_dataset"  # a door upwards
