@@ -1,25 +1,15 @@
-"""What would end the program: Ctrl-C, SIGTERM and SIGHUP, remembered; and components that call `sys.exit`."""
+"""Ctrl-C, SIGTERM and SIGHUP, remembered: a component that swallows one cannot turn an interrupt into a success.
 
-import atexit
+Handlers are installed by programs, with `remember`; the library only asks whether an interrupt came.
+"""
+
 import os
 import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from threading import Event, Thread
-from time import sleep
-from traceback import extract_tb
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
-
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.errors import ComponentExited
-
-# Ctrl-C, SIGTERM and SIGHUP, remembered: a component that swallows one cannot turn an interrupt into a success.
-#
-# Handlers are installed by programs, with `remember`; the library only asks whether an interrupt came.
 
 T = TypeVar("T")
 
@@ -150,52 +140,3 @@ def say_that_it_goes_on() -> None:
         with suppress(Exception):  # nobody may be listening, or a component has put anything there
             sys.stderr.write(f"{came.word}: finishing; again to stop now\n")
             sys.stderr.flush()
-
-
-# Components that call `sys.exit`: the program is not theirs to end, so that becomes an error that says who did it.
-
-_SECONDS_TO_END = 5
-
-
-@contextmanager
-def no_exit(who: str, step: str) -> Generator[None]:
-    """Let what is done inside raise anything but `SystemExit`.
-
-    Args:
-        who: The component that is called, for the message.
-        step: What it is asked to do.
-
-    Raises:
-        ComponentExited: It called `sys.exit`.
-    """
-    try:
-        yield
-    except SystemExit as leaving:
-        raise ComponentExited(
-            f"{who}: {exit_text(leaving)} in {step}; expected it to return, or to raise an error"
-        ) from leaving
-
-
-def end_in_time(code: int) -> None:
-    """Let Python end within some seconds, else end the process: threads that others left behind may go on for ever.
-
-    All that is to be told has been told. What Python waits for at its end are threads and pools of threads.
-    """
-    ends = Event()
-
-    def end() -> None:
-        ends.wait()
-        sleep(_SECONDS_TO_END)
-        os._exit(code)
-
-    Thread(target=end, name="rag-eval-end", daemon=True).start()
-    # Functions of `atexit` are called when the threads have ended; those of pools are waited for by this very hook.
-    getattr(threading, "_register_atexit", atexit.register)(ends.set)
-
-
-def exit_text(leaving: SystemExit) -> str:
-    """Return what was called, and where: `called sys.exit(0) (search.py, line 12)`."""
-    code = "" if leaving.code is None else shown(leaving.code)
-    frames = extract_tb(leaving.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"called sys.exit({code}){place}"

@@ -8,7 +8,8 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from rag_evaluation_framework._outside import raised
-from rag_evaluation_framework._support.interrupts import no_exit, pass_on_interrupt
+from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework._support.interrupts import pass_on_interrupt
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.chunkers.markdown_header import MarkdownHeaderChunker
 from rag_evaluation_framework.chunkers.measure import cut_out

@@ -5,7 +5,7 @@ import warnings
 
 from rag_evaluation_framework._support import interrupts
 from rag_evaluation_framework._support.coroutines import was_given_up
-from rag_evaluation_framework._support.interrupts import end_in_time
+from rag_evaluation_framework._support.exits import end_in_time
 from rag_evaluation_framework.cli import commands, endings, output
 from rag_evaluation_framework.registry.loading import PACKAGE
 

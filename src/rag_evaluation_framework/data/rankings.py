@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import class_name, said, shown
-from rag_evaluation_framework._support.interrupts import exit_text
+from rag_evaluation_framework._support.exits import exit_text
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
 from rag_evaluation_framework.data.cutoffs import Cutoff

@@ -5,7 +5,7 @@ from typing import Any
 
 from rag_evaluation_framework._outside import hide_environment, raised, shown
 from rag_evaluation_framework._support.coroutines import resolved
-from rag_evaluation_framework._support.interrupts import no_exit
+from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus

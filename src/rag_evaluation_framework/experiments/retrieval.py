@@ -10,7 +10,8 @@ from typing import Any, TypeAlias, TypeVar, Unpack
 
 from rag_evaluation_framework._outside import raised, shown
 from rag_evaluation_framework._support.coroutines import without_a_loop
-from rag_evaluation_framework._support.interrupts import no_exit, pass_on_interrupt
+from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework._support.interrupts import pass_on_interrupt
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.retrieved import as_chunks

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import raised, shown
-from rag_evaluation_framework._support.interrupts import no_exit
+from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework._outside import class_name, one_line, said
-from rag_evaluation_framework._support.interrupts import exit_text
+from rag_evaluation_framework._support.exits import exit_text
 from rag_evaluation_framework.errors import ConfigError
 
 PACKAGE = "rag_evaluation_framework"

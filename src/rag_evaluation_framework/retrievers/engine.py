@@ -10,7 +10,8 @@ from uuid import uuid4
 
 from rag_evaluation_framework._outside import hide_environment, raised, shown
 from rag_evaluation_framework._support.coroutines import OutOfTime, is_coroutine_function, may_hang, resolved, within
-from rag_evaluation_framework._support.interrupts import finished, first_interrupt, no_exit, pass_on_interrupt
+from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework._support.interrupts import finished, first_interrupt, pass_on_interrupt
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.progress import progress
 from rag_evaluation_framework._support.records import Faults

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rag_evaluation_framework._support.coroutines import was_given_up
-from rag_evaluation_framework._support.interrupts import end_in_time
+from rag_evaluation_framework._support.exits import end_in_time
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli.gating import Gating
 from rag_evaluation_framework.cli.reliable import check_reliable, why_skipped
