@@ -28,7 +28,7 @@ Place = tuple[int, int]
 
 def position_aware(chunker: Chunker | PositionAwareChunker | Callable[[str], Any]) -> PositionAwareChunker:
     """Return the chunker itself if it knows positions, else wrapped in a `ChunkerPositionAdapter`."""
-    positioned: Chunker | PositionAwareChunker = as_component("chunker", chunker, "position_aware")
+    positioned: Chunker | PositionAwareChunker = as_component(Chunker, chunker, "position_aware")
     return positioned if isinstance(positioned, PositionAwareChunker) else ChunkerPositionAdapter(positioned)
 
 
@@ -48,7 +48,7 @@ class ChunkerPositionAdapter(PositionAwareChunker):
     """
 
     def __init__(self, chunker: Chunker | Callable[[str], Any]) -> None:
-        self.chunker: Chunker = as_component("chunker", chunker, "ChunkerPositionAdapter")
+        self.chunker: Chunker = as_component(Chunker, chunker, "ChunkerPositionAdapter")
         self.skipped_chunks = 0
 
     @property

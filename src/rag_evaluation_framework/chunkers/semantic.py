@@ -70,7 +70,7 @@ class SemanticChunker(PositionAwareChunker):
 
     def __post_init__(self) -> None:
         check_length(self.length)
-        object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "SemanticChunker"))
+        object.__setattr__(self, "embedder", as_component(Embedder, self.embedder, "SemanticChunker"))
         check_number("SemanticChunker", "percentile", self.percentile, most=100)
         check_count("SemanticChunker", "buffer", self.buffer, least=0)
         check_count("SemanticChunker", "min_size", self.min_size, least=0)

@@ -182,7 +182,7 @@ class CachedEmbedder(Embedder):
         def __init__(self, embedder: Embedder | Callable[[list[str]], Any], root: str | Path = ".rag-eval") -> None: ...
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "CachedEmbedder"))
+        object.__setattr__(self, "embedder", as_component(Embedder, self.embedder, "CachedEmbedder"))
         if isinstance(self.embedder, CachedEmbedder):
             raise ConfigError(f"CachedEmbedder: {self.embedder.name} is cached already; pass the embedder itself")
         if (reason := _why_not(self.embedder)) is not None:

@@ -107,8 +107,8 @@ class PgVectorEngine(Component):
     def __post_init__(self) -> None:
         check_connection(_OWNER, self.dsn, self.table)
         check_index(_OWNER, self.index, self.m, self.ef_construction, self.ef_search)
-        self._embedder: Embedder = as_component("embedder", self.embedder, _OWNER)
-        self._chunker = position_aware(as_component("chunker", self.chunker, _OWNER))
+        self._embedder: Embedder = as_component(Embedder, self.embedder, _OWNER)
+        self._chunker = position_aware(as_component(Chunker, self.chunker, _OWNER))
         self._psycopg = require("psycopg", extra="pgvector", needed_by=_OWNER)
         self._connection = Connection(_OWNER, self.dsn, self.table)
 

@@ -331,7 +331,7 @@ class Evaluation(ABC, Generic[U]):
             retriever = VectorRAGRetriever(**parts) if uses_vectors else BM25Retriever(**parts)
         if reranker is not None:
             candidates = self.dataset.rerank_top_k or RerankedRetriever.candidates
-            chosen = as_component("reranker", reranker, "run")
+            chosen = as_component(Reranker, reranker, "run")
             retriever = RerankedRetriever(as_retriever(retriever), chosen, candidates)
         result = run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
         if self.publishes_to is None:

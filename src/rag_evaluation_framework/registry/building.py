@@ -352,22 +352,22 @@ def _shown(target: type[Any], values: Mapping[str, Any]) -> str:
     return f"{{{', '.join(f'{key!r}: {shown(value)}' for key, value in written.items())}}}"
 
 
-def as_component(kind: Kind, given: Any, owner: str) -> Any:
+def as_component(contract: type[Any], given: Any, owner: str) -> Any:
     """Return a component that was given in Python, its coroutine methods adapted, and a function as a component.
 
     Args:
-        kind: Chunker, embedder or reranker; `as_retriever` takes pipelines.
+        contract: `Chunker`, `Embedder` or `Reranker`; `as_retriever` takes pipelines.
         given: The component or function.
         owner: What it is given to, for messages.
 
     Raises:
         ConfigError: It is neither, or a class.
     """
-    contract = contract_of(kind)
     if isinstance(given, contract):
         component_name(given)
         confide(given)
         return adapted(given)
+    kind: Any = contract.__name__.lower()
     if inspect.isclass(given):
         name = given.__name__
         raise ConfigError(f"{owner}: {kind}={name} is a class; pass an instance, {name}(...)")

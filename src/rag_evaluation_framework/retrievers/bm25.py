@@ -78,7 +78,7 @@ class BM25Retriever(IndexedRetriever[_Index]):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "chunker", as_component("chunker", self.chunker, "BM25Retriever"))
+        object.__setattr__(self, "chunker", as_component(Chunker, self.chunker, "BM25Retriever"))
         check_number("BM25Retriever", "k1", self.k1)
         check_number("BM25Retriever", "b", self.b, most=1)
         if self.language is not None and self.language not in LANGUAGES:

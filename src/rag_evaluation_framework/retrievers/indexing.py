@@ -237,7 +237,7 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Calla
         InputError: There are none but blank ones, because the documents are blank or the chunker returned nothing; or
             one is not of the document that was cut.
     """
-    positioned = position_aware(chunker)
+    positioned = adapted(chunker) if isinstance(chunker, PositionAwareChunker) else position_aware(chunker)
     chunks: list[AnyChunk] = []
     without: list[DocumentId] = []
     for document in progress(corpus, "Chunking", "document"):
@@ -280,7 +280,7 @@ def embed_chunks(
         InputError: The embedder returned other than one vector of finite numbers, or one flag, per text; or nothing
             but vectors of zeros.
     """
-    made: Embedder = as_component("embedder", embedder, "embed_chunks")
+    made: Embedder = as_component(Embedder, embedder, "embed_chunks")
     rows = {text: row for row, text in enumerate(dict.fromkeys(chunk.content for chunk in chunks))}
     texts = list(rows)
     if not texts:

@@ -77,7 +77,7 @@ class RerankedRetriever(AroundRetriever[_Index]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "retriever", as_retriever(self.retriever))
-        object.__setattr__(self, "reranker", as_component("reranker", self.reranker, "RerankedRetriever"))
+        object.__setattr__(self, "reranker", as_component(Reranker, self.reranker, "RerankedRetriever"))
         check_count("RerankedRetriever", "candidates", self.candidates)
 
     def index(self, corpus: Corpus) -> None:

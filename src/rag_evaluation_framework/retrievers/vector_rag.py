@@ -83,8 +83,8 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "chunker", as_component("chunker", self.chunker, "VectorRAGRetriever"))
-        object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "VectorRAGRetriever"))
+        object.__setattr__(self, "chunker", as_component(Chunker, self.chunker, "VectorRAGRetriever"))
+        object.__setattr__(self, "embedder", as_component(Embedder, self.embedder, "VectorRAGRetriever"))
         if self.vector_store is not None:
             check_components("VectorRAGRetriever", vector_store=(self.vector_store, VectorStore))
             confide(self.vector_store)

@@ -62,7 +62,7 @@ class ChunkLabeller(Labeller[ChunkId]):
         self, corpus: Corpus, section_size: int, chunker: Chunker | PositionAwareChunker | Callable[[str], Any]
     ) -> None:
         super().__init__(corpus, section_size)
-        self.passages = as_component("chunker", chunker, "ChunkLevelDataGenerator")
+        self.passages = as_component(Chunker, chunker, "ChunkLevelDataGenerator")
         self._chunks = [chunk for chunk in chunk_corpus(corpus, chunker) if chunk.content.strip()]
         self.chunk_registry = ChunkRegistry(self._chunks)
         self.chunking = self.chunk_registry.fingerprint
