@@ -259,6 +259,10 @@ class Dataset(Generic[U]):
         given = self._defaults.get(SCOPE_PREFIX)
         return given if isinstance(given, str) else ""
 
+    def may_have_moved(self, corpus: Corpus) -> bool:
+        """Return whether it has spans that may be elsewhere in a corpus: one that it is not known to be labelled in."""
+        return self.level is TOKEN and self.corpus_hash != corpus.content_hash
+
     def mismatches(self, corpus: Corpus) -> list[str]:
         """Return which labelled spans are not where they were in a corpus, and why; none of documents and chunks."""
         return [

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
@@ -27,14 +27,13 @@ from rag_evaluation_framework.labelling.anchors import copied_labels
 from rag_evaluation_framework.labelling.edited_documents import relabel_edited, told_lost
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
-from rag_evaluation_framework.registry.records import describe, plain
-from rag_evaluation_framework.results.means import recorded_range
+from rag_evaluation_framework.registry.records import describe, describe_metric, plain
 from rag_evaluation_framework.results.query_result import DEEPEST
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.score import cutoffs_of
-from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics, takes
+from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics
 
 # Whether a run reranks, and how many candidates: what the run says, else what its dataset says.
 
@@ -98,8 +97,6 @@ def noted_mode(retriever: Retriever, dataset: Dataset[Any]) -> Iterator[str]:
 
 
 # `ExperimentConfig`: what is to be evaluated, checked before any work is done.
-
-_PLAIN = (str, int, float, type(None))
 
 
 class ReportedFields(TypedDict, Generic[U], total=False):
@@ -197,7 +194,8 @@ class ExperimentConfig(Generic[U]):
         documents = _documents(dataset, corpus, pipeline, level)
         dataset, moved = _found_again(dataset.with_scopes(), documents)
         with faults.gathered():
-            pipeline = within_scopes(pipeline, Scope.of_all(dataset.queries), documents)
+            if scopes := Scope.of_all(dataset.queries):
+                pipeline = within_scopes(pipeline, scopes, documents)
         if dataset.corpus is None and dataset.level is TOKEN:  # what its spans quote is a part of what it is
             dataset = dataset.with_corpus(documents)
         if chunk_id is not None and not callable(chunk_id):
@@ -237,7 +235,7 @@ class ExperimentConfig(Generic[U]):
             str(ScoreName(metric.name, cutoff))
             for metric in self.metrics
             for cutoff in self.cutoffs
-            if takes(metric, cutoff)
+            if metric.takes(cutoff)
         )
 
     @property
@@ -287,10 +285,7 @@ class ExperimentConfig(Generic[U]):
             **({"rewrites_texts": True} if self.retriever.rewrites_texts else {}),
             "mode": "retrieve+rerank" if isinstance(self.retriever, RerankedRetriever) else "retrieve",
             "scope_prefixes": sorted({scope.prefix for scope in Scope.of_all(self.dataset.queries) if scope.prefix}),
-            "metrics": [
-                {**_attributes(metric), **describe(metric), **recorded_range(metric.score_range)}
-                for metric in self.metrics
-            ],
+            "metrics": [*map(describe_metric, self.metrics)],
             "k": list(self.k),
             **({} if self.top_k is None else {"top_k": self._other_top_k(self.top_k)}),
             "budgets": [str(budget) for budget in self.config.budgets],
@@ -298,12 +293,6 @@ class ExperimentConfig(Generic[U]):
             **{name: getattr(self.config, name) for name in RECORDED},
             "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
         }
-
-
-def _attributes(metric: Any) -> dict[str, Any]:
-    """Return the public attributes of a metric that is not a dataclass, as far as they are plain values."""
-    own: dict[str, Any] = {} if is_dataclass(metric) else getattr(metric, "__dict__", {})
-    return dict(plain({name: own[name] for name in own if name[:1] != "_" and isinstance(own[name], _PLAIN)}))
 
 
 def _documents(dataset: Dataset[Any], given: Corpus | None, retriever: Retriever, level: Level[Any]) -> Corpus:
@@ -352,7 +341,7 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
     Raises:
         DatasetError: Of no question all spans are in the corpus.
     """
-    again = relabel_edited(dataset, corpus)
+    again = relabel_edited(dataset, corpus) if dataset.may_have_moved(corpus) else None
     if again is None:
         return dataset, ()
     if not any(entry.relevant for entry in again.dataset):

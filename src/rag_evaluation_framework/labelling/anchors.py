@@ -137,13 +137,14 @@ def copied_labels(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
         corpus: The documents, in which its spans are.
     """
     locator, known = TextLocator.of(corpus), (dataset.recorded or LabelContexts()).unique_with
-
-    def stands_once(span: CharacterSpan) -> bool:
-        if span in known:
-            return known[span] in UNIQUE_TEXTS
-        return locator.occurs_once(dataset.quoted(span).text)
-
-    return [entry.query.id for entry in dataset if not all(map(stands_once, entry.labels))]
+    return [
+        entry.query.id
+        for entry in dataset
+        if not all(
+            known[span] in UNIQUE_TEXTS if span in known else locator.occurs_once(dataset.quoted(span).text)
+            for span in entry.labels
+        )
+    ]
 
 
 def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[str, str]:

@@ -26,8 +26,6 @@ class SpanMetric(TokenLevelMetric):
 
     needs_chunks: ClassVar[bool] = False
     """Whether `score` reads `SpanJudgements.oracle`, for which all chunks of the corpus are needed."""
-    needs_budget: ClassVar[bool] = False
-    """Whether `score` reads `SpanJudgements.trail`, so that rankings are scored at budgets only."""
 
     @abstractmethod
     def score(self, judged: SpanJudgements) -> Numbers:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import ceil, inf, isclose, isfinite, isnan, sqrt
+from math import ceil, inf, isclose, isnan, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -157,11 +157,6 @@ def drop_found(mean: MeanScore) -> tuple[float, int | None] | None:
     clusters = pairs_needed(DROP, error * sqrt(mean.clusters), 1 - CORRELATION, step * mean.clusters)
     needed = ceil(clusters * questions / mean.clusters)
     return found, None if found >= POWER or needed <= questions else needed
-
-
-def recorded_range(ends: tuple[float, float]) -> dict[str, Any]:
-    """Return the range of a metric for the record of a run, which has no infinite numbers; nothing if it is 0 to 1."""
-    return {} if ends == SHARE else {"score_range": [end if isfinite(end) else None for end in ends]}
 
 
 def score_ranges(config: Mapping[str, Any], metric_names: Sequence[str]) -> dict[str, tuple[float, float]]:

@@ -35,9 +35,7 @@ from rag_evaluation_framework.scoring.score_names import (
     check_rankings,
     matched,
     note_unknown_documents,
-    note_unknown_lengths,
     note_unread,
-    takes,
 )
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
 from rag_evaluation_framework.text.reading import Context, ContextBudget, HitReader, RankingCutter
@@ -154,7 +152,7 @@ def score(
     counter = None if tokenizer is None else checked_counter(tokenizer)
     chosen = check_metrics(metrics, wanted, f"dataset {dataset.name!r} is scored at {wanted.evaluation_type}", cuts)
     notes = dataset.check(rankings.corpus)
-    moved = relabel_edited(dataset, rankings.corpus)
+    moved = relabel_edited(dataset, rankings.corpus) if dataset.may_have_moved(rankings.corpus) else None
     if moved is not None:
         raise DatasetError(
             f"dataset {dataset.name!r} was labelled on documents that have changed: {moved.counted()}; expected it for "
@@ -191,7 +189,7 @@ def score_checked(
         QueryFailed: A metric failed, and `on_error` is `"raise"`.
     """
     chunks = _chunks(rankings, metrics)
-    note_unknown_lengths(rankings, cutter)
+    _note_unknown_lengths(rankings, cutter)
     names = _scores(metrics, cutter)
     _note_gaps(metrics, cutter)
     begins = np.cumsum(rankings.hits.counts) - rankings.hits.counts
@@ -224,7 +222,7 @@ def _scores(metrics: Sequence[Metric[U]], cutter: RankingCutter) -> dict[ScoreNa
         ScoreName(metric.name, cutoff): metric
         for metric in metrics
         for cutoff in cutter.cutoffs
-        if takes(metric, cutoff)
+        if metric.takes(cutoff)
     }
 
 
@@ -248,6 +246,7 @@ def _score_some(
         places, documents = chunks
         oracle = oracle_from_columns(places, SpanTruth.of_entries(spans, documents), len(answered))
     trails = any(isinstance(metric, SpanMetric) and metric.needs_budget for metric in scores.values())
+    known = cutter.known(found)
     contexts = {cutoff: budget.buy(found.hits) for cutoff, budget in cutter.budgets.items()}
     ranked = {cutoff: contexts[cutoff].hits if cutoff.is_budget else found.first(cutoff) for cutoff in cutter.cutoffs}
     # The first 5 of 10 results are those of asking for 5 if rankings are prefix-stable: then all k are judged at once.
@@ -264,8 +263,8 @@ def _score_some(
             judgements = with_trail(judgements, contexts[cutoff], spans, cutter.budgets[cutoff])
         if oracle is not None:
             judgements = replace(judgements, oracle=oracle)
-        known = cutter.known(found) if cutoff.is_budget else None
-        cuts[cutoff] = Cut(judgements, partial(_units, level, answered, hits, cutter.reader), known)
+        units = partial(_units, level, answered, hits, cutter.reader)
+        cuts[cutoff] = Cut(judgements, units, known if cutoff.is_budget else None)
     return tabulate(
         [entry.query.id for entry in truth],
         scores,
@@ -276,10 +275,26 @@ def _score_some(
     )
 
 
+def _note_unknown_lengths(rankings: Rankings, cutter: RankingCutter) -> None:
+    """Note how many rankings no budget is available for, and how many hits of others cost nothing."""
+    if not cutter.budgets:
+        return
+    known = cutter.known(rankings)
+    if not known.all():
+        note(
+            f"rankings of results whose length is not known: {len(known) - int(known.sum())} of {len(known)}; scores "
+            "at budgets are not available for them. Let the retriever return texts, or doc_id, start and end"
+        )
+    hits = rankings.hits.take(np.flatnonzero(known)).flat
+    free = len(hits) - int((hits.placed | hits.text.known).sum())
+    if free:
+        note(f"results whose length is not known: {free} of {len(hits)}; they take up nothing of a budget")
+
+
 def _note_gaps(metrics: Sequence[Metric[Any]], cutter: RankingCutter) -> None:
     """Note which metrics are scored at some cutoffs only."""
     for metric in metrics:
-        if not all(takes(metric, cutoff) for cutoff in cutter.cutoffs):
+        if not all(metric.takes(cutoff) for cutoff in cutter.cutoffs):
             note(f"{metric.name} is scored at budgets only: {', '.join(f'@{cutoff}' for cutoff in cutter.budgets)}")
 
 

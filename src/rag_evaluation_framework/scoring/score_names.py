@@ -19,7 +19,6 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import items, plain_text
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
-from rag_evaluation_framework.metrics.span import SpanMetric
 from rag_evaluation_framework.metrics.token_set import TokenSetMetric
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.scoring.tabulate import reads_judgements
@@ -95,7 +94,7 @@ def parse_span_scores(scores: Sequence[SpanScore], *, of_numbers: bool = False) 
     """
     chosen = _parse_scores(scores, _OF_SPANS, "score_spans", DEFAULT_SPAN_SCORES, of_numbers)
     for name, metric in chosen.items():
-        if not takes(metric, name.cutoff):
+        if not metric.takes(name.cutoff):
             raise ConfigError(
                 f"score {str(name)!r}: {name.metric} is scored at budgets only; name one, such as {name.metric}@4000ch"
             )
@@ -105,12 +104,6 @@ def parse_span_scores(scores: Sequence[SpanScore], *, of_numbers: bool = False) 
                 f"characters, such as {name.metric}@4000ch, or use evaluate, which knows the corpus"
             )
     return chosen
-
-
-def takes(metric: Metric[Any], cutoff: Cutoff | None) -> bool:
-    """Return whether a metric scores rankings that are cut there; None is the whole ranking."""
-    at_budgets_only = isinstance(metric, SpanMetric) and metric.needs_budget
-    return not at_budgets_only or (cutoff is not None and cutoff.is_budget)
 
 
 def checked_name(metric: Metric[Any]) -> str:
@@ -271,7 +264,7 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
             f"metrics {[*metrics]} are called {names}: a result names a metric by its own name; pass a list"
         )
     for metric in given:
-        if not any(takes(metric, cutoff) for cutoff in cutoffs):
+        if not any(metric.takes(cutoff) for cutoff in cutoffs):
             raise ConfigError(
                 f"metric {metric.name!r} is scored at budgets only, and there is none: give one, such as '4000ch'"
             )
@@ -337,22 +330,6 @@ def note_unknown_documents(rankings: Rankings) -> None:
             f"results of documents that the corpus does not have: {int(absent.sum())}, the first {name!r}; they count "
             "as retrieved and not relevant. Name documents by their ids in the corpus"
         )
-
-
-def note_unknown_lengths(rankings: Rankings, cutter: RankingCutter) -> None:
-    """Note how many rankings no budget is available for, and how many hits of others cost nothing."""
-    if not cutter.budgets:
-        return
-    known = cutter.known(rankings)
-    if not known.all():
-        note(
-            f"rankings of results whose length is not known: {len(known) - int(known.sum())} of {len(known)}; scores "
-            "at budgets are not available for them. Let the retriever return texts, or doc_id, start and end"
-        )
-    hits = rankings.hits.take(np.flatnonzero(known)).flat
-    free = len(hits) - int((hits.placed | hits.text.known).sum())
-    if free:
-        note(f"results whose length is not known: {free} of {len(hits)}; they take up nothing of a budget")
 
 
 def check_cutoffs(rankings: Rankings, cutter: RankingCutter) -> None:
