@@ -42,6 +42,7 @@ class BeforeReranking:
 
 
 def before_reranking(
+    before: Rankings,
     rankings: Rankings,
     truth: ProjectedTruth[Any],
     metrics: Sequence[Metric[Any]],
@@ -51,6 +52,7 @@ def before_reranking(
     """Score the rankings that the reranker of a run was given, cut where those of the run are cut.
 
     Args:
+        before: What the reranker was given for the queries of which that is known: `rankings.before_reranking`.
         rankings: One per entry of the truth, in its order, with the chunk ids of the dataset.
         truth: What is relevant.
         metrics: The metrics to compute.
@@ -58,14 +60,11 @@ def before_reranking(
         on_error: Whether what a metric raises is data, or ends the scoring.
 
     Returns:
-        Nothing without a reranker, or if no query of which the candidates are known can be scored.
+        Nothing if no query of which the candidates are known can be scored.
 
     Raises:
         QueryFailed: A metric failed, and `on_error` is `"raise"`.
     """
-    before = rankings.before_reranking
-    if before is None:
-        return BeforeReranking()
     number = {query.id: row for row, query in enumerate(rankings.queries)}
     rows = [number[query.id] for query in before.queries]
     scored = [

@@ -33,7 +33,6 @@ from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_man
 from rag_evaluation_framework.labelling.telling import is_long
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
-from rag_evaluation_framework.results.notes import lacks_places
 from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
 from rag_evaluation_framework.results.store import check_root
@@ -114,14 +113,12 @@ _HOW_TO_LOCATE = (
 _COMPARED = 500  # characters of the example
 
 
-def example_of_unlocated(result: EvaluationResult[Any], corpus: Corpus) -> tuple[str, ...]:
-    """Return a note with an example if most results have no place; nothing if they have one."""
-    if not lacks_places(result, 0.5):
-        return ()
+def example_of_unlocated(result: EvaluationResult[Any], corpus: Corpus) -> str:
+    """Return a note with an example of most results, which have no place."""
     table = result.queries.hits.flat
     first = next((hit for hit in table if not hit.placed and (hit.text or "").strip()), None)
     example = "" if first is None else f", such as {_with_passage(first, corpus)}"
-    return (f"most results have no {RULES[result.evaluation_type].noun}{example}. {_HOW_TO_LOCATE}",)
+    return f"most results have no {RULES[result.evaluation_type].noun}{example}. {_HOW_TO_LOCATE}"
 
 
 def _with_passage(hit: Hit, corpus: Corpus) -> str:
@@ -143,13 +140,11 @@ def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth:
 
     Args:
         level: The level at which the run was scored.
-        queries: The results.
+        queries: The results, of which none is relevant.
         truth: What is relevant, one entry per question.
     """
     answered = len(queries) - int(queries.table.with_status("failed").sum())
     if not any(entry.labels for entry in truth) or not answered:
-        return
-    if queries.returned is not None and not np.isnan(queries.returned.first_relevant).all():
         return
     hits = queries.hits.flat
     if not len(hits):
@@ -215,7 +210,14 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
             "cutoffs": tuple(map(str, config.cutoffs)),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        (truth, rankings), ended = _ranked(config, cutter)
+
+        def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings], KeyboardInterrupt | None]:
+            truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
+            spans = config.level is not DOCUMENT
+            rankings, interrupt = index.rank(config.dataset.queries, cutter, measured, spans=spans)
+            return (truth, rankings), interrupt
+
+        (truth, rankings), ended = ranked(config.retriever, config.corpus, asked)
         answered = how_many_answered(rankings)
         try:
             result, late = finished(lambda: _scored(config, cutter, truth, rankings, head, record))
@@ -223,25 +225,13 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
             answered, late = f"{answered}, but not scored", again
             result = _scored(config, cutter, truth, rankings, head, record, interrupted=True)
     told = [f"interrupted: {answered}"] if NOT_ANSWERED in rankings.failures.values() else []
-    said = dict.fromkeys([*told, *config.notes, *notes, *example_of_unlocated(result, config.corpus)])
-    result = replace(result, notes=tuple(said), usage=tuple(usage.models))
+    said = [*told, *config.notes, *notes]
+    if result.unplaced > 0.5:
+        said.append(example_of_unlocated(result, config.corpus))
+    result = replace(result, notes=tuple(dict.fromkeys(said)), usage=tuple(usage.models))
     if complete is not None and late is None and not isinstance(ended, KeyboardInterrupt):
         result, late = finished(lambda: complete(result))
     return _kept(result, measured.save_results_path, answered, late or ended)
-
-
-def _ranked(
-    config: ExperimentConfig[Any], cutter: RankingCutter
-) -> tuple[tuple[ProjectedTruth[Any], Rankings], Ended | None]:
-    """Return the truth and the rankings, and what ended the run before all was done."""
-
-    def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings], KeyboardInterrupt | None]:
-        truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
-        spans = config.level is not DOCUMENT
-        rankings, interrupt = index.rank(config.dataset.queries, cutter, config.config, spans=spans)
-        return (truth, rankings), interrupt
-
-    return ranked(config.retriever, config.corpus, asked)
 
 
 def _scored(
@@ -260,7 +250,9 @@ def _scored(
         table, before = unscored(rankings, truth, config.metrics, cutter), BeforeReranking()
     else:
         table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
-        before = before_reranking(rankings, truth, config.metrics, cutter, config.config.on_error)
+        before = BeforeReranking()
+        if (candidates := rankings.before_reranking) is not None:
+            before = before_reranking(candidates, rankings, truth, config.metrics, cutter, config.config.on_error)
         if copied := record["dataset"].get("copied"):
             note_copies_retrieved(config.dataset, rankings, copied)
     seconds = perf_counter() - start
@@ -271,7 +263,7 @@ def _scored(
     table = replace(table, count_as_zero=config.config.count_as_zero)
     queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted, config.dataset)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
-    if not interrupted:
+    if not interrupted and queries.none_is_relevant:
         note_unmatched_results(config.level, queries, truth.entries)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](

@@ -13,7 +13,6 @@ from rag_evaluation_framework.gates.measuring import Measurement, NotMeasured, R
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.gate_verdict import GateVerdict, OnInconclusive, Verdict
 from rag_evaluation_framework.results.means import Cluster
-from rag_evaluation_framework.results.notes import lacks_places
 from rag_evaluation_framework.results.result import EvaluationResult
 
 # Whether the result of a run can be relied on: which questions failed, were not asked, or were skipped.
@@ -49,7 +48,7 @@ def unreliable(
     if skipped > allow_skipped:
         many = f"{skipped} of {counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
         problems.append(f"{many} skipped{_more_than(allow_skipped, 'skipped')}{why_skipped}")
-    if lacks_places(result, allow_unlocated):
+    if result.unplaced > allow_unlocated:
         many = f"{counts['unlocated_hits']} of {counts['hits']} results"
         noun = RULES[result.evaluation_type].noun
         problems.append(f"{many} have no {noun}{_more_than(f'{allow_unlocated:.0%}', 'unlocated')}")

@@ -26,15 +26,6 @@ def all_notes(result: EvaluationResult[Any]) -> tuple[str, ...]:
     return (*notes, *result.notes)
 
 
-def lacks_places(result: EvaluationResult[Any], allowed: float) -> bool:
-    """Return whether a larger share of the results than is allowed has no place in the corpus.
-
-    At document level no result needs one, nor does any of a retriever that rewrites texts.
-    """
-    needs_none = result.evaluation_type == "document-level" or "rewrites_texts" in result.config
-    return not needs_none and result.counts["unlocated_hits"] > allowed * result.counts["hits"]
-
-
 def failure_notes(result: EvaluationResult[Any]) -> list[str]:
     """Return what failed, once for all questions and for all cutoffs of a metric."""
     alike: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}

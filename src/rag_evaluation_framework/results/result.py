@@ -287,6 +287,15 @@ class EvaluationResult(Shown, Generic[U]):
         }
 
     @property
+    def unplaced(self) -> float:
+        """The share of the results that need a place in the corpus, or the id of a chunk, and have none.
+
+        At document level no result needs one, nor does any of a retriever that rewrites texts.
+        """
+        needs_none = self.evaluation_type == "document-level" or "rewrites_texts" in self.config
+        return 0.0 if needs_none else self.counts["unlocated_hits"] / max(self.counts["hits"], 1)
+
+    @property
     def headline(self) -> str:
         """What the means stand on: "scored N of M answerable questions (S skipped, F failed)", M being N + S + F.
 
