@@ -239,6 +239,14 @@ def from_home(given: str | os.PathLike[str]) -> str:
         return os.fspath(given)
 
 
+def whole_path(given: str) -> str:
+    """Return a path from the root on; an address, and what no path can be, as it is."""
+    try:
+        return given if "://" in given else str(Path(given).resolve())
+    except (OSError, ValueError):
+        return given
+
+
 def read_bytes(path: Path, refusal: type[InputError], *, most: int, remedy: str) -> bytes:
     """Return the content of a file or pipe.
 

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 
 from rag_evaluation_framework._outside import fit_to_keep, shown
+from rag_evaluation_framework._support.files import whole_path
 from rag_evaluation_framework._support.records import Faults
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
@@ -28,7 +28,6 @@ from rag_evaluation_framework.labelling.edited_documents import relabel_edited, 
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
-from rag_evaluation_framework.results.query_result import DEEPEST
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
@@ -252,10 +251,10 @@ class ExperimentConfig(Generic[U]):
         """The record kept with the result: components with their parameters, dataset and corpus; each with a hash."""
         copied = copied_labels(self.dataset, self.corpus) if self.level is TOKEN else []
         version, settings = self.dataset.metadata.get("version"), self._settings
-        given = self.config.experiment_name
+        given, source = self.config.experiment_name, self.corpus.metadata.get("source")
         return {
             **settings,
-            "hash": content_digest(json.dumps(plain(settings, DEEPEST), sort_keys=True)),
+            "hash": content_digest(json.dumps(settings, sort_keys=True)),
             "experiment_name": None if not given else fit_to_keep(given),
             "dataset": {
                 "name": fit_to_keep(self.dataset.name),
@@ -268,7 +267,7 @@ class ExperimentConfig(Generic[U]):
                 **({"copied": copied} if copied else {}),
             },
             "corpus": {
-                "source": _source(self.corpus.metadata.get("source")),
+                "source": None if source is None else whole_path(fit_to_keep(str(source))),
                 "glob_pattern": plain(self.corpus.metadata.get("glob_pattern")),
                 "documents": len(self.corpus),
                 "characters": sum(len(document.content) for document in self.corpus),
@@ -352,17 +351,6 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
         )
     told = f"labels were looked for in documents that have changed: {again.counted()}"
     return again.dataset, (f"{told}. rag-eval dataset update writes this into the dataset",)
-
-
-def _source(source: object) -> str | None:
-    """Return where a corpus comes from, for the record: a whole path, or what the corpus says if that is not a path."""
-    if source is None:
-        return None
-    told = fit_to_keep(str(source))
-    try:
-        return told if "://" in told else str(Path(told).resolve())
-    except (OSError, ValueError):  # characters that no path can have
-        return told
 
 
 class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):
