@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers, OnDemand
+from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id, generate_chunk_id, is_from_content
 from rag_evaluation_framework.data.spans import CharacterSpan
 
@@ -53,6 +54,12 @@ class Hit:
     def placed(self) -> bool:
         """Whether the hit has a position in the corpus."""
         return self.doc_id is not None and self.start is not None and self.end is not None
+
+    def is_in(self, corpus: Corpus) -> bool:
+        """Return whether the hit has a position that the corpus has."""
+        if self.doc_id is None or self.start is None or self.end is None or self.doc_id not in corpus:
+            return False
+        return self.end <= len(corpus[self.doc_id].content)
 
     @property
     def span(self) -> CharacterSpan | None:

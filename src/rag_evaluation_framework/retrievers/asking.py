@@ -48,6 +48,8 @@ def unique_name(name: str, taken: Collection[str]) -> str:
 
 
 def _placed(retriever: Retriever, found: Ranking, locator: HitLocator) -> Ranking:
+    if all(hit.is_in(locator.corpus) for hit in found):
+        return found
     placed = locator.place(found)
     if any(new.text in locator.ambiguous for old, new in zip(found, placed, strict=True) if new.span != old.span):
         note(
