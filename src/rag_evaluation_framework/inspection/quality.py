@@ -205,7 +205,7 @@ def _positions(truth: Sequence[TokenLevelGroundTruth], corpus: Corpus) -> tuple[
 
 # What public questions are like: the figures that those of a dataset are to be seen beside.
 
-_FIGURES = Path(__file__).with_suffix(".json")
+_FIGURES = Path(__file__).with_name("public_figures.json")
 
 
 @dataclass(frozen=True)
