@@ -5,6 +5,7 @@ page knows of colours, tags or widths. Blocks make their texts fit to be shown w
 come from outside, so that renderers escape only what their own notation makes something of.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
@@ -20,6 +21,7 @@ where it is; of documents, relevant text that was read or missed, and other text
 MARKED: Mapping[Role, tuple[str, str]] = {"found": ("»", "«"), "missed": ("»", "«"), "read": ("", "")}
 """What stands around text of documents where nothing else marks it."""
 
+_BETWEEN = re.compile(r"(?<=[-_/(=])(?=\w)|(?<=\w)(?=@)")
 _LINE = 1000
 _AROUND, _LONGEST = 60, 800  # characters of a passage before and behind what is marked, and of what is marked
 _TERMINAL = "rag_evaluation_framework.report.terminal:rendered"  # loaded when something is shown in this way
@@ -249,6 +251,11 @@ def _rendered(how: str, page: Page, *arguments: Any) -> str:
 def is_shown(block: Block) -> bool:
     """Return whether there is something in a block."""
     return bool(block.lines if isinstance(block, Lines) else not isinstance(block, Passages) or block.passages)
+
+
+def pieces(name: str) -> list[str]:
+    """Return the parts of a long name, such as `span_recall@5` or the path of a file, between which a line may end."""
+    return _BETWEEN.split(name)
 
 
 def plural(count: int, noun: str, more: str = "s") -> str:

@@ -4,6 +4,7 @@ import io
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -17,10 +18,11 @@ from rag_evaluation_framework.report.page import (
     Role,
     Table,
     is_shown,
+    pieces,
     shortened,
 )
 from rag_evaluation_framework.report.tables import Column, room_beside, show_table
-from rag_evaluation_framework.report.wrapped import print_wrapped
+from rag_evaluation_framework.report.wrapped import print_wrapped, wrapped
 
 _STYLES: Mapping[Role, str] = {
     "": "",
@@ -57,7 +59,7 @@ def rendered(page: Page, width: int | None = None) -> str:
 
 def show(console: Console, page: Page) -> None:
     """Print a page."""
-    console.print(Text.assemble((page.title, "bold"), (f" {page.aside}" if page.aside else "", "dim")), soft_wrap=False)
+    print_wrapped(console, Text.assemble((page.title, "bold"), (f" {page.aside}" if page.aside else "", "dim")), 0)
     is_apart = False
     for block in filter(is_shown, page.blocks):
         if (isinstance(block, Page) or block.title) and not is_apart:
@@ -86,9 +88,9 @@ def _show_table(console: Console, table: Table) -> None:
         print_wrapped(console, Text(told, "dim"), 0)
     columns = [
         Column(
-            Text(name), [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(rows)]
+            _header(name, table, at),
+            [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(table.rows)],
         )
-        for rows in [table.rows]
         for at, name in enumerate(table.header)
     ]
     words, numbers = columns[: table.words], columns[table.words :]
@@ -100,6 +102,12 @@ def _show_table(console: Console, table: Table) -> None:
     else:
         for row in zip(*(column.cells for column in words), strict=True):
             print_wrapped(console, Text("  ").join(row), 2)
+
+
+def _header(name: str, table: Table, at: int) -> Text:
+    """Return a header; where its name can be broken, it is no wider than its longest part and the numbers below it."""
+    width = max(map(cell_len, (*pieces(name), *(row[at] for row in table.rows))))
+    return Text("\n").join(wrapped(Text(name), max(width, 1)))
 
 
 def _drawn(console: Console, table: Table, room: int) -> Column:

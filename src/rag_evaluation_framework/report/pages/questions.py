@@ -104,10 +104,11 @@ class _Question:
             return Passage((Part(unit.text, "found" if found else "missed"),), where, label, note)
         content = self.corpus[unit.doc_id].content
         begin, end = max(unit.start - _AROUND, 0), unit.end + _AROUND
+        before, after = content[begin : unit.start], content[unit.end : end]
         parts = [
-            Part(f"{'… ' * (begin > 0)}{content[begin : unit.start]}", "muted"),
+            Part(f"… {before.partition(' ')[2]}" if begin else before, "muted"),
             *self._truth(unit, content),
-            Part(f"{content[unit.end : end]}{' …' * (end < len(content))}", "muted"),
+            Part(f"{after.rpartition(' ')[0]} …" if end < len(content) else after, "muted"),
         ]
         return Passage(tuple(parts), where, label, note)
 

@@ -16,18 +16,16 @@ from rag_evaluation_framework.report.pages.questions import anchor_of, questions
 from rag_evaluation_framework.report.pages.result import result_page
 from rag_evaluation_framework.results.result import EvaluationResult
 
-WORST = 50
-"""How many questions are shown in full: with ten results each that is about half a megabyte."""
-
 Result = EvaluationResult[Any]
 
 
-def whole_page(runs: Sequence[Result], most: int = WORST) -> Page:
+def whole_page(runs: Sequence[Result], most: int) -> Page:
     """Return what people read of one run, of two that are compared, or of several.
 
     Args:
         runs: The runs; of several, the first is the baseline.
-        most: How many questions to show with their passages: the weakest of a run, or those that got worse.
+        most: How many questions to show with their passages: the weakest of a run, or those that got worse; 50
+            with ten results each are about half a megabyte.
     """
     if len(runs) > 2:
         return leaderboard_page(Leaderboard.of(runs), worst=most, runs=runs)
