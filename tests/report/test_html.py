@@ -160,3 +160,13 @@ def test_what_cannot_be_shown_is_said(runs, tmp_path):
     text = whole_file(whole_page([result], 10))
     assert "The documents are not shown: " in text
     assert "not read from a folder" in text
+
+
+def test_a_page_says_which_questions_it_shows(runs):
+    def told(some, most):
+        return whole_page(some, most).blocks[-1].blocks[0].lines
+
+    assert told(runs[:1], 78) == ()
+    assert [line.text for line in told(runs[:1], 5)] == ["5 of 78 questions, the weakest first; --worst shows more"]
+    assert [line.text for line in told(runs, 78)] == ["Those that got worse, in the second run"]
+    assert re.fullmatch(r"1 of \d+ questions that got worse; --worst shows more", told(runs, 1)[0].text)
