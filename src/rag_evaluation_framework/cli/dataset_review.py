@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -123,7 +124,7 @@ class ReviewDialog:
                     self._tell("The question is open, and as the file has it.")
                     self._show(number)
                 case "m", "":
-                    self._show_answers(number, report.ExcerptSize(*_MORE))
+                    self._show(number, _MORE)
                 case "s", "":
                     return self._leave(number, "Left for later.")
                 case "?", "":
@@ -137,28 +138,26 @@ class ReviewDialog:
         self._tell(told)
         return self._next()
 
-    def _show(self, number: int) -> None:
-        self._show_question(number)
-        print_text("")
-        self._show_answers(number, self._fitting(len(self._session.questions[number].answers)))
+    def _show(self, number: int, size: tuple[int, int] | None = None) -> None:
+        """Show a question and its answers: of each so many characters, and lines around it."""
+        entry, dropped = self._session.questions[number], self._session.review(number).dropped_answers
+        size = size or self._fitting(len(entry.answers))
+        self._show_question(number, report.answer_blocks(entry, dropped, self._checks.texts, *size))
 
-    def _show_question(self, number: int) -> None:
+    def _show_question(self, number: int, answers: Iterable[report.Block] = ()) -> None:
         session = self._session
         print_text("")
         self._tell(f"Question {number + 1:,} of {len(session.questions):,} ({session.counts()}):")
         query = session.questions[number].query
-        report.show_reviewed(self._console, query, session.review(number), self._checks.findings(number))
+        findings = self._checks.findings(number)
+        report.show(self._console, report.review_page(query, session.review(number), findings, answers))
 
-    def _show_answers(self, number: int, size: report.ExcerptSize) -> None:
-        entry, dropped = self._session.questions[number], self._session.review(number).dropped_answers
-        report.show_answers(self._console, entry, dropped, self._checks.texts, size)
-
-    def _fitting(self, answers: int) -> report.ExcerptSize:
+    def _fitting(self, answers: int) -> tuple[int, int]:
         """Return how much of each of so many answers fits on a page."""
         fewest, most = _LINES
         each = (self._console.height - _OVERHEAD) // max(answers, 1)
         lines = min(max(each // 4, fewest), most)
-        return report.ExcerptSize(self._console.width * min(max(each - 2 * lines, fewest), 2 * most), lines)
+        return self._console.width * min(max(each - 2 * lines, fewest), 2 * most), lines
 
     def _toggle(self, number: int, typed: str) -> None:
         try:

@@ -108,7 +108,7 @@ class _Update:
         console = stdout()
         report.show_changes(console, self.found.changed, documents)
         if self.additions is not None:
-            report.show_quotes(console, self.additions.check)
+            report.show(console, report.quotes_page(self.additions.check))
             for kind, queries in (("added", self.additions.added), ("corrected", self.additions.corrected)):
                 ids = {query.id for query in queries}
                 entries = [entry for entry in self.dataset if entry.query.id in ids]

@@ -196,23 +196,23 @@ def init(
     kept = "" if root == _ROOT else f" --root {shlex.quote(str(root))}"
     others, dataset = left_out(documents, corpus, pattern), _dataset(check, called)
     if dataset is None:
-        _show(check)
+        report.show(stdout(), report.quotes_page(check))
         again = f"init{kept} --name {shlex.quote(called)}"
-        print_text(f"{others}{save_suggestions(check, again, corpus, pattern) or 'There is nothing to suggest.'}")
+        print_text(f"\n{others}{save_suggestions(check, again, corpus, pattern) or 'There is nothing to suggest.'}")
         raise ConfigError(_nothing_located(check, corpus))
     try:
         _save(dataset, target)
         write_new(config, _settings(config, corpus, pattern, target))
     except InputError:
-        _show(check)
+        report.show(stdout(), report.quotes_page(check))
         raise
     skipped = data.count_skipped(dataset.skipped)
     allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
     told = save_suggestions(check, f"dataset update {shlex.quote(str(target))}", corpus, pattern)
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
-        _show(check)
+        report.show(stdout(), report.quotes_page(check))
         print_text(
-            f"{others}Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
+            f"\n{others}Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
             f"{allowed if skipped else ''}{told and f'{chr(10)}{told}'}"
         )
 
@@ -257,13 +257,6 @@ def _settings(config: Path, corpus: Path, glob: str, target: Path) -> str:
         glob=_yaml_text(glob),
         dataset=_yaml_path(target, config.parent),
     )
-
-
-def _show(check: labelling.QuoteCheck) -> None:
-    console = stdout()
-    report.show_quotes(console, check)
-    if check.skipped:
-        console.print(labelling.skipped_questions(check.skipped), style="yellow")
 
 
 def _dataset(check: labelling.QuoteCheck, name: str) -> rag.Dataset[rag.CharacterSpan] | None:

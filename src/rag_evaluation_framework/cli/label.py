@@ -110,7 +110,8 @@ class Dialog:
         question = self._session.questions[number]
         total, labelled = len(self._session.questions), self._session.labelled
         print_text(f"\nQuestion {number + 1} of {total}, {labelled} labelled:")
-        report.show_question(self._console, question.query, question.truth, question.skipped, self._pool.corpus)
+        page = report.label_page(question.query, question.truth, question.skipped, self._pool.corpus)
+        report.show(self._console, page)
         print_text("")
         passages = Passages(self._pool, self._console, question.query.text)
         passages.search(question.query.text)
@@ -178,7 +179,7 @@ class Dialog:
             return True
         self._session.label(number, answers, passages.record())
         self._later.discard(self._session.questions[number].query.id)
-        report.show_saved(self._console, answers)
+        report.show(self._console, report.saved_lines(answers))
         return True
 
 

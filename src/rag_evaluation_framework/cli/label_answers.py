@@ -69,11 +69,11 @@ class Passages:
 
     def more(self) -> None:
         """Show the next page."""
-        size = report.fitting(self._console)
         if not self._left:
             told = "There are no more passages for these words. /other words searches with other words."
             report.print_wrapped(self._console, told, 0)
             return
+        size = fitting(self._console)
         self._page, self._left = self._left[:size], self._left[size:]
         for passage in self._page:
             self._numbers.setdefault(passage, len(self._numbers) + 1)
@@ -83,13 +83,36 @@ class Passages:
         """Show the page that was shown last."""
         numbered = {self._numbers[passage]: passage for passage in self._page}
         counts = {number: len(self._pool.copies(passage)) for number, passage in numbered.items()}
-        report.show_passages(self._console, numbered, self._words, self._pool.corpus, counts)
+        most = most_of_each(self._console, len(numbered))
+        report.show(self._console, report.passages_block(numbered, self._words, self._pool.corpus, counts, most))
+
+
+def fitting(console: Console) -> int:
+    """Return how many passages fit on a page; without a terminal as many as on any."""
+    if not console.is_terminal:
+        return _MOST
+    return min(max((console.height - _AROUND) // (_LINES[0] + 1), _FEWEST), _MOST)
+
+
+def most_of_each(console: Console, count: int) -> int | None:
+    """Return how many characters of each of so many passages fit on a page; None, which is all, without a terminal."""
+    if not console.is_terminal:
+        return None
+    fewest, most = _LINES
+    lines = min(max((console.height - _AROUND) // count - 1, fewest), most)
+    return (console.width - 2 * _INDENT) * lines
 
 
 # From chosen passages to the answers of a question: trimmed, and joined with their copies.
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
+
+_MOST = 9  # passages of a page
+_FEWEST = 4
+_AROUND = 9  # lines of a page that are no passages: the question, how many are labelled, what can be typed
+_LINES = (2, 6)  # of a passage, at least and at most; all of it is shown when it was chosen
+_INDENT = 4
 
 T = TypeVar("T")
 Places: TypeAlias = "tuple[rag.CharacterSpan, ...]"
@@ -160,7 +183,8 @@ class Answers:
     def _trimmed(self, passage: rag.CharacterSpan, title: str, question: str) -> rag.CharacterSpan:
         print_text("")
         sentences = annotation.sentences_of(passage, self._corpus)
-        report.show_sentences(self._console, f"{title}{report.named_place(passage, self._corpus)}", sentences, question)
+        shown = report.sentences_block(title, passage, self._corpus, sentences, question)
+        report.show(self._console, shown)
         report.print_wrapped(self._console, _TRIM, 0)
         return _asked(self._console, _TRIM_HELP, lambda typed: annotation.trimmed(typed, passage, self._corpus))
 
@@ -179,7 +203,7 @@ class Answers:
                 copies = annotation.copies_of(place, passages, self._corpus)
                 copies = tuple(copy for copy in copies if not any(map(copy.overlaps, (*places, *declined))))
                 if copies:
-                    report.show_copies(self._console, place, copies, self._corpus)
+                    report.show(self._console, report.copies_lines(place, copies, self._corpus))
                     report.print_wrapped(self._console, _JOIN, 0)
                     if _asked(self._console, _JOIN_HELP, _is_joined):
                         places = (*places, *copies)

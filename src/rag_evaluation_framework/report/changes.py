@@ -12,11 +12,12 @@ from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.label_change import LabelChange
-from rag_evaluation_framework.report.quotes import folder_of, print_below, show_nearest
+from rag_evaluation_framework.quotes.suggestions import Suggestion
 from rag_evaluation_framework.report.wrapped import print_wrapped, quoted
-from rag_evaluation_framework.text.line_places import LinePlaces
+from rag_evaluation_framework.text.line_places import LinePlaces, folder_of
 
 _MOST_SHOWN = 200
+_MOST_PLACES, _LABELS, _LINE = 3, 12, 1000
 _MOST_ANSWERS = 3  # places of one question
 _KINDS = 15  # characters of the first column
 
@@ -77,3 +78,24 @@ def _show_lost(console: Console, change: LabelChange, inside: str) -> None:
 
 def _question(query: Query) -> Text:
     return Text.assemble(f"{one_line(query.text)} ", (f"({name_line(query.id)})", "dim"))
+
+
+def show_nearest(console: Console, found: Suggestion, inside: str) -> None:
+    """Print the passage that is nearest to a quote, where it stands, of many places the first three, and what differs.
+
+    Args:
+        console: Where to print.
+        found: The passage.
+        inside: What stands before a document in the path of its file.
+    """
+    more = f" and {len(found.copies) - _MOST_PLACES} more" if len(found.copies) > _MOST_PLACES else ""
+    where = ", ".join(name_line(f"{inside}{place}") for place in found.copies[:_MOST_PLACES])
+    print_below(console, "nearest", Text(quoted(found.quote)))
+    print_below(console, "", Text.assemble((f"{where}{more}", "cyan"), f", {found.percent} similar"))
+    if found.difference:
+        print_below(console, "differs", Text(one_line(found.difference, _LINE)))
+
+
+def print_below(console: Console, label: str, text: Text) -> None:
+    """Print something about what was named before, with a label."""
+    print_wrapped(console, text, _LABELS, f"  {label}")

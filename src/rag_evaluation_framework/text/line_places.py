@@ -36,3 +36,13 @@ class LinePlaces:
         """Return where a span of the corpus begins, as `file:line:column`."""
         line, column = self.place(span)
         return f"{name_line(span.doc_id)}:{line}:{column}"
+
+    def path(self, span: CharacterSpan) -> str:
+        """Return where a span of the corpus begins, with the folder as it was given: an editor finds it."""
+        return f"{folder_of(self.corpus)}{self.named(span)}"
+
+
+def folder_of(corpus: Corpus) -> str:
+    """Return what stands before the id of a document in the path of its file, as the folder was given."""
+    folder = corpus.metadata.get("source")
+    return f"{name_line(folder)}/" if isinstance(folder, str) else ""
