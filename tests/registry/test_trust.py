@@ -200,7 +200,7 @@ class TestTrust:
         (tmp_path / f"{name}.py").write_text(f"open({str(hostile)!r}, 'w')\n")
         sys.path[:] = [entry for entry in sys.path if entry not in ("", str(tmp_path))]
         code = (
-            "import rag_evaluation_framework.registry.table as loading\n"
+            "import rag_evaluation_framework.registry.loading as loading\n"
             f"print(loading.load_attribute('{name}:__name__'), loading.sys.path[-1] == {str(tmp_path)!r})"
         )
         environment = {**os.environ, "PYTHONPATH": str(Path(rag.__file__).parents[1]), "PYTHONSAFEPATH": "1"}
