@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import rag_evaluation_framework._support as support
+from rag_evaluation_framework import report as pages
 from rag_evaluation_framework._outside import fit_to_show
 from rag_evaluation_framework._support.files import from_home
 from rag_evaluation_framework.cli.baseline import baseline
@@ -25,7 +26,6 @@ from rag_evaluation_framework.cli.dataset_update import update
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.explain import explain
-from rag_evaluation_framework.cli.gating import forget_junit
 from rag_evaluation_framework.cli.generate import generate
 from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.label import label
@@ -83,7 +83,7 @@ class Run(Command):
         behind = [value for option, value in pairwise(args) if option == "--junit"]
         for given in (*behind, *(option[8:] for option in args if option.startswith("--junit="))):
             if given and "--help" not in args:
-                forget_junit(Path(from_home(given)))
+                pages.forget_junit(Path(from_home(given)))
         return super().parse_args(ctx, args)
 
 

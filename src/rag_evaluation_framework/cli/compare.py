@@ -117,7 +117,7 @@ def _told_of_two(
     if _is_same(*found):
         compared = replace(compared, notes=("baseline and candidate are the same run", *compared.notes))
     sliced = {name: compared.slices(name, score) for name in dict.fromkeys(by)}
-    record = record_of(compared, before, after)
+    record = compared.record((before, after))
     if sliced:
         record["slices"] = {name: [analysis.slice_record(one) for one in found] for name, found in sliced.items()}
     slices = [report.slices_table(name, found, cluster) for name, found in sliced.items()]
@@ -150,13 +150,3 @@ def _is_same(one: Path, other: Path) -> bool:
 
 def _report(run: Path) -> Path:
     return run / store.REPORT if run.is_dir() else run
-
-
-def record_of(
-    compared: rag.Comparison, before: rag.EvaluationResult[Any], after: rag.EvaluationResult[Any]
-) -> dict[str, Any]:
-    """Return a comparison for JSON, with where its runs are."""
-    record = compared.record()
-    for which, run in (("baseline", before), ("candidate", after)):
-        record[which] |= {"folder": None if run.folder is None else str(run.folder), "created": run.created}
-    return record

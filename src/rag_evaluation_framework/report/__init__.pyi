@@ -4,6 +4,11 @@ from .datasets import show_dataset as show_dataset
 from .datasets import show_fixes as show_fixes
 from .datasets import show_lint as show_lint
 from .excerpts import ExcerptSize as ExcerptSize
+from .gated import add_to_step_summary as add_to_step_summary
+from .gated import forget_junit as forget_junit
+from .gated import gates_as_junit as gates_as_junit
+from .gated import with_comparison as with_comparison
+from .gated import write_junit as write_junit
 from .generations import show_estimate as show_estimate
 from .generations import show_failed as show_failed
 from .generations import show_funnel as show_funnel
@@ -20,13 +25,13 @@ from .pages import comparison_notes as comparison_notes
 from .pages import comparison_page as comparison_page
 from .pages import demo_page as demo_page
 from .pages import explanation_page as explanation_page
-from .pages import gates_as_junit as gates_as_junit
+from .pages import labels_left_out as labels_left_out
 from .pages import leaderboard_page as leaderboard_page
 from .pages import questions_page as questions_page
 from .pages import result_page as result_page
 from .pages import slices_table as slices_table
 from .pages import whole_page as whole_page
-from .pages import with_gates as with_gates
+from .pages import why_skipped as why_skipped
 from .passages import fitting as fitting
 from .passages import named_place as named_place
 from .passages import show_copies as show_copies

@@ -4,9 +4,9 @@ from .comparison import comparison_page as comparison_page
 from .comparison import slices_table as slices_table
 from .demo import demo_page as demo_page
 from .explanation import explanation_page as explanation_page
-from .gates import gates_as_junit as gates_as_junit
-from .gates import with_gates as with_gates
 from .leaderboard import leaderboard_page as leaderboard_page
 from .questions import questions_page as questions_page
+from .result import labels_left_out as labels_left_out
 from .result import result_page as result_page
+from .result import why_skipped as why_skipped
 from .whole import whole_page as whole_page
