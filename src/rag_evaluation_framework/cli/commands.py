@@ -13,11 +13,11 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import rag_evaluation_framework._support as support
-from rag_evaluation_framework import report as pages
 from rag_evaluation_framework._outside import fit_to_show
 from rag_evaluation_framework._support.files import from_home
 from rag_evaluation_framework.cli.baseline import baseline
 from rag_evaluation_framework.cli.cache import cache
+from rag_evaluation_framework.cli.ci import forget_junit
 from rag_evaluation_framework.cli.compare import compare
 from rag_evaluation_framework.cli.components import components
 from rag_evaluation_framework.cli.dataset import info, lint, pull, push, quality
@@ -83,7 +83,7 @@ class Run(Command):
         behind = [value for option, value in pairwise(args) if option == "--junit"]
         for given in (*behind, *(option[8:] for option in args if option.startswith("--junit="))):
             if given and "--help" not in args:
-                pages.forget_junit(Path(from_home(given)))
+                forget_junit(Path(from_home(given)))
         return super().parse_args(ctx, args)
 
 

@@ -3,7 +3,6 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -14,8 +13,8 @@ from typing import Any, TypeAlias
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, gates, report, results, retrievers
 from rag_evaluation_framework._outside import one_line
-from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.cli import ci
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, stdout
@@ -66,7 +65,7 @@ def run(
         )
     written = gates.Written(keys["gate"] or (), keys["threshold"] or (), "--gate", "--threshold")
     gating = gates.Gating(run_file, folder, written, keys["baseline"])
-    summary = _step_summary() if step_summary else None
+    summary = ci.step_summary() if step_summary else None
     with components_print_to_stderr(), _nothing_kept():
         experiment = run_file.experiment(folder, imports=not no_import)
     with _cleaned_up(experiment.retriever, run_file.cleanup) as if_left:
@@ -83,24 +82,14 @@ def run(
         if not isinstance(problem, Interrupted):
             known = (*_told(problem), *_told(runs.compared), *problems)
             if summary is not None:
-                not_written = report.add_to_step_summary(summary, result)
+                not_written = ci.add_to_step_summary(summary, result)
             if junit is not None:
-                not_written += report.write_junit(junit, result, runs, (*known, *not_written))
-                if_left.append(lambda left: report.write_junit(junit, result, runs, (*known, left)))
+                not_written += ci.write_junit(junit, result, runs, (*known, *not_written))
+                if_left.append(lambda left: ci.write_junit(junit, result, runs, (*known, left)))
         _tell(result, problem, experiment.corpus, runs, worst, as_json=as_json)
         gates.refuse_unreliable(result, (*problems, *not_written))
         if any(verdict.counts_as == "fail" for verdict in result.gates):
             raise Found
-
-
-def _step_summary() -> Path:
-    given = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not given:
-        raise ConfigError(
-            "--step-summary: $GITHUB_STEP_SUMMARY is not set; GitHub Actions sets it to the file of the step's "
-            "summary. Elsewhere, leave the option out: the same is in the summary.md of the run"
-        )
-    return checked_path(Path(given), ConfigError)
 
 
 def _made(
@@ -222,22 +211,18 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.R
 
 def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
     """Return the keys of a configuration that hold beside options."""
-    written = {
-        key: value
-        for key, value in experiments.load_config(config).model_dump(exclude_unset=True).items()
-        if key not in flags
-    }
+    replaced, parts = {*flags}, {"retriever", *_PARTS}
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
-        written = {key: value for key, value in written.items() if key not in _PARTS}
-    if flags.keys() & set(_WHOLE):
-        written = {key: value for key, value in written.items() if key not in ("retriever", *_PARTS, *_WHOLE, "order")}
-    elif flags.keys() & {"retriever", *_PARTS}:
-        written = {key: value for key, value in written.items() if key not in (*_WHOLE, "order")}
+        replaced |= {*_PARTS}
+    if flags.keys() & {*_WHOLE}:
+        replaced |= {*parts, *_WHOLE, "order"}
+    elif flags.keys() & parts:
+        replaced |= {*_WHOLE, "order"}
     if "rankings" in flags:
-        written = {key: value for key, value in written.items() if key not in (*_ABOUT_ENGINES, "scope_prefix")}
-    elif flags.keys() & {"retriever", *_PARTS}:
-        written = {key: value for key, value in written.items() if key not in _ABOUT_ENGINES}
-    return written
+        replaced |= {*_ABOUT_ENGINES, "scope_prefix"}
+    elif flags.keys() & parts:
+        replaced |= {*_ABOUT_ENGINES}
+    return experiments.load_config(config).model_dump(exclude_unset=True, exclude=replaced)
 
 
 def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:

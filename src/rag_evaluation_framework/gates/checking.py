@@ -73,8 +73,9 @@ def refuse_unreliable(result: EvaluationResult[Any], problems: Sequence[str]) ->
         if verdict.counts_as == "error"
     ]
     if found:
-        where = "is not saved" if result.folder is None else f"is saved in {result.folder}"
-        raise ConfigError("; ".join([*found, f"the run {where}"]))
+        raise ConfigError(
+            f"{'; '.join(found)}; the run is {'not saved' if result.folder is None else f'saved in {result.folder}'}"
+        )
 
 
 # Verdicts: what became of gates in a result.

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._support.files import from_home
 from rag_evaluation_framework.experiments.config import ExperimentConfig
 from rag_evaluation_framework.experiments.spec import RunSpec
 from rag_evaluation_framework.gates.checking import verdicts
@@ -41,10 +40,8 @@ class Gating:
         self._runs: Runs | None = None
         beside = folder if folder.absolute().name == store.ROOT.name else folder / store.ROOT
         root = folder / spec.save_results_path if spec.save_results_path else beside
-        if baseline is None and spec.baseline is not None:
-            path = folder / from_home(spec.baseline)
-            baseline = str(path) if path.exists() else spec.baseline
-        self.baseline = None if baseline is None else load_result(find_run(baseline, root))
+        name, where = (spec.baseline, folder) if baseline is None else (baseline, Path())
+        self.baseline = None if name is None else load_result(find_run(name, root, where))
 
     def gates_of(self, experiment: ExperimentConfig[Any]) -> tuple[Gate, ...]:
         """Return the gates of the run; raises ConfigError if one cannot be measured in it."""

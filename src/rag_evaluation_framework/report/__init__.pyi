@@ -4,11 +4,8 @@ from .datasets import show_dataset as show_dataset
 from .datasets import show_fixes as show_fixes
 from .datasets import show_lint as show_lint
 from .excerpts import ExcerptSize as ExcerptSize
-from .gated import add_to_step_summary as add_to_step_summary
-from .gated import forget_junit as forget_junit
 from .gated import gates_as_junit as gates_as_junit
 from .gated import with_comparison as with_comparison
-from .gated import write_junit as write_junit
 from .generations import show_estimate as show_estimate
 from .generations import show_failed as show_failed
 from .generations import show_funnel as show_funnel
