@@ -379,16 +379,22 @@ class Comparison(Shown):
         frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id")
         return frame
 
-    def record(self) -> dict[str, Any]:
-        """Return the comparison for JSON: what became of each score, then each question with its deltas or None."""
-        runs = zip((self.baseline, self.candidate), self.run_notes, self.unfilled, strict=True)
-        baseline, candidate = (
-            {"name": name, "notes": list(notes), "unfilled": dict(unfilled)} for name, notes, unfilled in runs
-        )
+    def record(self, runs: tuple[EvaluationResult[Any], EvaluationResult[Any]] | None = None) -> dict[str, Any]:
+        """Return the comparison for JSON: what became of each score, then each question with its deltas or None.
+
+        Args:
+            runs: Baseline and candidate, to tell where they are, and when they were made.
+        """
+        named = zip((self.baseline, self.candidate), self.run_notes, self.unfilled, strict=True)
+        both: list[dict[str, Any]] = [
+            {"name": name, "notes": list(notes), "unfilled": dict(unfilled)} for name, notes, unfilled in named
+        ]
+        for known, run in zip(both, runs or (), strict=False):
+            known |= {"folder": None if run.folder is None else str(run.folder), "created": run.created}
         return {
             "schema_version": 1,
-            "baseline": baseline,
-            "candidate": candidate,
+            "baseline": both[0],
+            "candidate": both[1],
             "intervals": self.clusters.record(_SEED),
             "scores": {name: self._score_record(name) for name in self.deltas},
             "incomparable": dict(self.incomparable),

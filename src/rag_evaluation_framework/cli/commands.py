@@ -17,6 +17,7 @@ from rag_evaluation_framework._outside import fit_to_show
 from rag_evaluation_framework._support.files import from_home
 from rag_evaluation_framework.cli.baseline import baseline
 from rag_evaluation_framework.cli.cache import cache
+from rag_evaluation_framework.cli.ci import forget_junit
 from rag_evaluation_framework.cli.compare import compare
 from rag_evaluation_framework.cli.components import components
 from rag_evaluation_framework.cli.dataset import info, lint, pull, push, quality
@@ -25,7 +26,6 @@ from rag_evaluation_framework.cli.dataset_update import update
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.explain import explain
-from rag_evaluation_framework.cli.gating import forget_junit
 from rag_evaluation_framework.cli.generate import generate
 from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.label import label

@@ -24,7 +24,6 @@ from rag_evaluation_framework.cli.quote_suggestions import (
     options_of,
     save_suggestions,
 )
-from rag_evaluation_framework.cli.reliable import told_left_out
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
@@ -176,7 +175,7 @@ def _check_read(dataset: Path, documents: rag.Corpus, update: _Update) -> None:
     """Raise DatasetError if a label would be lost in a file that the pattern leaves out."""
     skipped = {label.query.id for label in update.dataset.skipped}
     lost = [change for change in update.found.changes if change.found.span is None and change.query.id in skipped]
-    if left_out := told_left_out((change.before.doc_id for change in lost), documents):
+    if left_out := report.labels_left_out((change.before.doc_id for change in lost), documents):
         raise DatasetError(
             f"{dataset}: labels would be lost, so nothing was written: {left_out}, or remove the questions from the "
             "dataset"

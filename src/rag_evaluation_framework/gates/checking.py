@@ -40,7 +40,7 @@ def unreliable(
     if not_asked:
         others = f"{counts['failed'] - not_asked} others in time"
         return (f"{not_asked} of {asked} questions were not asked, as the retriever did not answer {others}",)
-    if has_no_score(result):
+    if all(mean is None for mean in result.metrics.values()):
         return ("no question has a score",)
     problems: list[str] = []
     if failed > allow_failures:
@@ -59,9 +59,22 @@ def _more_than(allowed: object, what: str) -> str:
     return f", more than the {allowed} allowed (allow_{what}, --allow-{what})"
 
 
-def has_no_score(result: EvaluationResult[Any]) -> bool:
-    """Return whether no question has any score."""
-    return all(mean is None for mean in result.metrics.values())
+def refuse_unreliable(result: EvaluationResult[Any], problems: Sequence[str]) -> None:
+    """Raise ConfigError if there are problems, or else a gate that was not measured, and say where the run is.
+
+    Args:
+        result: The result.
+        problems: Why it cannot be relied on, and what could not be written.
+    """
+    found = problems or [
+        f"gate {verdict.gate!r} could not be measured: {verdict.told}"
+        for verdict in result.gates
+        if verdict.counts_as == "error"
+    ]
+    if found:
+        raise ConfigError(
+            f"{'; '.join(found)}; the run is {'not saved' if result.folder is None else f'saved in {result.folder}'}"
+        )
 
 
 # Verdicts: what became of gates in a result.
@@ -166,13 +179,7 @@ def assert_gates(
     )
     blocking = [verdict for verdict in verdicts if verdict.counts_as != "pass"]
     if blocking:
-        raise AssertionError("\n".join(told_verdict(verdict) for verdict in blocking))
-
-
-def told_verdict(verdict: GateVerdict) -> str:
-    """Return a verdict on one line: the gate, its power, the verdict, and what was measured."""
-    power = f"{verdict.power}; " if verdict.power else ""
-    return f"{verdict.gate}: {power}{verdict.word}: {verdict.told}"
+        raise AssertionError("\n".join(map(str, blocking)))
 
 
 def _verdict(gate: Gate, runs: Runs, on_inconclusive: OnInconclusive) -> GateVerdict:

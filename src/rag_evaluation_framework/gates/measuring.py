@@ -371,18 +371,23 @@ def cannot_fail(gate: Gate, worst: float) -> str:
 def check_clusters(clusters: Clusters, count: int) -> None:
     """Raise NotMeasured if questions or documents are too few, or not known, for a claim about all such questions."""
     few = clusters.few or count
-    if few < FEWEST or clusters.unknown:
-        needed, remedy = f"at least {FEWEST} questions, and there are {few}", "add some"
-        if clusters.few or clusters.numbers is not None or clusters.unknown:
-            found = f"they are in {few}"
-            if clusters.unknown:
-                found, remedy = "a report alone has no labels", "load the folder of the run"
-            needed = f"labels in at least {FEWEST} documents, and {found}"
-            remedy += ", make the gate about the questions on these documents alone (cluster: question)"
+    if few >= FEWEST and not clusters.unknown:
+        return
+    if not (clusters.few or clusters.numbers is not None or clusters.unknown):
         raise NotMeasured(
-            f"a claim about all questions like these needs {needed}; {remedy}, or pin the gate to these questions: "
-            "leave population() out"
+            f"a claim about all questions like these needs at least {FEWEST} questions, and there are {few}; add some, "
+            "or pin the gate to these questions: leave population() out"
         )
+    raise NotMeasured(
+        f"a claim about all questions like these needs labels in at least {FEWEST} documents, and "
+        + (
+            "a report alone has no labels; load the folder of the run"
+            if clusters.unknown
+            else f"they are in {few}; add some"
+        )
+        + ", make the gate about the questions on these documents alone (cluster: question), or pin the gate to these "
+        "questions: leave population() out"
+    )
 
 
 def found_score(cutoff: str, names: Collection[str]) -> str | None:

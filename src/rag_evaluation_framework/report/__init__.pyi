@@ -3,6 +3,8 @@ from .changes import show_questions as show_questions
 from .datasets import show_dataset as show_dataset
 from .datasets import show_fixes as show_fixes
 from .datasets import show_lint as show_lint
+from .gated import gates_as_junit as gates_as_junit
+from .gated import with_comparison as with_comparison
 from .generations import show_estimate as show_estimate
 from .generations import show_failed as show_failed
 from .generations import show_funnel as show_funnel
@@ -22,8 +24,8 @@ from .pages import comparison_page as comparison_page
 from .pages import copies_lines as copies_lines
 from .pages import demo_page as demo_page
 from .pages import explanation_page as explanation_page
-from .pages import gates_as_junit as gates_as_junit
 from .pages import label_page as label_page
+from .pages import labels_left_out as labels_left_out
 from .pages import leaderboard_page as leaderboard_page
 from .pages import passages_block as passages_block
 from .pages import questions_page as questions_page
@@ -34,7 +36,7 @@ from .pages import saved_lines as saved_lines
 from .pages import sentences_block as sentences_block
 from .pages import slices_table as slices_table
 from .pages import whole_page as whole_page
-from .pages import with_gates as with_gates
+from .pages import why_skipped as why_skipped
 from .quality import show_quality as show_quality
 from .tables import Column as Column
 from .tables import show_table as show_table

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support.files import unfinished
+from rag_evaluation_framework._support.files import from_home, unfinished
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.load import load_result
@@ -85,7 +85,7 @@ class SavedRun:
     created: str
 
 
-def find_run(name: str, root: str | Path = store.ROOT) -> Path:
+def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) -> Path:
     """Return the path of the saved run that a text names.
 
     A path that exists is that path, whatever else is called so. Of the names, a folder in `<root>/runs/` comes first,
@@ -96,13 +96,14 @@ def find_run(name: str, root: str | Path = store.ROOT) -> Path:
     Args:
         name: What was given.
         root: Where runs are kept.
+        folder: The folder to which a path is relative.
 
     Raises:
         ResultError: It names no run or several; the message lists the newest runs that there are.
     """
     with suppress(OSError, ValueError):  # it is too long for a path, or holds what none can
-        if name and Path(name).exists():
-            return Path(name)
+        if name and (path := folder / from_home(name)).exists():
+            return path
     runs = Path(root) / store.RUNS
     folders = _folders(runs)
     kept = Path(root) / store.BASELINE / store.REPORT

@@ -400,10 +400,8 @@ class EvaluationResult(Shown, Generic[U]):
         }
         head = {**vars(record), **listed}
         store.write_lines(folder / store.REPORT, store.report_lines(head, lines, bool(self.queries.answers)))
-        pages = {store.SUMMARY: "", **self.beside}
-        pages[store.SUMMARY] = self.summary().as_markdown() + pages[store.SUMMARY]
-        for name, text in pages.items():
-            store.write_lines(folder / name, [text.removesuffix("\n")])
+        summary = self.summary().as_markdown() + self.beside.get(store.SUMMARY, "")
+        store.write_texts(folder, {**self.beside, store.SUMMARY: summary})
 
     def _skipped_records(self) -> Iterator[SkippedRecord]:
         for label in self.skipped:

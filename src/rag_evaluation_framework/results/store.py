@@ -130,6 +130,12 @@ def write_lines(file: Path, lines: Iterable[str]) -> None:
             output.write(utf8_json.written(f"{line}\n"))
 
 
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write texts into a folder by the names of their files; each ends with a line end."""
+    for name, text in texts.items():
+        write_lines(folder / name, [text.removesuffix("\n")])
+
+
 def sha256(file: Path) -> str:
     """Return the hash of a file.
 

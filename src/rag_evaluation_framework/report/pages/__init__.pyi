@@ -4,8 +4,6 @@ from .comparison import comparison_page as comparison_page
 from .comparison import slices_table as slices_table
 from .demo import demo_page as demo_page
 from .explanation import explanation_page as explanation_page
-from .gates import gates_as_junit as gates_as_junit
-from .gates import with_gates as with_gates
 from .labelling import copies_lines as copies_lines
 from .labelling import label_page as label_page
 from .labelling import passages_block as passages_block
@@ -14,7 +12,9 @@ from .labelling import sentences_block as sentences_block
 from .leaderboard import leaderboard_page as leaderboard_page
 from .questions import questions_page as questions_page
 from .quotes import quotes_page as quotes_page
+from .result import labels_left_out as labels_left_out
 from .result import result_page as result_page
+from .result import why_skipped as why_skipped
 from .reviewing import answer_blocks as answer_blocks
 from .reviewing import review_page as review_page
 from .whole import whole_page as whole_page
