@@ -37,6 +37,8 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("analysis.leaderboard", "report.pages.leaderboard"),
     ("attribution.attribution", "report.pages.causes"),
     ("attribution.explanation", "report.pages.explanation"),
+    ("inspection.findings", "report.pages.lint"),  # print(report), and the advice that JSON has
+    ("inspection.fixing", "report.pages.lint"),
     ("report.page", "report.terminal"),  # loaded when a page is shown in this way
     ("report.page", "report.markdown"),
     ("report.page", "report.html"),

@@ -6,25 +6,22 @@ import shutil
 from contextlib import nullcontext, suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import inspection, integrations, report
-from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework._support.files import checked_path, published, unfinished
 from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, print_json, print_text, stdout
-from rag_evaluation_framework.cli.run_options import Corpus
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from rag_evaluation_framework.integrations import PushReport
-
+DatasetFile = Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 # The file of the dataset that a command is about: read whatever its format and level, and written anew.
 
@@ -95,11 +92,11 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
 
 
 def info(
-    dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
-    corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
+    dataset: DatasetFile,
+    corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers."""
     documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
@@ -108,7 +105,7 @@ def info(
     if as_json:
         print_json({"dataset": str(dataset), **described.record()})
     else:
-        report.show_dataset(stdout(), described)
+        report.show(stdout(), report.dataset_page(described))
 
 
 # `rag-eval dataset lint`: check the labels and questions of a dataset.
@@ -117,8 +114,8 @@ def info(
 
 
 def lint(
-    dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
-    corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
+    dataset: DatasetFile,
+    corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
     budget: Annotated[str, typer.Option(help="The largest context budget, in characters.")] = "4000ch",
@@ -143,10 +140,11 @@ def lint(
             told = None if fixed is None else {**fixed.record(), "written": written}
             print_json({"dataset": str(dataset), "fixed": told, **found.record()})
         else:
+            console = stdout()
             if fixed is not None:
-                report.show_fixes(stdout(), fixed)
-                print_text(written)
-            report.show_lint(stdout(), found)
+                report.show(console, report.fixes_page(fixed, written))
+                console.print()
+            report.show(console, report.lint_page(found))
     if found.problems:
         raise Found
 
@@ -175,11 +173,11 @@ def _fixed(
 
 
 def quality(
-    dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
+    dataset: DatasetFile,
     corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")],
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions."""
     documents = rag.Corpus.from_folder(corpus, paths.pattern(glob))
@@ -189,7 +187,7 @@ def quality(
     if as_json:
         print_json({"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]})
     else:
-        report.show_quality(stdout(), measured, public)
+        report.show(stdout(), report.quality_page(measured, public))
 
 
 # `rag-eval dataset push` and `pull`: datasets in LangSmith.
@@ -198,11 +196,11 @@ def quality(
 
 
 _MOST_IDS = 10
-_NAMES = 21  # characters of the first column, as of `dataset info`
+_NAMES = 21  # characters of the first column
 
 
 def push(
-    dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
+    dataset: DatasetFile,
     name: Annotated[
         str | None, typer.Option(help="Its name in LangSmith; by default rag-eval-token-level-v1, or of its level.")
     ] = None,
@@ -210,7 +208,7 @@ def push(
     delete_missing: Annotated[
         bool, typer.Option("--delete-missing", help="Delete examples in LangSmith that are not in the file.")
     ] = False,
-    corpus: Corpus = None,
+    corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all ids.")] = False,
@@ -229,8 +227,7 @@ def push(
         if as_json:
             print_json({"dataset": str(dataset), **pushed.record()})
         else:
-            print_text(f"{name_line(pushed.name)}{' (new)' if pushed.is_new else ''}: {pushed.url}")
-            _show(stdout(), pushed)
+            report.show(stdout(), _page(pushed))
 
 
 def pull(
@@ -240,14 +237,14 @@ def pull(
         Literal["document-level", "chunk-level", "token-level"] | None,
         typer.Option(help="The level of its labels; by default what they are."),
     ] = None,
-    corpus: Corpus = None,
+    corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
     query_key: Annotated[str | None, typer.Option(help="The key of inputs that holds the question.")] = None,
     ground_truth_key: Annotated[
         str | None, typer.Option(help="The key of outputs that holds the ground truth; by default any that is known.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a dataset in LangSmith to a file.
 
@@ -281,7 +278,7 @@ def _check_output(output: Path) -> None:
         raise ConfigError(f"--output {output} already exists and is not overwritten; choose another name, or move it")
 
 
-def _show(console: Console, pushed: PushReport) -> None:
+def _page(pushed: integrations.PushReport) -> report.Page:
     rows = {
         "created": pushed.created,
         "updated": pushed.updated,
@@ -290,12 +287,13 @@ def _show(console: Console, pushed: PushReport) -> None:
         "deleted": pushed.deleted,
         "only in LangSmith": pushed.missing,
     }
-    for heading, ids in rows.items():
-        if ids or heading in ("created", "updated", "unchanged"):
-            report.print_wrapped(console, _listed(ids), _NAMES, heading, "dim")
+    always = ("created", "updated", "unchanged")
+    listed = {name: _listed(ids) for name, ids in rows.items() if ids or name in always}
     if pushed.left_out:
-        told = f"{', '.join(map(one_line, pushed.left_out))}: in the file only"
-        report.print_wrapped(console, told, _NAMES, "not kept", "dim")
+        listed["not kept"] = f"{', '.join(pushed.left_out)}: in the file only"
+    lines = (report.line(text, indent=_NAMES, before=name, role="muted") for name, text in listed.items())
+    title = f"{name_line(pushed.name)}{' (new)' if pushed.is_new else ''}: {pushed.url}"
+    return report.Page(title, (report.Lines(tuple(lines)),))
 
 
 def _listed(ids: tuple[str, ...]) -> str:

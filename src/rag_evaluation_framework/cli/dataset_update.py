@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -81,8 +82,9 @@ def update(
     suggested = "" if update.additions is None else save_suggestions(update.additions.check, again, corpus, pattern)
     following = suggested or _next(update.dataset, again, corpus, pattern)
     with arriving("; ".join(written)):
-        update.show(documents)
-        print_text("\n".join([*update.counted(), *written, *([following] if following else [])]))
+        update.show(documents, written)
+        if following:
+            print_text(following)
 
 
 @dataclass(frozen=True)
@@ -102,21 +104,9 @@ class _Update:
         """The dataset as it is now."""
         return self.found.dataset if self.additions is None else self.additions.dataset
 
-    def show(self, documents: rag.Corpus) -> None:
-        """Print every label and every question to which something was done."""
-        console = stdout()
-        report.show_changes(console, self.found.changed, documents)
-        if self.additions is not None:
-            report.show(console, report.quotes_page(self.additions.check))
-            for kind, queries in (("added", self.additions.added), ("corrected", self.additions.corrected)):
-                ids = {query.id for query in queries}
-                entries = [entry for entry in self.dataset if entry.query.id in ids]
-                report.show_questions(console, kind, entries, documents)
-
-    def counted(self) -> list[str]:
-        """Return what was done, and what the dataset has now."""
-        added = [] if self.additions is None else [self.additions.counted()]
-        return [self.found.counted_spans(), *added, _total(self.dataset)]
+    def show(self, documents: rag.Corpus, written: Sequence[str] = ()) -> None:
+        """Print what became of every label and every question, and what was written."""
+        report.show(stdout(), report.update_page(self.found, documents, self.additions, written))
 
     def record(self, dataset: Path) -> dict[str, Any]:
         """Return the list of changes, as its file holds it."""
@@ -139,13 +129,6 @@ def _updated(
         return _Update(found)
     check = accepted(rag.check_quotes(questions, documents, repeated=repeated), accept)
     return _Update(found, labelling.add_questions(found.dataset, check, documents))
-
-
-def _total(dataset: rag.Dataset[rag.CharacterSpan]) -> str:
-    """Return how many questions a dataset has, and how many it skips."""
-    answerable, skipped = sum(bool(entry.relevant) for entry in dataset), data.count_skipped(dataset.skipped)
-    count = f"The dataset has {len(dataset):,} question{'s' * (len(dataset) != 1)}, {answerable:,} with an answer"
-    return f"{count}; {f'{skipped:,} more' if skipped else 'none'} {'are' if skipped > 1 else 'is'} skipped"
 
 
 def _next(dataset: rag.Dataset[rag.CharacterSpan], command: str, corpus: Path, glob: str) -> str:
@@ -188,8 +171,6 @@ def _check_labels_left(dataset: Path, documents: rag.Corpus, update: _Update) ->
     if any(entry.relevant for entry in updated) or (len(updated) and not found.changes):
         return
     update.show(documents)
-    if found.changes:
-        print_text(found.counted_spans())
     raise DatasetError(
         f"{dataset}: no question keeps its labels in {documents.metadata['source']}, so nothing was written; is it the "
         "right folder? If the documents were rewritten, give a table of new quotes with --questions"

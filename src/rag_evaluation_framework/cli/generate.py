@@ -128,7 +128,10 @@ def generate(
         if text != generator.funnel.told:
             note(as_options(text))
     if isinstance(done, synthesis.Estimate):
-        _show_estimate(done, as_json=as_json)
+        if as_json:
+            print_json(asdict(done))
+        else:
+            report.show(stdout(), report.estimate_page(done))
         return
     with arriving(f"the dataset is in {generator.path}"):
         if as_json:
@@ -137,13 +140,6 @@ def generate(
             _show(generator, done, options_of(corpus, paths.pattern(glob)), chunker)
     if generator.path is None or generator.failed:
         raise Found
-
-
-def _show_estimate(estimate: synthesis.Estimate, *, as_json: bool) -> None:
-    if as_json:
-        print_json(asdict(estimate))
-    else:
-        report.show_estimate(stdout(), estimate)
 
 
 def _run(work: Callable[[], object], generator: synthesis.SyntheticDataGenerator[Any]) -> providers.Usage:
@@ -177,24 +173,13 @@ def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.U
 def _show(
     generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: str, chunker: str | None
 ) -> None:
-    report.show_funnel(stdout(), generator.funnel)
-    report.show_rejections(stdout(), generator.rejections, generator.failed)
     failed = [replace(each, messages=tuple(map(as_options, each.messages))) for each in generator.failed]
-    report.show_failed(stdout(), failed)
-    for each in usage.models:
-        print_text(each.told)
-    if generator.llm.kept is not None and (used := generator.llm.kept.used):
-        print_text(
-            f"{used:,} answer{'s' * (used != 1)} that {'was' if used == 1 else 'were'} kept, not asked for again"
-        )
-    if generator.langsmith_url:
-        print_text(f"In LangSmith: {generator.langsmith_url}")
-    if generator.path is None:
-        print_text("no question was kept")
-    elif generator.failed:
-        print_text(f"Saved to {generator.path}, without what the requests that failed would have brought")
-    else:
+    kept = 0 if generator.llm.kept is None else generator.llm.kept.used
+    saved = [str(place) for place in (generator.path, generator.langsmith_url) if place]
+    page = report.generation_page(generator.funnel, generator.rejections, failed, usage.models, kept, saved)
+    report.show(stdout(), page)
+    if generator.path is not None and not failed:
         command = f"dataset review {shlex.quote(str(generator.path))} {documents}"
         if chunker is not None:  # a review would show ids
             command = f"run --dataset {shlex.quote(str(generator.path))} {documents} --chunker {shlex.quote(chunker)}"
-        print_text(f"Saved to {generator.path}. Next:\n\n  rag-eval {command}")
+        print_text(f"\nNext:\n\n  rag-eval {command}")

@@ -20,7 +20,7 @@ from rag_evaluation_framework.results import store
 
 
 def report(
-    run: Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")],
+    run: options.SavedRun,
     others: Annotated[
         list[str] | None,
         typer.Argument(help="Other runs: one is compared with the first, with more of them there is a table."),

@@ -3,8 +3,8 @@ from .dataset_info import DatasetInfo as DatasetInfo
 from .dataset_info import Spread as Spread
 from .dataset_info import WordOverlap as WordOverlap
 from .dataset_info import describe_dataset as describe_dataset
-from .findings import MEANINGS as MEANINGS
 from .findings import Finding as Finding
+from .findings import FindingKind as FindingKind
 from .findings import LintReport as LintReport
 from .fixing import Fix as Fix
 from .fixing import FixedDataset as FixedDataset

@@ -1,94 +1,51 @@
 """What a check of a dataset found: kinds of findings, each one, and all of them."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
-from itertools import groupby
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import FrozenDict
+from rag_evaluation_framework.registry.loading import load_installed
 
-# What kinds of findings a check of a dataset may have: how severe they are, and what to do about them.
+if TYPE_CHECKING:
+    from rag_evaluation_framework.report.pages.lint import Page
+
+_PAGES = "rag_evaluation_framework.report.pages.lint"  # a door upwards
 
 Severity = Literal["error", "warning", "info"]
-FindingKind: TypeAlias = Literal[
-    "document missing",
-    "text differs",
-    "place differs",
-    "chunk missing",
-    "blank label",
-    "other truth",
-    "no answers",
-    "skipped",
-    "asked twice",
-    "labelled twice",
-    "labels overlap",
-    "not shown",
-    "struck out",
-    "copies its answer",
-    "answer elsewhere",
-    "too long",
-    "white space",
-    "no answer",
-]
 
 
-class Meaning(NamedTuple):
-    """What a kind of finding means.
+class FindingKind(StrEnum):
+    """What a check of a dataset may find, in the order in which it is shown.
 
-    Attributes:
-        severity: `error`: scores are wrong, or a run refuses the dataset. `warning`: scores mislead. `info`: nothing is
-            wrong.
-        advice: What to do about it.
+    First errors, down to `NO_ANSWERS`, then warnings, down to `TOO_LONG`, then what only informs.
     """
 
-    severity: Severity
-    advice: str
+    DOCUMENT_MISSING = "document missing"
+    TEXT_DIFFERS = "text differs"
+    PLACE_DIFFERS = "place differs"
+    CHUNK_MISSING = "chunk missing"
+    BLANK_LABEL = "blank label"
+    OTHER_TRUTH = "other truth"
+    NO_ANSWERS = "no answers"
+    SKIPPED = "skipped"
+    ASKED_TWICE = "asked twice"
+    LABELLED_TWICE = "labelled twice"
+    LABELS_OVERLAP = "labels overlap"
+    NOT_SHOWN = "not shown"
+    STRUCK_OUT = "struck out"
+    COPIES_ITS_ANSWER = "copies its answer"
+    ANSWER_ELSEWHERE = "answer elsewhere"
+    TOO_LONG = "too long"
+    WHITE_SPACE = "white space"
+    NO_ANSWER = "no answer"
 
 
-MEANINGS: Mapping[FindingKind, Meaning] = FrozenDict[FindingKind, Meaning](
-    {
-        "document missing": Meaning(
-            "error",
-            "no retriever can find what the corpus does not hold. Is the pattern of files (--glob) the right one? "
-            "`rag-eval dataset update` finds labels of renamed documents again",
-        ),
-        "text differs": Meaning("error", "`rag-eval dataset update` finds labels again, and lists those that are lost"),
-        "place differs": Meaning(
-            "error",
-            "the same text may be there as another copy. `rag-eval dataset update` finds labels again, and lists those "
-            "that are lost",
-        ),
-        "chunk missing": Meaning("error", "labels of chunks belong to one chunking: label these chunks, or label text"),
-        "blank label": Meaning("error", "no retriever can find it: label text that answers"),
-        "other truth": Meaning(
-            "error", "questions with the same wording cannot both be right: reword one, or keep one with all labels"
-        ),
-        "no answers": Meaning("error", "nothing can be scored: label at least one question"),
-        "skipped": Meaning(
-            "warning",
-            "correct quotes that are not there in a table, and add it with `rag-eval dataset update --questions`; "
-            "`rag-eval label` labels questions that are not labelled yet",
-        ),
-        "asked twice": Meaning("warning", "such a question counts twice in every mean: keep one"),
-        "labelled twice": Meaning("warning", "it counts once: remove the copy"),
-        "labels overlap": Meaning("warning", "what they share counts once: were they meant to be one?"),
-        "not shown": Meaning("warning", "no letter and no digit of it is shown to a reader: quote the text that is"),
-        "struck out": Meaning("warning", "to a reader it is no longer valid: quote what is"),
-        "copies its answer": Meaning("warning", "lexical retrieval is flattered: ask in the words of a user"),
-        "answer elsewhere": Meaning(
-            "warning", "retrieving it there counts as wrong: label it there, too (`*`, or `rag-eval label`)"
-        ),
-        "too long": Meaning("warning", "no ranking reaches full recall: label less, or evaluate at more"),
-        "white space": Meaning("info", "characters that nobody reads count: trim them"),
-        "no answer": Meaning("info", "they have no score, and every result counts them"),
-    }
-)
-"""What each kind of finding means, in the order in which they are shown."""
+RANK = {kind: rank for rank, kind in enumerate(FindingKind)}
 
 
 # One thing that a check of a dataset found.
@@ -101,7 +58,7 @@ class Finding:
     """What a check of a dataset found.
 
     Attributes:
-        kind: What it is; `MEANINGS` says how severe it is, and what to do about it.
+        kind: What it is.
         what: The particulars, on one line.
         query: The question; None if it is about the dataset.
         where: The place of the label: `file:line:column`, or its offsets if the text of its document is not at hand.
@@ -121,13 +78,18 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """How severe it is."""
-        return MEANINGS[self.kind].severity
+        """How severe it is.
+
+        `error`: scores are wrong, or a run refuses the dataset. `warning`: scores mislead. `info`: nothing is wrong.
+        """
+        rank, ends = RANK[self.kind], (RANK[FindingKind.NO_ANSWERS], RANK[FindingKind.TOO_LONG])
+        return "error" if rank <= ends[0] else "warning" if rank <= ends[1] else "info"
 
     @property
     def advice(self) -> str:
         """What to do about it."""
-        return MEANINGS[self.kind].advice
+        advice: str = load_installed(f"{_PAGES}:ADVICE")[self.kind]
+        return advice
 
     @property
     def question(self) -> str:
@@ -168,39 +130,6 @@ def quotation(text: str) -> str:
 
 # All that a check of a dataset found.
 
-_MOST_SHOWN = 10  # of a kind
-
-
-@dataclass(frozen=True)
-class FoundKind:
-    """The findings of one kind, as they are shown.
-
-    Attributes:
-        kind: The kind.
-        findings: All of them.
-    """
-
-    kind: FindingKind
-    findings: tuple[Finding, ...]
-
-    @property
-    def heading(self) -> str:
-        """How severe they are, how many there are, and what to do about them."""
-        severity, advice = MEANINGS[self.kind]
-        return f"{severity}: {self.kind} ({len(self.findings):,}): {advice}"
-
-    @property
-    def shown(self) -> tuple[Finding, ...]:
-        """Those that are shown: of many the first ten; of what only informs, what is about no single question."""
-        if MEANINGS[self.kind].severity == "info":
-            return tuple(finding for finding in self.findings if finding.query is None)
-        return self.findings[:_MOST_SHOWN]
-
-    @property
-    def more(self) -> int:
-        """How many are not shown."""
-        return len(self.findings) - len(self.shown)
-
 
 @dataclass(frozen=True, repr=False)
 class LintReport:
@@ -228,29 +157,6 @@ class LintReport:
         """How many findings there are of each kind of which there are any."""
         return dict(Counter(finding.kind for finding in self.findings))
 
-    def counted(self) -> str:
-        """Return the number of errors and warnings in words."""
-        counts = Counter(finding.severity for finding in self.problems)
-        numbers = [f"{count:,} {name}{'s' * (count != 1)}" for name in ("error", "warning") if (count := counts[name])]
-        where, skipped = (
-            len(
-                {finding.query.id for finding in self.problems if finding.query and (finding.kind == "skipped") is lost}
-            )
-            for lost in (False, True)
-        )
-        places = [f"{where:,} question{'s' * (where != 1)}"] if where else []
-        if skipped and where:
-            places.append(f"{skipped:,} that {'are' if skipped != 1 else 'is'} skipped")
-        elif skipped:
-            places.append(f"{skipped:,} skipped question{'s' * (skipped != 1)}")
-        found = " and ".join(numbers) or "nothing is wrong"
-        found += f", in {' and '.join(places)}" if places else ""
-        return f"{self.questions:,} question{'s' * (self.questions != 1)} checked: {found}"
-
-    def by_kind(self) -> list[FoundKind]:
-        """Return the findings of each kind of which there are any, the worst first."""
-        return [FoundKind(kind, tuple(found)) for kind, found in groupby(self.findings, _kind)]
-
     def record(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
         return {
@@ -261,19 +167,13 @@ class LintReport:
             "not_checked": list(self.not_checked),
         }
 
+    def summary(self) -> "Page":
+        """Return it as people read it: of many findings of a kind the first ten."""
+        page: Page = load_installed(f"{_PAGES}:lint_page")(self)
+        return page
+
     def __str__(self) -> str:
-        """Return the findings, of many of a kind the first ten, what could not be checked, and the counts."""
-        lines: list[str] = []
-        for found in self.by_kind():
-            lines.append(found.heading)
-            lines += [f"  {': '.join(filter(None, (one.question, one.told)))}" for one in found.shown]
-            lines += [f"  … and {found.more:,} more"] * bool(found.shown and found.more)
-        lines += [f"not checked: {text}" for text in self.not_checked]
-        return "\n".join([*lines, self.counted()])
+        return self.summary().as_text()
 
     def __repr__(self) -> str:
-        return f"LintReport({shown(self.name)}, {self.counted()})"
-
-
-def _kind(finding: Finding) -> FindingKind:
-    return finding.kind
+        return f"LintReport({shown(self.name)}, questions={self.questions}, findings={len(self.findings)})"

@@ -61,6 +61,11 @@ def units_of(entry: GroundTruth[Any]) -> tuple[Any, ...]:
             return entry.labels
 
 
+def place_of(unit: Any) -> Any:
+    """Return a unit without its text: labels are the same where they are at the same place."""
+    return CharacterSpan(unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit
+
+
 def of_reference(entry: GroundTruth[Any], labels: Sequence[Label]) -> list[Label]:
     """Return those labels of a question that are in the first places of its answers."""
     wanted = {*entry.relevant}
@@ -118,15 +123,15 @@ class LabelTexts:
         if span.doc_id not in self.corpus:
             pattern = leaving_out(span.doc_id, self.corpus)
             absent = "the corpus does not have" if pattern is None else f"the pattern {shown(pattern)} leaves out"
-            return Label(span, span.text or None, ("document missing", f"is in a document that {absent}"))
+            return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, f"is in a document that {absent}"))
         if labelled in self._displaced:
-            return Label(span, span.text or None, ("place differs", self._became(self._displaced[labelled])))
+            return Label(span, span.text or None, (FindingKind.PLACE_DIFFERS, self._became(self._displaced[labelled])))
         problem = span_problem(span, self.corpus)
         content = self.corpus[span.doc_id].content
         if problem is None or span.start == span.end:  # what is empty is blank
             there = content[span.start : span.end]
             return Label(span, span.text if span.text == there else there)  # long texts are kept once
-        return Label(span, span.text or None, ("text differs", _difference(span, content)))
+        return Label(span, span.text or None, (FindingKind.TEXT_DIFFERS, _difference(span, content)))
 
     def _became(self, found: Reanchored) -> str:
         now = f"lost: {found.how.removeprefix('lost: ')}" if found.span is None else f"now at {self.where(found.span)}"
@@ -137,21 +142,21 @@ class LabelTexts:
         if self.corpus is None:
             return Label(known)
         if known not in self.corpus:
-            return Label(known, None, ("document missing", f"the corpus has no document {shown(known)}"))
+            return Label(known, None, (FindingKind.DOCUMENT_MISSING, f"the corpus has no document {shown(known)}"))
         blank = not self.corpus[known].content.strip()
-        return Label(known, None, ("blank label", f"the document {shown(known)} is blank") if blank else None)
+        return Label(known, None, (FindingKind.BLANK_LABEL, f"the document {shown(known)} is blank") if blank else None)
 
     def _prefix(self, prefix: str) -> Label:
         missing = self.corpus is not None and not self.corpus.has_prefix(prefix)
         what = f"the corpus has no document whose id begins with {shown(prefix)}"
-        return Label(f"{prefix}*", None, ("document missing", what) if missing else None)
+        return Label(f"{prefix}*", None, (FindingKind.DOCUMENT_MISSING, what) if missing else None)
 
     def _chunk(self, chunk_id: ChunkId) -> Label:
         if self.registry is None:
             return Label(chunk_id)
         chunk = self.registry.get(chunk_id)
         if chunk is None:
-            return Label(chunk_id, None, ("chunk missing", f"no chunk has the id {shown(chunk_id)}"))
+            return Label(chunk_id, None, (FindingKind.CHUNK_MISSING, f"no chunk has the id {shown(chunk_id)}"))
         return Label(chunk_id, chunk.content)
 
 

@@ -16,8 +16,8 @@ from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.inspection.findings import MEANINGS, Finding, LintReport, quotation
-from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, units_of
+from rag_evaluation_framework.inspection.findings import RANK, Finding, FindingKind, LintReport, quotation
+from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, place_of, units_of
 from rag_evaluation_framework.inspection.question_checks import asked_twice, copied_answer
 from rag_evaluation_framework.labelling.relabelling import relabel
 from rag_evaluation_framework.labelling.telling import is_long
@@ -110,19 +110,21 @@ class LabelChecks:
         if text is None:
             return
         if not text.strip():
-            yield Finding("blank label", "holds nothing but white space" if text else "is empty", query, where, span)
+            yield Finding(
+                FindingKind.BLANK_LABEL, "holds nothing but white space" if text else "is empty", query, where, span
+            )
         elif span is not None and (hidden := self._hidden(label, span, text)):
-            yield Finding("not shown", f"{quotation(text)} {hidden}", query, where, span)
+            yield Finding(FindingKind.NOT_SHOWN, f"{quotation(text)} {hidden}", query, where, span)
         elif span is not None and text != text.strip():
             before, behind = len(text) - len(text.lstrip()), len(text) - len(text.rstrip())
             what = f"{quotation(text)} has white space at its ends: {before:,} and {behind:,} characters"
             fixable = self.corpus is not None and label.problem is None
-            yield Finding("white space", what, query, where, span, fixable=fixable)
+            yield Finding(FindingKind.WHITE_SPACE, what, query, where, span, fixable=fixable)
         if span is not None and label.problem is None and self._shown is not None:
             struck_out = self._shown.struck_out(span)
             if struck_out:
                 how = "is struck out" if struck_out == "all" else "is struck out in part"
-                yield Finding("struck out", f"{quotation(text)} {how}", query, where, span)
+                yield Finding(FindingKind.STRUCK_OUT, f"{quotation(text)} {how}", query, where, span)
 
     def _hidden(self, label: Label, span: CharacterSpan, text: str) -> str:
         """Return why a label is not shown, as far as anyone can tell; "" if it is."""
@@ -133,28 +135,30 @@ class LabelChecks:
 
     def _repeated(self, query: Query, labels: Sequence[tuple[Label, Any]]) -> Iterator[Finding]:
         named = (label.span or unit for label, unit in labels)
-        for unit, count in Counter(map(_place, named)).items():
+        for unit, count in Counter(map(place_of, named)).items():
             if count > 1 and isinstance(unit, CharacterSpan):
                 what = f"is given {count:,} times"
-                yield Finding("labelled twice", what, query, self.texts.where(unit), unit, fixable=True)
+                yield Finding(FindingKind.LABELLED_TWICE, what, query, self.texts.where(unit), unit, fixable=True)
             elif count > 1:
-                yield Finding("labelled twice", f"{shown(unit)} is given {count:,} times", query, fixable=True)
+                yield Finding(
+                    FindingKind.LABELLED_TWICE, f"{shown(unit)} is given {count:,} times", query, fixable=True
+                )
 
     def _overlapping(self, query: Query, labels: Sequence[Label]) -> Iterator[Finding]:
-        spans = dict.fromkeys(_place(label.span) for label in labels if label.span is not None)
+        spans = dict.fromkeys(place_of(label.span) for label in labels if label.span is not None)
         farthest: CharacterSpan | None = None
         for span in sorted(spans, key=lambda span: (span.doc_id, span.start, span.end)):
             if farthest is not None and span.overlaps(farthest):
                 shared = f"{span.overlap_chars(farthest):,}"
                 what = f"shares {shared} characters with the label at {self.texts.where(farthest)}"
-                yield Finding("labels overlap", what, query, self.texts.where(span), span)
+                yield Finding(FindingKind.LABELS_OVERLAP, what, query, self.texts.where(span), span)
             if farthest is None or span.doc_id != farthest.doc_id or span.end > farthest.end:
                 farthest = span
 
     def _elsewhere(self, query: Query, labels: Sequence[Label]) -> Iterator[Finding]:
         """Yield the labels whose text also stands where no label of the question is."""
         long = {
-            _place(label.span): label
+            place_of(label.span): label
             for label in labels
             if label.span is not None and label.text is not None and label.problem is None and is_long(label.text)
         }
@@ -171,7 +175,7 @@ class LabelChecks:
                 places = tuple(map(self.texts.where, others))
                 named = f"{', '.join(places[:3])}{', …' if len(places) > 3 else ''}"
                 what = f"{quotation(text)} also stands in {count}: {named}"
-                yield Finding("answer elsewhere", what, query, self.texts.where(span), span, places)
+                yield Finding(FindingKind.ANSWER_ELSEWHERE, what, query, self.texts.where(span), span, places)
 
     def _places(self, span: CharacterSpan, text: str, labelled: "_Covered") -> list[CharacterSpan]:
         """Return where a text stands, up to white space, or is shown as at its span: of many the first 20."""
@@ -194,10 +198,10 @@ class LabelChecks:
             length = total_length(merge_overlapping_spans(spans))
             if length > self.budget:
                 share = f"span_recall@{self.budget}ch is at most {_down(self.budget / length)}"
-                yield Finding("too long", f"its answer has {length:,} characters: {share}", entry.query)
+                yield Finding(FindingKind.TOO_LONG, f"its answer has {length:,} characters: {share}", entry.query)
         elif len(units) > self.k:
             what = f"it has {len(units):,} relevant units: recall@{self.k} is at most {_down(self.k / len(units))}"
-            yield Finding("too long", what, entry.query)
+            yield Finding(FindingKind.TOO_LONG, what, entry.query)
 
 
 def _size(place: Sequence[Any]) -> int:
@@ -226,11 +230,6 @@ class _Covered:
         return number >= 0 and span.start < parts[number][1]
 
 
-def _place(unit: Any) -> Any:
-    """Return a unit without its text: labels are the same where they are at the same place."""
-    return CharacterSpan(unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit
-
-
 def _down(share: float) -> str:
     """Return a share with two digits, rounded down: it is a bound."""
     return f"{int(share * 100) / 100:.2f}"
@@ -248,8 +247,8 @@ def lint_dataset(
 ) -> LintReport:
     """Check a dataset of any level: which labels are wrong, and which questions mislead.
 
-    `MEANINGS` lists what is found. Without the corpus it is what the dataset tells by itself, and the report says what
-    was not checked.
+    `FindingKind` lists what is found. Without the corpus it is what the dataset tells by itself, and the report says
+    what was not checked.
 
     Args:
         dataset: The dataset.
@@ -280,8 +279,7 @@ def lint_dataset(
     findings += [finding for _, finding in asked_twice(questions, dataset.contexts.with_lost)]
     findings += _skipped(dataset, corpus)
     findings += _counted(dataset)
-    rank = {kind: number for number, kind in enumerate(MEANINGS)}
-    findings.sort(key=lambda finding: rank[finding.kind])
+    findings.sort(key=lambda finding: RANK[finding.kind])
     return LintReport(dataset.name, len(dataset), tuple(findings), tuple(_not_checked(dataset, corpus, registry)))
 
 
@@ -300,7 +298,7 @@ def _skipped(dataset: Dataset[Any], corpus: Corpus | None) -> list[Finding]:
         if label.query.id in skipped:
             label = next(told)
             why = f"{f'{quotation(label.quote)}: ' if label.quote else ''}{one_line(label.reason)}"
-        found.append(Finding("skipped", why, label.query))
+        found.append(Finding(FindingKind.SKIPPED, why, label.query))
     return found
 
 
@@ -309,11 +307,13 @@ def _counted(dataset: Dataset[Any]) -> list[Finding]:
     found: list[Finding] = []
     unanswered = sum(not entry.relevant for entry in dataset)
     if unanswered == len(dataset):
-        found.append(Finding("no answers", "no question has an answer" if unanswered else "there are no questions"))
+        found.append(
+            Finding(FindingKind.NO_ANSWERS, "no question has an answer" if unanswered else "there are no questions")
+        )
     elif unanswered:
         verb = "has" if unanswered == 1 else "have"
         what = f"{unanswered:,} of {len(dataset):,} questions {verb} no answer in the corpus"
-        found.append(Finding("no answer", what))
+        found.append(Finding(FindingKind.NO_ANSWER, what))
     return found
 
 

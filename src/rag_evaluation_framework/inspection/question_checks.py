@@ -7,9 +7,8 @@ from unicodedata import category
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.inspection.findings import Finding, quotation
-from rag_evaluation_framework.inspection.labelled_text import Label, units_of
+from rag_evaluation_framework.inspection.findings import Finding, FindingKind, quotation
+from rag_evaluation_framework.inspection.labelled_text import Label, place_of, units_of
 from rag_evaluation_framework.text.terms import question_words, stemmer, words
 
 # Checks of questions: the same one asked twice, and one that copies its answer.
@@ -34,7 +33,7 @@ def wording_key(text: str) -> str:
 def truth_key(entry: GroundTruth[Any], labels: Sequence[Label]) -> object:
     """Return what questions with the same truth share: the same labels with the same gains, in any order."""
     graded = zip(labels, units_of(entry), strict=True)
-    return frozenset((_place(label.unit), entry.gain(unit)) for label, unit in graded)
+    return frozenset((place_of(label.unit), entry.gain(unit)) for label, unit in graded)
 
 
 def same_but_for_id(first: GroundTruth[Any], other: GroundTruth[Any]) -> bool:
@@ -60,12 +59,12 @@ def asked_twice(
         if first is not None:
             what = f"is asked with the same truth as {name_line(first.query.id)}"
             is_fixable = same_but_for_id(first, entry) and entry.query.id not in with_lost
-            yield number, Finding("asked twice", what, entry.query, fixable=is_fixable)
+            yield number, Finding(FindingKind.ASKED_TWICE, what, entry.query, fixable=is_fixable)
             continue
         if alike:
             other = next(iter(alike.values())).query
             what = f"is worded as {name_line(other.id)} {quotation(other.text)}, which has other labels"
-            yield number, Finding("other truth", what, entry.query)
+            yield number, Finding(FindingKind.OTHER_TRUTH, what, entry.query)
         alike[truth] = entry
 
 
@@ -82,7 +81,7 @@ def copied_answer(entry: GroundTruth[Any], labels: Sequence[Label]) -> Finding |
         run = _common_run(asked, words(text, None))
         if run:
             what = f"repeats {len(run)} words in a row of its answer: {quotation(' '.join(run))}"
-            return Finding("copies its answer", what, entry.query)
+            return Finding(FindingKind.COPIES_ITS_ANSWER, what, entry.query)
     stem = stemmer("english")
     answer = {stem(word) for text in texts for word in question_words(text, "english")}
     if len(answer) < _FEWEST:
@@ -90,7 +89,9 @@ def copied_answer(entry: GroundTruth[Any], labels: Sequence[Label]) -> Finding |
     shared = len(answer & {stem(word) for word in question_words(entry.query.text, "english")})
     if shared < _SHARE * len(answer):
         return None
-    return Finding("copies its answer", f"holds {shared} of the {len(answer)} content words of its answer", entry.query)
+    return Finding(
+        FindingKind.COPIES_ITS_ANSWER, f"holds {shared} of the {len(answer)} content words of its answer", entry.query
+    )
 
 
 def _common_run(asked: list[str], told: list[str]) -> list[str]:
@@ -109,10 +110,6 @@ def _common_run(asked: list[str], told: list[str]) -> list[str]:
             return asked[start : start + length]
         at += length - _RUN + 1
     return []
-
-
-def _place(unit: Any) -> Any:
-    return (unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit
 
 
 # How alike questions are by their words, and which ask again what an earlier one asked.

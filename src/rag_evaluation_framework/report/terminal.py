@@ -2,7 +2,7 @@
 
 import io
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -162,9 +162,3 @@ def _text(console: Console, parts: Sequence[Part]) -> Text:
         before, after = ("", "") if coloured or console.options.ascii_only else MARKED.get(part.role, ("", ""))
         text.append(f"{before}{part.text}{after}", _STYLES[part.role])
     return text
-
-
-def best_in_green(means: Sequence[float | None], written: Callable[[float | None], str]) -> list[Text]:
-    """Return the means of several results as cells, the best in green; a single mean is not highlighted."""
-    best = max((mean for mean in means if mean is not None), default=None) if len(means) > 1 else None
-    return [Text(written(mean), style="bold green" if mean is not None and mean == best else "") for mean in means]
