@@ -41,7 +41,7 @@ def form_in(text: str, form: type[F]) -> F:
         ValueError: There is none.
     """
     invalid: ValidationError | None = None
-    for value in json_values(text):
+    for value in reversed([*_values(text)]):
         try:
             return form.model_validate(value)
         except ValidationError as error:
@@ -53,15 +53,11 @@ def form_in(text: str, form: type[F]) -> F:
     raise ValueError(f"{where}: {first['msg']}, in {shown(text)}; expected a {form.__name__}") from invalid
 
 
-def json_values(text: str) -> list[Any]:
-    """Return the objects and lists of a text, the last first, without those inside of others.
+def _values(text: str) -> Iterator[Any]:
+    """Yield the objects and lists of a text, without those inside of others.
 
     Where one breaks off the search goes on behind what was read of it: its parts are no answers.
     """
-    return [*_values(text)][::-1]
-
-
-def _values(text: str) -> Iterator[Any]:
     at = tried = 0
     while tried < _MOST_TRIED and (opening := _OPENING.search(text, at)):
         tried += 1

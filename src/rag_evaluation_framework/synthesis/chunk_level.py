@@ -18,7 +18,7 @@ from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.indexing import chunk_corpus
-from rag_evaluation_framework.synthesis.asking import Asker, Form
+from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Messages, Range, named
 from rag_evaluation_framework.synthesis.forms import (
@@ -26,7 +26,6 @@ from rag_evaluation_framework.synthesis.forms import (
     CitedQuestions,
     load_prompt,
     marked,
-    read_cited_chunks,
     read_cited_questions,
 )
 from rag_evaluation_framework.synthesis.generator import GeneratorOptions, SyntheticDataGenerator
@@ -74,7 +73,7 @@ class ChunkLabeller(Labeller[ChunkId]):
     def written(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[ChunkId]]:
         """Return the questions that are written about the chunks of each request, or why there are none."""
         asked = [self.asking(request) for request in requests]
-        answers = asker.ask(Form(CitedQuestions, read_cited_questions), asked, "Asking for questions")
+        answers = asker.ask(CitedQuestions, asked, "Asking for questions", read_cited_questions)
         return [
             answer
             if isinstance(answer, ProviderError)
@@ -95,7 +94,7 @@ class ChunkLabeller(Labeller[ChunkId]):
             for each in candidates
             if each.request.given
         ]
-        answers = iter(asker.ask(Form(CitedChunks, read_cited_chunks), asked, "Asking for chunks"))
+        answers = iter(asker.ask(CitedChunks, asked, "Asking for chunks"))
         found: list[_Candidate] = []
         for candidate in candidates:
             answer = next(answers) if candidate.request.given else None
@@ -160,7 +159,8 @@ class ChunkLabeller(Labeller[ChunkId]):
 
 
 def _canonical(ids: Sequence[str]) -> tuple[ChunkId, ...]:
-    return tuple(dict.fromkeys(map(canonical_chunk_id, ids)))
+    """Return ids, each once, without the brackets in which they are shown."""
+    return tuple(dict.fromkeys(canonical_chunk_id(each.strip("[] ")) for each in ids))
 
 
 def _by_id(sections: Sequence[Section]) -> dict[ChunkId, AnyChunk]:

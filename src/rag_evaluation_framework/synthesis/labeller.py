@@ -13,10 +13,10 @@ from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
-from rag_evaluation_framework.synthesis.asking import Asker, Form
+from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection
 from rag_evaluation_framework.synthesis.estimate import FollowUp, Messages, Range
-from rag_evaluation_framework.synthesis.forms import AskedQuestions, load_prompt, marked, read_questions
+from rag_evaluation_framework.synthesis.forms import AskedQuestions, load_prompt, marked
 from rag_evaluation_framework.synthesis.sections import Headings
 
 # The first step: questions are written for each request, or taken as they are given.
@@ -56,7 +56,7 @@ def written(
 def questions(prompt: str, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[U]]:
     """Return the questions that a model writes about the passages of each request, or why there are none."""
     asked = [asking(prompt, request) for request in requests]
-    answers = asker.ask(Form(AskedQuestions, read_questions), asked, "Asking for questions")
+    answers = asker.ask(AskedQuestions, asked, "Asking for questions")
     return [
         answer
         if isinstance(answer, ProviderError)
