@@ -95,7 +95,7 @@ def test_the_metadata_says_where_a_question_comes_from(served, pages):
     generation = dataset.metadata["generation"]
     assert generation["funnel"]["kept"] == len(dataset)
     assert generation["strategies"] == [
-        {"type": "rag_evaluation_framework.synthesis.strategies.simple:SimpleQuestions"}
+        {"type": "rag_evaluation_framework.synthesis.strategies.documents:SimpleQuestions"}
     ]
     assert json.loads(json.dumps(generation)) == generation
 

@@ -60,7 +60,7 @@ from rag_evaluation_framework.synthesis.generation import Generation
 from rag_evaluation_framework.synthesis.labeller import WITHOUT_ANSWER, Labeller
 from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
 from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_place, digest_of, pushed, saved
-from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
+from rag_evaluation_framework.synthesis.strategies.documents import SimpleQuestions
 
 # What generators are given, checked: the model and the strategies.
 
