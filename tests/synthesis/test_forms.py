@@ -86,7 +86,7 @@ def test_questions_with_chunks_are_read_from_json_and_from_lines(text):
 
 
 def test_the_chunks_of_a_line_are_not_those_of_the_next_one():
-    assert cited("Q: What is it?\n\nQ: Where is it?\nChunks: pa_chunk_a") == [(TWO[0], []), (TWO[1], ["pa_chunk_a"])]
+    assert cited("Q: What is it?\n\nQ: Where is it?\nChunks: pa_chunk_a") == [(TWO[0], []), (TWO[1], ["chunk_a"])]
 
 
 def test_json_within_a_question_in_a_line_is_a_part_of_it():

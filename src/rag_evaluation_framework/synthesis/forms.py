@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 from xml.sax.saxutils import quoteattr
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
-from rag_evaluation_framework.data.ids import content_digest
+from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id, content_digest
 from rag_evaluation_framework.llms.language_model import form_in
 
 # Marks around what prompts show as material: no text can end its own, or begin those of another.
@@ -126,10 +126,23 @@ def _word(said: Any) -> Any:
     return said.strip(" .").lower() if isinstance(said, str) else said
 
 
+def _canonical(ids: list[str]) -> list[ChunkId]:
+    """Return ids, each once, without the brackets in which they are shown."""
+    return [*dict.fromkeys(canonical_chunk_id(each.strip("[] ")) for each in ids)]
+
+
+ChunkIds: TypeAlias = Annotated[list[ChunkId], AfterValidator(_canonical)]
+
+
 class AskedQuestion(BaseModel):
     """A question that a model proposes."""
 
     question: Annotated[str, AfterValidator(_tidied)]
+
+    @property
+    def cited(self) -> tuple[ChunkId, ...]:
+        """The chunks that it names; none where it was not asked for them."""
+        return ()
 
 
 class AskedQuestions(BaseModel):
@@ -141,7 +154,12 @@ class AskedQuestions(BaseModel):
 class CitedQuestion(AskedQuestion):
     """A question with the ids of the chunks that answer it."""
 
-    chunk_ids: list[str]
+    chunk_ids: ChunkIds
+
+    @property
+    def cited(self) -> tuple[ChunkId, ...]:
+        """The chunks that it names."""
+        return tuple(self.chunk_ids)
 
 
 class CitedQuestions(BaseModel):
@@ -159,7 +177,7 @@ class Quotes(BaseModel):
 class CitedChunks(BaseModel):
     """The ids of the chunks that answer a question."""
 
-    chunk_ids: list[str]
+    chunk_ids: ChunkIds
 
 
 class Numbers(BaseModel):

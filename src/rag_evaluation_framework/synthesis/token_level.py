@@ -17,9 +17,9 @@ from rag_evaluation_framework.synthesis.answerability import PLACES, choosing, c
 from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import NUMBERS, FollowUp, Messages, Range, quoted
-from rag_evaluation_framework.synthesis.forms import Quotes, load_prompt
+from rag_evaluation_framework.synthesis.forms import AskedQuestions, Quotes, load_prompt
+from rag_evaluation_framework.synthesis.generation import ASKING, Labeller, asking, passages
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
-from rag_evaluation_framework.synthesis.labeller import Labeller, Written, asking, passages, questions
 from rag_evaluation_framework.synthesis.quoting import (
     AROUND,
     MOST_PLACES,
@@ -62,9 +62,9 @@ class TokenLabeller(Labeller[CharacterSpan]):
         """Return all documents in parts of whole paragraphs."""
         return sections_of(self.corpus, self.section_size, self.headings)
 
-    def written(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[CharacterSpan]]:
+    def ask(self, requests: Sequence[QuestionRequest], asker: Asker) -> Sequence[AskedQuestions | ProviderError]:
         """Return the questions that are written about the passages of each request, or why there are none."""
-        return questions(self.writes, requests, asker)
+        return asker.ask(AskedQuestions, [self.asking(each) for each in requests], ASKING)
 
     def verified(self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]) -> list[_Candidate]:
         """Return the questions with the places of their quotes; those of which no quote is found are rejected."""
