@@ -215,7 +215,11 @@ class LanguageModel(Component):
             ConfigError: The form is not a pydantic model.
             ProviderError: As of `text`; the answer has to hold JSON of this form, too.
         """
-        _check_form(form)
+        given: Any = form
+        if not isinstance(given, type) or not issubclass(given, BaseModel) or given is BaseModel:
+            raise ConfigError(
+                f"form={shown(given)}: expected a pydantic model, such as class Verdict(BaseModel): answer: str"
+            )
         wanted: dict[str, Any] = {}
         if self.structure == "json_schema":
             described = {"name": form.__name__, "schema": strict_schema(form), "strict": True}
@@ -245,27 +249,26 @@ class LanguageModel(Component):
         self, kept: KeptAnswers, key: str, send: Callable[[], Any], read: Callable[[str], T]
     ) -> Completion[T]:
         """Return the first kept answer that can be used; without one, ask as often as is left, and keep the answers."""
-        answered, calls = 0, self._calls
+        answered, calls, unusable = 0, self._calls, None
         for answer in kept.answers(key):
             answered += 1
             try:
                 return self._read(answer, read)
             except ValueError as error:
-                if answered > self.max_retries or isinstance(error, SameAgain):
-                    remedy = "" if isinstance(error, SameAgain) else f"; max_retries={answered} asks again"
-                    times = f"{answered} time{'s' * (answered != 1)}"
-                    unusable = InvalidAnswer(
-                        f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(error)}; it was "
-                        f"asked {times}, and its answers are kept in cache/answers{remedy}",
-                        calls.provider.name,
-                        None,
-                        answered,
-                    )
-                    unusable.is_kept = True
-                    raise unusable from error
+                unusable = error
             except ProviderRefused as refused:
                 refused.is_kept = True
                 raise
+        if unusable is not None and (answered > self.max_retries or isinstance(unusable, SameAgain)):
+            remedy = "" if isinstance(unusable, SameAgain) else f"; max_retries={answered} asks again"
+            times = f"{answered} time{'s' * (answered != 1)}"
+            told = (
+                f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(unusable)}; it was "
+                f"asked {times}, and its answers are kept in cache/answers{remedy}"
+            )
+            invalid = InvalidAnswer(told, calls.provider.name, None, answered)
+            invalid.is_kept = True
+            raise invalid from unusable
         attempts = answered + 1  # the number of the next
         is_last_kept = False
 
@@ -316,18 +319,6 @@ class LanguageModel(Component):
         if isinstance(client, AnthropicClient):
             return ProviderCalls(ANTHROPIC, self.model, client.address, self.max_retries, prices)
         return ProviderCalls(OPENAI, self.model, address_of(client) or OPENAI.url, self.max_retries, prices)
-
-
-def _check_form(given: object) -> None:
-    """Raise ConfigError if a form is not a pydantic model of its own."""
-    if not _is_form(given):
-        raise ConfigError(
-            f"form={shown(given)}: expected a pydantic model, such as class Verdict(BaseModel): answer: str"
-        )
-
-
-def _is_form(given: object) -> bool:
-    return isinstance(given, type) and issubclass(given, BaseModel) and given is not BaseModel
 
 
 def _checked_messages(given: Any) -> list[dict[str, str]]:

@@ -93,7 +93,10 @@ def needing_all_parts(
         asker: Asks the model.
         rejections: Where rejections are put.
     """
-    parts = [[_together(part) for part in each.parts] for each in candidates]
+    parts = [
+        [replace(part[0], text="\n\n".join(each.text for each in part)) for part in candidate.parts]
+        for candidate in candidates
+    ]
     asked = [number for number, own in enumerate(parts) if len(own) > 1]
     messages = [choosing(ALONE, candidates[number].question, parts[number]) for number in asked]
     answers = dict(zip(asked, chosen(messages, asker, "Checking parts"), strict=True))
@@ -107,10 +110,6 @@ def needing_all_parts(
         else:
             kept.append(candidate)
     return kept
-
-
-def _together(part: Sequence[Evidence]) -> Evidence:
-    return replace(part[0], text="\n\n".join(each.text for each in part))
 
 
 # Questions without an answer: two retrievers look for one, and the second call judges what they find.

@@ -47,7 +47,7 @@ from rag_evaluation_framework.synthesis.generation import Generation, Labeller, 
 from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_place, digest_of, pushed, saved
 from rag_evaluation_framework.synthesis.strategies.documents import SimpleQuestions
 
-# What generators are given, checked: the model and the strategies.
+# What generators are given.
 
 DEFAULT_MODEL = "gpt-5-mini"
 
@@ -83,44 +83,6 @@ def language_model(owner: str, given: Any, model: str | None, root: str | Path) 
     if name is None and isinstance(given, AnthropicClient):
         raise ConfigError(f"{owner}: model=None; expected the name of one of Anthropic's models")
     return LanguageModel(given, name or DEFAULT_MODEL, kept=KeptAnswers(root))
-
-
-def check_filters(owner: str, embedder: Any, relevance: Any, dedup: Any, copied_share: Any) -> None:
-    """Check what filters are given; raise ConfigError if it cannot be used."""
-    if embedder is not None:
-        check_components(owner, embedder=(embedder, Embedder))
-    for name, threshold in (("relevance_threshold", relevance), ("dedup_threshold", dedup)):
-        Threshold.given(threshold, f"{owner}: {name}")
-    if copied_share is not None:
-        check_number(owner, "copied_share", copied_share, most=1)
-
-
-def checked_strategies(owner: str, given: Any) -> tuple[QuestionStrategy, ...]:
-    """Return the strategies of a generator.
-
-    Raises:
-        ConfigError: There is none, or something else among them.
-    """
-    strategies: tuple[Any, ...] = tuple(given) if gives_items(given, str) else ()
-    if not strategies:
-        raise ConfigError(f"{owner}: strategies={shown(given)}; expected a list, such as [SimpleQuestions()]")
-    for strategy in strategies:
-        check_components(owner, strategies=(strategy, QuestionStrategy))
-    return strategies
-
-
-def checked_requests(strategy: QuestionStrategy, given: Any) -> tuple[QuestionRequest, ...]:
-    """Return the requests that a strategy plans.
-
-    Raises:
-        ConfigError: They are something else.
-    """
-    requests: tuple[Any, ...] = tuple(given) if gives_items(given, str) else (given,)
-    for request in requests:
-        if not isinstance(request, QuestionRequest):
-            name = component_name(strategy)
-            raise ConfigError(f"{name}: its plan has {shown(request)}; expected a list of QuestionRequest")
-    return requests
 
 
 # `SyntheticDataGenerator`: what both generators share, from the plan to the saved dataset.
@@ -190,10 +152,19 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         check_count(owner, "section_size", section_size)
         check_count(owner, "max_concurrency", max_concurrency)
         check_truth(owner, "check_answers", check_answers)
-        check_filters(owner, embedder, relevance_threshold, dedup_threshold, copied_share)
+        if embedder is not None:
+            check_components(owner, embedder=(embedder, Embedder))
+        for name, threshold in (("relevance_threshold", relevance_threshold), ("dedup_threshold", dedup_threshold)):
+            Threshold.given(threshold, f"{owner}: {name}")
+        if copied_share is not None:
+            check_number(owner, "copied_share", copied_share, most=1)
+        self.strategies: tuple[QuestionStrategy, ...] = tuple(strategies) if gives_items(strategies, str) else ()
+        if not self.strategies:
+            raise ConfigError(f"{owner}: strategies={shown(strategies)}; expected a list, such as [SimpleQuestions()]")
+        for strategy in self.strategies:
+            check_components(owner, strategies=(strategy, QuestionStrategy))
         self.corpus = checked_corpus(corpus)
         self.llm = language_model(owner, llm_client, model, root)
-        self.strategies = checked_strategies(owner, strategies)
         self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
         self.root = root
         self._filters = QualityFilters(self.corpus, embedder, relevance_threshold, dedup_threshold, copied_share, root)
@@ -257,11 +228,14 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """
         check_count(type(self).__name__, "queries_per_doc", queries_per_doc)
         sections = self._labeller.sections()
-        planned = [
-            (type(strategy).__name__, request)
-            for strategy in self.strategies
-            for request in checked_requests(strategy, strategy.plan(sections, queries_per_doc))
-        ]
+        planned: list[tuple[str, QuestionRequest]] = []
+        for strategy in self.strategies:
+            given: Any = strategy.plan(sections, queries_per_doc)
+            for request in given if gives_items(given, str) else (given,):
+                if not isinstance(request, QuestionRequest):
+                    told = f"its plan has {shown(request)}; expected a list of QuestionRequest"
+                    raise ConfigError(f"{component_name(strategy)}: {told}")
+                planned.append((type(strategy).__name__, request))
         self._check_searchable([request for _, request in planned])
         return planned
 
