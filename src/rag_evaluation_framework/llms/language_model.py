@@ -218,7 +218,7 @@ class LanguageModel(Component):
         given: Any = form
         if not isinstance(given, type) or not issubclass(given, BaseModel) or given is BaseModel:
             raise ConfigError(
-                f"form={shown(given)}: expected a pydantic model, such as class Verdict(BaseModel): answer: str"
+                f"form={shown(form)}: expected a pydantic model, such as class Verdict(BaseModel): answer: str"
             )
         wanted: dict[str, Any] = {}
         if self.structure == "json_schema":

@@ -233,8 +233,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             given: Any = strategy.plan(sections, queries_per_doc)
             for request in given if gives_items(given, str) else (given,):
                 if not isinstance(request, QuestionRequest):
-                    told = f"its plan has {shown(request)}; expected a list of QuestionRequest"
-                    raise ConfigError(f"{component_name(strategy)}: {told}")
+                    name = component_name(strategy)
+                    raise ConfigError(f"{name}: its plan has {shown(request)}; expected a list of QuestionRequest")
                 planned.append((type(strategy).__name__, request))
         self._check_searchable([request for _, request in planned])
         return planned

@@ -46,17 +46,14 @@ def check_place(name: Any, root: str | Path) -> None:
     Raises:
         ConfigError: It cannot.
     """
-    wanted = None
     if not isinstance(name, str) or not name.strip() or Path(name).name != name or not name.strip("."):
-        wanted = "a name without '/', such as 'my-questions'"
-    elif not name.isprintable():
-        wanted = "characters that can be printed"
-    elif len(name.encode()) > _LONGEST:
-        wanted = f"at most {_LONGEST} bytes, as files are called so"
-    elif name.endswith(_ENDINGS):
-        wanted = f"a name without an ending: {Path(name).stem!r}"
-    if wanted is not None:
-        raise ConfigError(f"dataset_name={shown(name)}; expected {wanted}")
+        raise ConfigError(f"dataset_name={shown(name)}; expected a name without '/', such as 'my-questions'")
+    if not name.isprintable():
+        raise ConfigError(f"dataset_name={shown(name)}; expected characters that can be printed")
+    if len(name.encode()) > _LONGEST:
+        raise ConfigError(f"dataset_name={shown(name)}; expected at most {_LONGEST} bytes, as files are called so")
+    if name.endswith(_ENDINGS):
+        raise ConfigError(f"dataset_name={shown(name)}; expected a name without an ending: {Path(name).stem!r}")
     check_root(Path(root), DATASETS)
     taken = next((path for ending in _ENDINGS if (path := Path(root) / DATASETS / f"{name}{ending}").is_dir()), None)
     if taken is not None:
