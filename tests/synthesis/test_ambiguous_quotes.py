@@ -30,7 +30,7 @@ def model(numbers, quotes=(QUOTE,), seen=None):
         def __call__(self, request):
             text = request.messages[-1][1]
             if "Number of questions" in text:
-                return {"questions": [QUESTION]}
+                return {"questions": [{"question": QUESTION}]}
             return super().__call__(request) if "<excerpt" in text else {"quotes": [*quotes]}
 
     return Model(numbers=choose)

@@ -37,7 +37,7 @@ from rag_evaluation_framework.synthesis.forms import (
     Quotes,
     Verdict,
 )
-from rag_evaluation_framework.synthesis.generator import Steps
+from rag_evaluation_framework.synthesis.generation import Steps
 from rag_evaluation_framework.synthesis.token_level import TokenLabeller
 from support.scripted_llm import CHUNK, PASSAGE, ScriptedModel
 

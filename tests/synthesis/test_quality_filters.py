@@ -39,7 +39,8 @@ class Asking(ScriptedModel):
 
     def __init__(self, *questions):
         def write(answer, request):
-            return {"questions": list(questions) if SENTENCES[0] in request.prompt else []}
+            asked = questions if SENTENCES[0] in request.prompt else ()
+            return {"questions": [{"question": each} for each in asked]}
 
         super().__init__(questions=write)
 

@@ -41,7 +41,7 @@ def form_in(text: str, form: type[F]) -> F:
         ValueError: There is none.
     """
     invalid: ValidationError | None = None
-    for value in json_values(text):
+    for value in reversed([*_values(text)]):
         try:
             return form.model_validate(value)
         except ValidationError as error:
@@ -53,15 +53,11 @@ def form_in(text: str, form: type[F]) -> F:
     raise ValueError(f"{where}: {first['msg']}, in {shown(text)}; expected a {form.__name__}") from invalid
 
 
-def json_values(text: str) -> list[Any]:
-    """Return the objects and lists of a text, the last first, without those inside of others.
+def _values(text: str) -> Iterator[Any]:
+    """Yield the objects and lists of a text, without those inside of others.
 
     Where one breaks off the search goes on behind what was read of it: its parts are no answers.
     """
-    return [*_values(text)][::-1]
-
-
-def _values(text: str) -> Iterator[Any]:
     at = tried = 0
     while tried < _MOST_TRIED and (opening := _OPENING.search(text, at)):
         tried += 1
@@ -219,7 +215,11 @@ class LanguageModel(Component):
             ConfigError: The form is not a pydantic model.
             ProviderError: As of `text`; the answer has to hold JSON of this form, too.
         """
-        _check_form(form)
+        given: Any = form
+        if not isinstance(given, type) or not issubclass(given, BaseModel) or given is BaseModel:
+            raise ConfigError(
+                f"form={shown(form)}: expected a pydantic model, such as class Verdict(BaseModel): answer: str"
+            )
         wanted: dict[str, Any] = {}
         if self.structure == "json_schema":
             described = {"name": form.__name__, "schema": strict_schema(form), "strict": True}
@@ -249,27 +249,26 @@ class LanguageModel(Component):
         self, kept: KeptAnswers, key: str, send: Callable[[], Any], read: Callable[[str], T]
     ) -> Completion[T]:
         """Return the first kept answer that can be used; without one, ask as often as is left, and keep the answers."""
-        answered, calls = 0, self._calls
+        answered, calls, unusable = 0, self._calls, None
         for answer in kept.answers(key):
             answered += 1
             try:
                 return self._read(answer, read)
             except ValueError as error:
-                if answered > self.max_retries or isinstance(error, SameAgain):
-                    remedy = "" if isinstance(error, SameAgain) else f"; max_retries={answered} asks again"
-                    times = f"{answered} time{'s' * (answered != 1)}"
-                    unusable = InvalidAnswer(
-                        f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(error)}; it was "
-                        f"asked {times}, and its answers are kept in cache/answers{remedy}",
-                        calls.provider.name,
-                        None,
-                        answered,
-                    )
-                    unusable.is_kept = True
-                    raise unusable from error
+                unusable = error
             except ProviderRefused as refused:
                 refused.is_kept = True
                 raise
+        if unusable is not None and (answered > self.max_retries or isinstance(unusable, SameAgain)):
+            remedy = "" if isinstance(unusable, SameAgain) else f"; max_retries={answered} asks again"
+            times = f"{answered} time{'s' * (answered != 1)}"
+            told = (
+                f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(unusable)}; it was "
+                f"asked {times}, and its answers are kept in cache/answers{remedy}"
+            )
+            invalid = InvalidAnswer(told, calls.provider.name, None, answered)
+            invalid.is_kept = True
+            raise invalid from unusable
         attempts = answered + 1  # the number of the next
         is_last_kept = False
 
@@ -320,18 +319,6 @@ class LanguageModel(Component):
         if isinstance(client, AnthropicClient):
             return ProviderCalls(ANTHROPIC, self.model, client.address, self.max_retries, prices)
         return ProviderCalls(OPENAI, self.model, address_of(client) or OPENAI.url, self.max_retries, prices)
-
-
-def _check_form(given: object) -> None:
-    """Raise ConfigError if a form is not a pydantic model of its own."""
-    if not _is_form(given):
-        raise ConfigError(
-            f"form={shown(given)}: expected a pydantic model, such as class Verdict(BaseModel): answer: str"
-        )
-
-
-def _is_form(given: object) -> bool:
-    return isinstance(given, type) and issubclass(given, BaseModel) and given is not BaseModel
 
 
 def _checked_messages(given: Any) -> list[dict[str, str]]:

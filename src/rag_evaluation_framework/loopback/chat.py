@@ -63,8 +63,10 @@ ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 """The schema of JSON that may be any object."""
 
 _QUESTION = "question"  # what is called so is no quote, as a question in the words of its answer would be no test
+_CHUNK_IDS = "chunk_ids"  # what is called so names the chunk that the sentences are from
 _MOST_WORDS = 3
 _BLOCK = re.compile(r"<([\w-]+)[^>\n]*>\n(.*?)\n</\1>", re.DOTALL)
+_CHUNK = re.compile(r"^\[(\S+)\]: '(.*?)'$", re.DOTALL | re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n]{12,}[.!?]")
 
 
@@ -138,11 +140,13 @@ class ChatScript:
 def _quoted(request: ChatRequest) -> Reply:
     """Return sentences of the longest paragraph of the last message, in the form that is asked for.
 
-    If there is text between marks, `<passage>` and `</passage>`, it is a paragraph of that.
+    If there is text between marks, `<passage>` and `</passage>`, it is a paragraph of that; of chunks behind their ids,
+    `[id]: 'text'`, it is one of these.
     """
     text = request.messages[-1][1] if request.messages else ""
     text = "\n\n".join(block[2] for block in _BLOCK.finditer(text)) or text
-    longest = max(text.split("\n\n"), key=len)
+    chunks: list[tuple[str, str]] = _CHUNK.findall(text) or [("", paragraph) for paragraph in text.split("\n\n")]
+    chunk_id, longest = max(chunks, key=lambda chunk: len(chunk[1]))
     found: list[str] = _SENTENCE.findall(longest)
     sentences = [sentence.strip() for sentence in found] or [longest.strip() or "Nothing was asked."]
     if request.schema is None:
@@ -150,19 +154,19 @@ def _quoted(request: ChatRequest) -> Reply:
     if request.schema == ANY_OBJECT:
         return {"quote": sentences[0]}
     supply = iter(sentences * 50)
-    return cast("Reply", _made(request.schema, request.schema, supply))
+    return cast("Reply", _made(request.schema, request.schema, supply, chunk_id))
 
 
-def _made(schema: Mapping[str, Any], root: Mapping[str, Any], supply: Iterator[str]) -> Any:
+def _made(schema: Mapping[str, Any], root: Mapping[str, Any], supply: Iterator[str], chunk_id: str) -> Any:
     """Return a value that keeps a schema: its texts are sentences, its lists have as few items as they may, or one.
 
-    A text that is called `question` asks about a sentence.
+    A text that is called `question` asks about a sentence; a list that is called `chunk_ids` has the id of the chunk.
     """
     if (reference := schema.get("$ref")) is not None:
-        return _made(root["$defs"][str(reference).rpartition("/")[2]], root, supply)
+        return _made(root["$defs"][str(reference).rpartition("/")[2]], root, supply, chunk_id)
     for key in ("anyOf", "oneOf", "allOf"):
         if key in schema:
-            return _made(schema[key][0], root, supply)
+            return _made(schema[key][0], root, supply, chunk_id)
     if "enum" in schema:
         return schema["enum"][0]
     if "const" in schema:
@@ -171,10 +175,12 @@ def _made(schema: Mapping[str, Any], root: Mapping[str, Any], supply: Iterator[s
     if is_list(kind):
         kind = kind[0]
     if kind == "object":
-        made = {name: _made(part, root, supply) for name, part in schema.get("properties", {}).items()}
+        made = {name: _made(part, root, supply, chunk_id) for name, part in schema.get("properties", {}).items()}
+        if chunk_id and _CHUNK_IDS in made:
+            made[_CHUNK_IDS] = [chunk_id]
         return {name: _asking(value) if name == _QUESTION else value for name, value in made.items()}
     if kind == "array":
-        return [_made(schema.get("items", {}), root, supply) for _ in range(schema.get("minItems", 1))]
+        return [_made(schema.get("items", {}), root, supply, chunk_id) for _ in range(schema.get("minItems", 1))]
     plain = {"integer": schema.get("minimum", 1), "number": schema.get("minimum", 0.5), "boolean": True, "null": None}
     return plain[kind] if kind in plain else next(supply)
 

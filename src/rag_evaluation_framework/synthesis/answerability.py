@@ -15,10 +15,10 @@ from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
-from rag_evaluation_framework.synthesis.asking import Asker, Form
+from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, Stage, rejected
 from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Range, tokens_of
-from rag_evaluation_framework.synthesis.forms import Numbers, Verdict, load_prompt, marked, read_numbers, read_verdict
+from rag_evaluation_framework.synthesis.forms import Numbers, Verdict, load_prompt, marked
 from rag_evaluation_framework.synthesis.sections import Headings
 from rag_evaluation_framework.text.terms import words
 
@@ -39,7 +39,7 @@ def answerable(candidates: Sequence[Candidate[U]], asker: Asker, rejections: lis
     """
     asked = [checking(each.question, each.evidence) for each in candidates]
     kept: list[Candidate[U]] = []
-    for candidate, verdict in zip(candidates, judged(asked, asker, "Checking"), strict=True):
+    for candidate, verdict in zip(candidates, asker.ask(Verdict, asked, "Checking"), strict=True):
         if isinstance(verdict, ProviderError):
             rejections.append(rejected(candidate, "kept", UNCHECKED, str(verdict)))
         elif verdict.answer == "yes":
@@ -49,11 +49,6 @@ def answerable(candidates: Sequence[Candidate[U]], asker: Asker, rejections: lis
             told = f"{told}; left open: {verdict.missing}" if verdict.missing.strip() else told
             rejections.append(rejected(candidate, "kept", REASONS[verdict.answer], told))
     return kept
-
-
-def judged(asked: Sequence[Any], asker: Asker, shown_as: str) -> list[Verdict | ProviderError]:
-    """Return whether excerpts answer questions, for the messages of each call; or why that is not known."""
-    return asker.ask(Form(Verdict, read_verdict), asked, shown_as)
 
 
 def checking(question: str, evidence: Sequence[Evidence]) -> list[dict[str, str]]:
@@ -72,12 +67,10 @@ PLACES = "places"
 
 ONE_IS_ENOUGH = "answered by one part alone"
 
-_FORM = Form(Numbers, read_numbers)
-
 
 def chosen(asked: Sequence[Any], asker: Asker, shown_as: str) -> list[list[int] | ProviderError]:
     """Return the numbers that a model names in answer to each request, from 1; or why there are none."""
-    answers = asker.ask(_FORM, asked, shown_as)
+    answers = asker.ask(Numbers, asked, shown_as)
     return [each if isinstance(each, ProviderError) else each.numbers for each in answers]
 
 
@@ -100,7 +93,10 @@ def needing_all_parts(
         asker: Asks the model.
         rejections: Where rejections are put.
     """
-    parts = [[_together(part) for part in each.parts] for each in candidates]
+    parts = [
+        [replace(part[0], text="\n\n".join(each.text for each in part)) for part in candidate.parts]
+        for candidate in candidates
+    ]
     asked = [number for number, own in enumerate(parts) if len(own) > 1]
     messages = [choosing(ALONE, candidates[number].question, parts[number]) for number in asked]
     answers = dict(zip(asked, chosen(messages, asker, "Checking parts"), strict=True))
@@ -114,10 +110,6 @@ def needing_all_parts(
         else:
             kept.append(candidate)
     return kept
-
-
-def _together(part: Sequence[Evidence]) -> Evidence:
-    return replace(part[0], text="\n\n".join(each.text for each in part))
 
 
 # Questions without an answer: two retrievers look for one, and the second call judges what they find.
@@ -193,7 +185,7 @@ def unanswered(
     for turn in range(max(map(len, waiting), default=0)):
         open_ones = [number for number, groups in enumerate(waiting) if number not in refuted and turn < len(groups)]
         asked = [checking(candidates[number].question, waiting[number][turn]) for number in open_ones]
-        verdicts = judged(asked, asker, "Looking for answers")
+        verdicts = asker.ask(Verdict, asked, "Looking for answers")
         for number, verdict in zip(open_ones, verdicts, strict=True):
             candidate = candidates[number]
             if isinstance(verdict, ProviderError):

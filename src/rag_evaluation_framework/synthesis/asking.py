@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -91,19 +91,6 @@ F = TypeVar("F", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class Form(Generic[F]):
-    """What a model fills in, and how its answer is read.
-
-    Attributes:
-        kind: The form.
-        read: Reads the text of an answer; raises ValueError if it cannot be used.
-    """
-
-    kind: type[F]
-    read: Callable[[str], F]
-
-
-@dataclass(frozen=True)
 class Asker:
     """Asks a model, some requests at a time.
 
@@ -117,13 +104,16 @@ class Asker:
     at_once: int
     failures: list[tuple[str, ProviderError]] = field(default_factory=list[tuple[str, ProviderError]], init=False)
 
-    def ask(self, form: Form[F], asked: Sequence[Any], shown_as: str) -> list[F | ProviderError]:
+    def ask(
+        self, form: type[F], asked: Sequence[Any], shown_as: str, read: Callable[[str], F] | None = None
+    ) -> list[F | ProviderError]:
         """Return the answer to each request, in their order, or why there is none.
 
         Args:
             form: What each is asked to fill in.
             asked: The messages of each request.
             shown_as: What people are told that is done.
+            read: Reads the text of an answer, as of `LanguageModel.form`.
 
         Raises:
             ProviderError: No other request would be answered: nothing else is asked, and what is under way is kept.
@@ -135,7 +125,7 @@ class Asker:
             if self.model.kept is not None and self.model.kept.problem is not None:
                 raise ConfigError(f"{self.model.kept.problem}; nothing else was asked, as it would be paid for again")
             try:
-                answer = self.model.form(messages, form.kind, form.read).value
+                answer = self.model.form(messages, form, read).value
             except ProviderError as error:
                 if patience.is_over(error):
                     raise self._stopped(error) from error

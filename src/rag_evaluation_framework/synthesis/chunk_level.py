@@ -18,7 +18,7 @@ from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.indexing import chunk_corpus
-from rag_evaluation_framework.synthesis.asking import Asker, Form
+from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Messages, Range, named
 from rag_evaluation_framework.synthesis.forms import (
@@ -26,11 +26,10 @@ from rag_evaluation_framework.synthesis.forms import (
     CitedQuestions,
     load_prompt,
     marked,
-    read_cited_chunks,
     read_cited_questions,
 )
+from rag_evaluation_framework.synthesis.generation import ASKING, Labeller
 from rag_evaluation_framework.synthesis.generator import GeneratorOptions, SyntheticDataGenerator
-from rag_evaluation_framework.synthesis.labeller import Labeller, Written
 from rag_evaluation_framework.synthesis.sections import sections_of_chunks
 
 # Chunks as labels: the model names the chunks that answer a question, and code checks the names.
@@ -71,16 +70,9 @@ class ChunkLabeller(Labeller[ChunkId]):
         """Return chunks put together to sections, in their order."""
         return sections_of_chunks(self._chunks, self.section_size, self.headings)
 
-    def written(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[ChunkId]]:
+    def ask(self, requests: Sequence[QuestionRequest], asker: Asker) -> Sequence[CitedQuestions | ProviderError]:
         """Return the questions that are written about the chunks of each request, or why there are none."""
-        asked = [self.asking(request) for request in requests]
-        answers = asker.ask(Form(CitedQuestions, read_cited_questions), asked, "Asking for questions")
-        return [
-            answer
-            if isinstance(answer, ProviderError)
-            else [Candidate(each.question, request, cited=_canonical(each.chunk_ids)) for each in answer.questions]
-            for request, answer in zip(requests, answers, strict=True)
-        ]
+        return asker.ask(CitedQuestions, [self.asking(each) for each in requests], ASKING, read_cited_questions)
 
     def verified(self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]) -> list[_Candidate]:
         """Return the questions with the chunks that were shown; those that name none are rejected."""
@@ -95,14 +87,14 @@ class ChunkLabeller(Labeller[ChunkId]):
             for each in candidates
             if each.request.given
         ]
-        answers = iter(asker.ask(Form(CitedChunks, read_cited_chunks), asked, "Asking for chunks"))
+        answers = iter(asker.ask(CitedChunks, asked, "Asking for chunks"))
         found: list[_Candidate] = []
         for candidate in candidates:
             answer = next(answers) if candidate.request.given else None
             if isinstance(answer, ProviderError):
                 rejections.append(rejected(candidate, "verified", FAILED, str(answer)))
             else:
-                found.append(candidate if answer is None else replace(candidate, cited=_canonical(answer.chunk_ids)))
+                found.append(candidate if answer is None else replace(candidate, cited=tuple(answer.chunk_ids)))
         return found
 
     def _checked(self, candidate: _Candidate, rejections: list[Rejection]) -> _Candidate | None:
@@ -118,11 +110,8 @@ class ChunkLabeller(Labeller[ChunkId]):
             rejected(candidate, "verified", reason, chunk_id, questions=0)
             for reason, chunk_id in zip(reasons, failed, strict=True)
         ]
-        chunks = [shown[chunk_id] for chunk_id in known]
         return replace(
-            candidate,
-            answers=tuple(known),
-            evidence=tuple(map(self._evidence, chunks)),
+            candidate, answers=tuple(known), evidence=tuple(self._evidence(shown[chunk_id]) for chunk_id in known)
         )
 
     def _evidence(self, chunk: AnyChunk) -> Evidence:
@@ -157,10 +146,6 @@ class ChunkLabeller(Labeller[ChunkId]):
     def truth(self, query: Query, candidate: _Candidate) -> ChunkLevelGroundTruth:
         """Return the ground truth of a question."""
         return ChunkLevelGroundTruth(query, candidate.answers)
-
-
-def _canonical(ids: Sequence[str]) -> tuple[ChunkId, ...]:
-    return tuple(dict.fromkeys(map(canonical_chunk_id, ids)))
 
 
 def _by_id(sections: Sequence[Section]) -> dict[ChunkId, AnyChunk]:

@@ -2,8 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, TypedDict
 
@@ -36,33 +35,19 @@ from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.providers.usage import Prices
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT
-from rag_evaluation_framework.retrievers.indexing import chunk_corpus
-from rag_evaluation_framework.synthesis.answerability import ALONE, CHECK, DEPTH, checking, choosing, looking
 from rag_evaluation_framework.synthesis.asking import Asker, FailedRequests, failed_requests
 from rag_evaluation_framework.synthesis.candidates import Funnel, Rejection, question_metadata
-from rag_evaluation_framework.synthesis.estimate import (
-    NUMBERS,
-    VERDICT,
-    Calls,
-    Estimate,
-    FollowUp,
-    Range,
-    estimated,
-    excerpts_of,
-    marks_with,
-)
+from rag_evaluation_framework.synthesis.estimate import Calls, Estimate, estimated
+from rag_evaluation_framework.synthesis.filtering import QualityFilters
 from rag_evaluation_framework.synthesis.filters.copied_wording import COPIED_SHARE
 from rag_evaluation_framework.synthesis.filters.near_duplicates import DEDUP_THRESHOLD
 from rag_evaluation_framework.synthesis.filters.relevance import RELEVANCE_THRESHOLD
 from rag_evaluation_framework.synthesis.filters.thresholds import Threshold
-from rag_evaluation_framework.synthesis.forms import load_prompt
-from rag_evaluation_framework.synthesis.generation import Generation
-from rag_evaluation_framework.synthesis.labeller import WITHOUT_ANSWER, Labeller
-from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
+from rag_evaluation_framework.synthesis.generation import Generation, Labeller, Steps
 from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_place, digest_of, pushed, saved
-from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
+from rag_evaluation_framework.synthesis.strategies.documents import SimpleQuestions
 
-# What generators are given, checked: the model and the strategies.
+# What generators are given.
 
 DEFAULT_MODEL = "gpt-5-mini"
 
@@ -98,105 +83,6 @@ def language_model(owner: str, given: Any, model: str | None, root: str | Path) 
     if name is None and isinstance(given, AnthropicClient):
         raise ConfigError(f"{owner}: model=None; expected the name of one of Anthropic's models")
     return LanguageModel(given, name or DEFAULT_MODEL, kept=KeptAnswers(root))
-
-
-def check_filters(owner: str, embedder: Any, relevance: Any, dedup: Any, copied_share: Any) -> None:
-    """Check what filters are given; raise ConfigError if it cannot be used."""
-    if embedder is not None:
-        check_components(owner, embedder=(embedder, Embedder))
-    for name, threshold in (("relevance_threshold", relevance), ("dedup_threshold", dedup)):
-        Threshold.given(threshold, f"{owner}: {name}")
-    if copied_share is not None:
-        check_number(owner, "copied_share", copied_share, most=1)
-
-
-def checked_strategies(owner: str, given: Any) -> tuple[QuestionStrategy, ...]:
-    """Return the strategies of a generator.
-
-    Raises:
-        ConfigError: There is none, or something else among them.
-    """
-    strategies: tuple[Any, ...] = tuple(given) if gives_items(given, str) else ()
-    if not strategies:
-        raise ConfigError(f"{owner}: strategies={shown(given)}; expected a list, such as [SimpleQuestions()]")
-    for strategy in strategies:
-        check_components(owner, strategies=(strategy, QuestionStrategy))
-    return strategies
-
-
-def checked_requests(strategy: QuestionStrategy, given: Any) -> tuple[QuestionRequest, ...]:
-    """Return the requests that a strategy plans.
-
-    Raises:
-        ConfigError: They are something else.
-    """
-    requests: tuple[Any, ...] = tuple(given) if gives_items(given, str) else (given,)
-    for request in requests:
-        if not isinstance(request, QuestionRequest):
-            name = component_name(strategy)
-            raise ConfigError(f"{name}: its plan has {shown(request)}; expected a list of QuestionRequest")
-    return requests
-
-
-# What is asked of the model for the questions of a request, from the first call to the last.
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The steps of a generation.
-
-    Attributes:
-        labeller: What is done at the level.
-        check_answers: Whether answers are judged by a call of its own.
-    """
-
-    labeller: Labeller[Any]
-    check_answers: bool
-
-    def prompts(self, request: QuestionRequest) -> list[str]:
-        """Return the versions of all prompts that make a question of a request, in the order in which they are used."""
-        names = [] if request.given else [self.labeller.writes if request.has_answer else WITHOUT_ANSWER]
-        if request.has_answer:
-            names += self.labeller.prompts(request)
-        if self.check_answers:
-            names += [CHECK, ALONE] if needs_parts(request) else [CHECK]
-        return [*filter(None, [request.prompt_version]), *(load_prompt(name).version for name in names)]
-
-    def follow_ups(self, request: QuestionRequest) -> list[FollowUp]:
-        """Return what is asked for each question of a request, after it is written or given."""
-        mark = self._mark(request)
-        if not request.has_answer:
-            return [looking(self.most_found, self.labeller.section_size, mark)]
-        asked = self.labeller.verifying(request, mark)
-        if not self.check_answers:
-            return asked
-        excerpts = excerpts_of(request, self.labeller.names(request), mark)
-        asked.append(FollowUp(checking("", ()), excerpts, VERDICT))
-        if needs_parts(request):
-            asked.append(FollowUp(choosing(ALONE, "", ()), excerpts, NUMBERS))
-        return asked
-
-    @cached_property
-    def most_found(self) -> list[str]:
-        """The longest passages, as many as are judged for a question without an answer."""
-        return sorted(self.searched, key=len, reverse=True)[: 2 * DEPTH]
-
-    @cached_property
-    def searched(self) -> list[str]:
-        """The passages among which answers of questions without an answer are looked for."""
-        return [chunk.content for chunk in chunk_corpus(self.labeller.corpus, self.labeller.passages)]
-
-    def _mark(self, request: QuestionRequest) -> Range:
-        """Return how many tokens the marks around an excerpt have."""
-        headings = self.labeller.headings
-        doc_ids = request.doc_ids if request.has_answer else [document.id for document in self.labeller.corpus]
-        marks = (marks_with(doc_id, headings.longest(doc_id), "number") for doc_id in doc_ids)
-        return max(marks, key=lambda mark: mark.most)
-
-
-def needs_parts(request: QuestionRequest) -> bool:
-    """Return whether questions of a request have to be answered by several places or documents together."""
-    return max(request.least_places, request.least_documents) > 1
 
 
 # `SyntheticDataGenerator`: what both generators share, from the plan to the saved dataset.
@@ -266,10 +152,19 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         check_count(owner, "section_size", section_size)
         check_count(owner, "max_concurrency", max_concurrency)
         check_truth(owner, "check_answers", check_answers)
-        check_filters(owner, embedder, relevance_threshold, dedup_threshold, copied_share)
+        if embedder is not None:
+            check_components(owner, embedder=(embedder, Embedder))
+        for name, threshold in (("relevance_threshold", relevance_threshold), ("dedup_threshold", dedup_threshold)):
+            Threshold.given(threshold, f"{owner}: {name}")
+        if copied_share is not None:
+            check_number(owner, "copied_share", copied_share, most=1)
+        self.strategies: tuple[QuestionStrategy, ...] = tuple(strategies) if gives_items(strategies, str) else ()
+        if not self.strategies:
+            raise ConfigError(f"{owner}: strategies={shown(strategies)}; expected a list, such as [SimpleQuestions()]")
+        for strategy in self.strategies:
+            check_components(owner, strategies=(strategy, QuestionStrategy))
         self.corpus = checked_corpus(corpus)
         self.llm = language_model(owner, llm_client, model, root)
-        self.strategies = checked_strategies(owner, strategies)
         self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
         self.root = root
         self._filters = QualityFilters(self.corpus, embedder, relevance_threshold, dedup_threshold, copied_share, root)
@@ -333,11 +228,14 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """
         check_count(type(self).__name__, "queries_per_doc", queries_per_doc)
         sections = self._labeller.sections()
-        planned = [
-            (type(strategy).__name__, request)
-            for strategy in self.strategies
-            for request in checked_requests(strategy, strategy.plan(sections, queries_per_doc))
-        ]
+        planned: list[tuple[str, QuestionRequest]] = []
+        for strategy in self.strategies:
+            given: Any = strategy.plan(sections, queries_per_doc)
+            for request in given if gives_items(given, str) else (given,):
+                if not isinstance(request, QuestionRequest):
+                    name = component_name(strategy)
+                    raise ConfigError(f"{name}: its plan has {shown(request)}; expected a list of QuestionRequest")
+                planned.append((type(strategy).__name__, request))
         self._check_searchable([request for _, request in planned])
         return planned
 

@@ -31,18 +31,6 @@ _MOST = 1000
 _LONGEST = 200  # of the 255 that most file systems have, beside endings, numbers and what is put before
 
 
-def check_dataset_name(name: Any) -> None:
-    """Check that a dataset can be called so, here and in LangSmith; raise ConfigError otherwise."""
-    if not isinstance(name, str) or not name.strip() or Path(name).name != name or not name.strip("."):
-        raise ConfigError(f"dataset_name={shown(name)}; expected a name without '/', such as 'my-questions'")
-    if not name.isprintable():
-        raise ConfigError(f"dataset_name={shown(name)}; expected characters that can be printed")
-    if len(name.encode()) > _LONGEST:
-        raise ConfigError(f"dataset_name={shown(name)}; expected at most {_LONGEST} bytes, as files are called so")
-    if name.endswith(_ENDINGS):
-        raise ConfigError(f"dataset_name={shown(name)}; expected a name without an ending: {Path(name).stem!r}")
-
-
 def digest_of(planned: Sequence[tuple[str, QuestionRequest]]) -> str:
     """Return a digest of what is asked for, and of what is shown: the questions of users are in no other record."""
     told = [
@@ -52,13 +40,20 @@ def digest_of(planned: Sequence[tuple[str, QuestionRequest]]) -> str:
     return content_digest(json.dumps(told))
 
 
-def check_place(name: str, root: str | Path) -> None:
-    """Check that a dataset can be saved in the local store: better before it is paid for than after.
+def check_place(name: Any, root: str | Path) -> None:
+    """Check that a dataset can be saved by a name, here and in LangSmith: better before it is paid for than after.
 
     Raises:
         ConfigError: It cannot.
     """
-    check_dataset_name(name)
+    if not isinstance(name, str) or not name.strip() or Path(name).name != name or not name.strip("."):
+        raise ConfigError(f"dataset_name={shown(name)}; expected a name without '/', such as 'my-questions'")
+    if not name.isprintable():
+        raise ConfigError(f"dataset_name={shown(name)}; expected characters that can be printed")
+    if len(name.encode()) > _LONGEST:
+        raise ConfigError(f"dataset_name={shown(name)}; expected at most {_LONGEST} bytes, as files are called so")
+    if name.endswith(_ENDINGS):
+        raise ConfigError(f"dataset_name={shown(name)}; expected a name without an ending: {Path(name).stem!r}")
     check_root(Path(root), DATASETS)
     taken = next((path for ending in _ENDINGS if (path := Path(root) / DATASETS / f"{name}{ending}").is_dir()), None)
     if taken is not None:

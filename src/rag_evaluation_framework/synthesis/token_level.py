@@ -14,12 +14,12 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.synthesis.answerability import PLACES, choosing, chosen, quoted_plausibly
-from rag_evaluation_framework.synthesis.asking import Asker, Form
+from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import NUMBERS, FollowUp, Messages, Range, quoted
-from rag_evaluation_framework.synthesis.forms import Quotes, load_prompt, read_quotes
+from rag_evaluation_framework.synthesis.forms import AskedQuestions, Quotes, load_prompt
+from rag_evaluation_framework.synthesis.generation import ASKING, Labeller, asking, passages
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
-from rag_evaluation_framework.synthesis.labeller import Labeller, Written, asking, passages, questions
 from rag_evaluation_framework.synthesis.quoting import (
     AROUND,
     MOST_PLACES,
@@ -62,21 +62,23 @@ class TokenLabeller(Labeller[CharacterSpan]):
         """Return all documents in parts of whole paragraphs."""
         return sections_of(self.corpus, self.section_size, self.headings)
 
-    def written(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[Written[CharacterSpan]]:
+    def ask(self, requests: Sequence[QuestionRequest], asker: Asker) -> Sequence[AskedQuestions | ProviderError]:
         """Return the questions that are written about the passages of each request, or why there are none."""
-        return questions(self.writes, requests, asker)
+        return asker.ask(AskedQuestions, [self.asking(each) for each in requests], ASKING)
 
     def verified(self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]) -> list[_Candidate]:
         """Return the questions with the places of their quotes; those of which no quote is found are rejected."""
         asked = [_quoting(each.question, each.request) for each in candidates]
-        answers = asker.ask(Form(Quotes, read_quotes), asked, "Asking for quotes")
+        answers = asker.ask(Quotes, asked, "Asking for quotes")
         labelled: list[tuple[_Candidate, list[Label | Ambiguous | Unverified]]] = []
         for candidate, answer in zip(candidates, answers, strict=True):
             if isinstance(answer, ProviderError):
                 rejections.append(rejected(candidate, "verified", FAILED, str(answer)))
                 continue
             sections = candidate.request.sections
-            quotes = [self._verifier.verified(each, sections) for each in dict.fromkeys(answer.quotes)]
+            quotes = [
+                self._verifier.verified(each, sections) for each in dict.fromkeys(filter(str.strip, answer.quotes))
+            ]
             labelled.append((candidate, _few_ambiguous(quotes)))
         meant = _resolved([(each.question, label) for each, labels in labelled for label in labels], asker)
         found = [

@@ -107,12 +107,13 @@ def reject_near_duplicates(
     worded: dict[str, int] = {}
     found: list[Rejection | None] = []
     for number, question in enumerate(questions):
-        like, figure = _most_alike(asked[[number]], held[: len(kept)], kept)
+        alike = cosines(asked[[number]], held[: len(kept)])[0]
         same = worded.get(wording_key(question))
-        if same is not None:
-            like, figure = same, 1.0
+        like, figure, why = same, 1.0, "the same wording as"
+        if same is None and kept:
+            like, figure = kept[int(np.argmax(alike))], float(alike.max())
+            why = f"a cosine of {figure:.2f} with"
         if like is not None and (same is not None or figure > threshold.figure):
-            why = "the same wording as" if same is not None else f"a cosine of {figure:.2f} with"
             told = f"it has {why} question {like + 1}, {one_line(shown(questions[like]))}"
             found.append(Rejection("near duplicate", figure, threshold.figure, told, like))
             continue
@@ -121,15 +122,6 @@ def reject_near_duplicates(
         worded[wording_key(question)] = number
         found.append(None)
     return tuple(found)
-
-
-def _most_alike(one: Directions, held: Directions, kept: list[int]) -> tuple[int | None, float]:
-    """Return which question that is kept is most alike, the first of several, and its cosine; None if none is kept."""
-    if not kept:
-        return None, 0.0
-    row = cosines(one, held)[0]
-    best = int(np.argmax(row))
-    return kept[best], float(row[best])
 
 
 def _nearest_other(number: int, asked: Directions, differ: Callable[[int, int], bool]) -> float | None:

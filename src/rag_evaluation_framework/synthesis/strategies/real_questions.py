@@ -78,7 +78,7 @@ class RealQuestions(QuestionStrategy):
         asked: dict[DocumentId, list[QuestionRequest]] = {}
         if self.verbatim:
             asked = self._asked(sections)
-            _note_unasked(len(self.questions), [len(own) for own in asked.values()], queries_per_doc)
+            self._note_unasked([len(own) for own in asked.values()], queries_per_doc)
         requests: list[QuestionRequest] = []
         for document in by_document(sections):
             own = asked.get(document[0].doc_id, [])[:queries_per_doc]
@@ -103,17 +103,16 @@ class RealQuestions(QuestionStrategy):
                 found.setdefault(shown[0].doc_id, []).append(request)
         return found
 
+    def _note_unasked(self, found: Sequence[int], most: int) -> None:
+        """Note how many questions of users are not asked.
 
-def _note_unasked(count: int, found: Sequence[int], most: int) -> None:
-    """Note how many questions of users are not asked.
-
-    Args:
-        count: How many questions there are.
-        found: For how many of them a section of each document is found.
-        most: How many of these are asked for each document.
-    """
-    unknown, beyond = count - sum(found), sum(max(own - most, 0) for own in found)
-    if beyond:
-        note(f"{beyond} of {count} questions of users are not asked, as queries_per_doc={most}; raise it to ask more")
-    if unknown:
-        note(f"{unknown} of {count} questions of users are not asked: BM25 finds none of their words in a document")
+        Args:
+            found: For how many of them a section of each document is found.
+            most: How many of these are asked for each document.
+        """
+        count, beyond = len(self.questions), sum(max(own - most, 0) for own in found)
+        told = f"of {count} questions of users are not asked"
+        if beyond:
+            note(f"{beyond} {told}, as queries_per_doc={most}; raise it to ask more")
+        if unknown := count - sum(found):
+            note(f"{unknown} {told}: BM25 finds none of their words in a document")
