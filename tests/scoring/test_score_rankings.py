@@ -839,3 +839,8 @@ def test_questions_of_different_forms_score_as_each_by_itself(rankings):
 def test_a_value_that_is_wrong_is_told_as_it_was_given_also_of_chunks():
     with pytest.raises(DatasetError, match="question 'b': the score of 'pa_chunk_1' is the float nan"):
         score_rankings({"a": ["chunk_1"], "b": ["chunk_1"]}, {"a": {}, "b": {"pa_chunk_1": nan}})
+
+
+def test_pairs_of_id_and_gain_are_refused_also_beside_a_mapping():
+    with pytest.raises(DatasetError, match=r"question 'b': the ground truth holds \('x', 1\.0\); expected ids, or a"):
+        score_rankings({"a": {"x": 1.0}, "b": [("x", 1.0)]}, {"a": ["x"], "b": ["x"]}, ["recall"])
