@@ -16,13 +16,13 @@ from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.metrics.chunk import ChunkMetric
 from rag_evaluation_framework.metrics.rank import RankMetric
-from rag_evaluation_framework.scoring.rank_checks import check_ids
+from rag_evaluation_framework.scoring.rank_checks import check_ids, check_mappings
 from rag_evaluation_framework.scoring.rank_mappings import (
     IdRankings,
     Truth,
-    check_rank_mappings,
     read_rank_mappings,
     read_units,
+    with_plain_chunk_ids,
 )
 from rag_evaluation_framework.scoring.score_names import DEFAULT_RANK_SCORES, IdScore, Score, parse_rank_scores
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, tabulate
@@ -173,13 +173,22 @@ def score_rankings(
             number, a score is not a number, one chunk has two gains, or some ids are numbers and others texts.
     """
     chosen = parse_rank_scores(metrics)
-    check_rank_mappings(ground_truth, rankings)
+    check_mappings(ground_truth, rankings, "ids")
     truth: Any = ground_truth  # read more than once by metrics of one's own, and where chunks are found
     if any(hasattr(kind, "__next__") for kind in set(map(type, truth.values()))):
         truth = dict(zip(truth, kept(truth.values(), "ground_truth"), strict=True))
-    judged, counts, of_chunks = read_rank_mappings(truth, rankings)
+    given: tuple[Any, Any] = truth, rankings
+    judged, missing, irregular, of_chunks = read_rank_mappings(*given)
+    if of_chunks:
+        given = with_plain_chunk_ids(*given)
+        judged, _, irregular, _ = read_rank_mappings(*given)
     check_ids(truth, rankings, judged)
-    return _scored(tuple(truth), judged, chosen, counts, partial(read_units, truth, rankings, of_chunks=of_chunks))
+    counts = {
+        "queries_not_ranked": missing,
+        "queries_not_judged": len(rankings) - (len(ground_truth) - missing),
+        "ties_or_duplicates": irregular,
+    }
+    return _scored(tuple(truth), judged, chosen, counts, partial(read_units, *given))
 
 
 def score_ranking_arrays(

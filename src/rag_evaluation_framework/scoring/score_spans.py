@@ -15,14 +15,14 @@ from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
 from rag_evaluation_framework.judging.stretches import SpanColumns
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from rag_evaluation_framework.metrics.span import SpanMetric
 from rag_evaluation_framework.metrics.token_set import TokenSetMetric
-from rag_evaluation_framework.scoring.rank_checks import check_mapping, note_no_match
+from rag_evaluation_framework.scoring.rank_checks import check_mappings, note_no_match
 from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, Score, SpanScore, parse_span_scores
 from rag_evaluation_framework.scoring.span_mappings import (
     SpanLike,
@@ -76,10 +76,7 @@ def score_spans(
     """
     chosen = parse_span_scores(metrics)
     _check_chunks(chosen, chunks)
-    check_mapping("ground_truth", ground_truth, "relevant spans")
-    check_mapping("rankings", rankings, "ranked spans")
-    if not ground_truth:
-        raise DatasetError("the ground truth is empty: there is no question to score")
+    check_mappings(ground_truth, rankings, "spans")
     documents = Numbering()
     queries: tuple[str, ...] = tuple(ground_truth)
     found = cast("Mapping[str, Iterable[SpanLike]]", rankings)

@@ -17,7 +17,7 @@ from rag_evaluation_framework.data.ids import DocumentId, QueryId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.span_truth import SpanTruth
+from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth
 from rag_evaluation_framework.judging.stretches import SpanColumns, leads
 from rag_evaluation_framework.scoring.rank_checks import short
 
@@ -37,14 +37,16 @@ LAST_OFFSET = 2**40
 """The largest offset: no text is longer, and larger numbers could not be summed exactly."""
 
 _Row: TypeAlias = tuple[DocumentId, int, int]
-_Columns: TypeAlias = tuple[list[str], Integers, Integers]
+_Columns: TypeAlias = tuple[Sequence[str], Integers, Integers]
 
 _EXPECTED = "a CharacterSpan, (doc_id, start, end), or a mapping with doc_id, start and end"
-_Readers: TypeAlias = tuple[Callable[[Any], Any], ...]
-
-_FROM_SPAN: _Readers = tuple(map(attrgetter, ("doc_id", "start", "end")))
-_FROM_MAPPING: _Readers = tuple(map(itemgetter, ("doc_id", "start", "end")))
-_FROM_ROW: _Readers = tuple(map(itemgetter, range(3)))
+_FROM_ROW = tuple(map(itemgetter, range(3)))
+_READERS: dict[type, tuple[Callable[[Any], Any], ...]] = {
+    CharacterSpan: tuple(map(attrgetter, ("doc_id", "start", "end"))),
+    dict: tuple(map(itemgetter, ("doc_id", "start", "end"))),
+    tuple: _FROM_ROW,
+    list: _FROM_ROW,
+}
 
 
 def read_spans(owners: Sequence[str], given: Sequence[object], documents: Numbering, *, ranked: bool) -> SpanColumns:
@@ -142,27 +144,21 @@ def _listed(owner: str, spans: Any, *, ranked: bool) -> list[Any]:
 
 def _quickly(spans: list[Any]) -> _Columns | None:
     """Return the columns of spans that are all of one form and all valid, or None."""
-    kinds = set(map(type, spans))
-    if kinds == {CharacterSpan}:
-        readers = _FROM_SPAN
-    elif kinds == {dict}:
-        readers = _FROM_MAPPING
-    elif kinds in ({tuple}, {list}) and set(map(len, spans)) == {3}:
-        readers = _FROM_ROW
-    else:
-        return None
     try:
-        names, starts, ends = (list(map(reader, spans)) for reader in readers)
+        (kind,) = set(map(type, spans))
+        names, starts, ends = (list(map(read, spans)) for read in _READERS[kind])
         if {*map(type, starts), *map(type, ends)} != {int} or set(map(type, names)) != {str}:
             return None
+        if _READERS[kind] is _FROM_ROW and set(map(len, spans)) != {3}:
+            return None
         columns = _columns(names, starts, ends)
-    except (KeyError, OverflowError):
+    except (LookupError, ValueError, OverflowError):
         return None
     _, start, end = columns
     return columns if start.min() >= 0 and end.max() <= LAST_OFFSET and (start <= end).all() else None
 
 
-def _columns(names: list[str], starts: list[int], ends: list[int]) -> _Columns:
+def _columns(names: Sequence[str], starts: Sequence[int], ends: Sequence[int]) -> _Columns:
     count = len(names)
     return names, np.fromiter(starts, dtype=np.int64, count=count), np.fromiter(ends, dtype=np.int64, count=count)
 
@@ -181,8 +177,11 @@ def _row(owner: str, span: Any) -> _Row:
         raise DatasetError(
             f"{owner} holds {short(span)}; expected the document's id as a text, got {shown(document, 60)}"
         )
-    first, last = _offset(start), _offset(end)
-    if first is None or last is None or not 0 <= first <= last <= LAST_OFFSET:
+    try:
+        first, last = ((-1 if isinstance(offset, bool | np.bool_) else index(offset)) for offset in (start, end))
+    except TypeError:
+        first = last = -1
+    if not 0 <= first <= last <= LAST_OFFSET:
         raise DatasetError(
             f"{owner} holds {short(span)}; expected whole numbers of characters, 0 <= start <= end <= 2^40, got "
             f"start {shown(start, 60)}, end {shown(end, 60)}"
@@ -198,15 +197,6 @@ def _parts(span: Any) -> tuple[Any, ...]:
         keys = ("doc_id" if "doc_id" in named else "docId", "start", "end")
         return tuple(named[key] for key in keys if key in named)
     return tuple(cast("Sequence[Any]", span)) if isinstance(span, list | tuple) else ()
-
-
-def _offset(value: Any) -> int | None:
-    if isinstance(value, bool | np.bool_):
-        return None
-    try:
-        return index(value)
-    except TypeError:
-        return None
 
 
 # Reading rankings of spans from arrays of integers.
@@ -306,23 +296,14 @@ def _has_places(given: ArrayLike) -> bool:
 def _check_copies(name: str, rows: Integers, spans: SpanColumns, answer: Integers) -> None:
     """Refuse copies whose parts have not the lengths of those of their originals."""
     place, wording = rows[:, 5], rows[:, 6]
-    if (place == wording).all():
-        return
-    width = int(place.max()) + 1
-    keys, first, counts = np.unique(answer * width + place, return_index=True, return_counts=True)
-    own = np.searchsorted(keys, answer * width + place)
-    other = np.minimum(np.searchsorted(keys, answer * width + wording), len(keys) - 1)
-    is_first = wording[first[other]] == place[first[other]]  # no copy of a copy
-    same = (keys[other] == answer * width + wording) & (counts[other] == counts[own]) & is_first
-    twin = np.where(same, first[other] - first[own], 0) + np.arange(len(rows))
+    original = SpanPlaces.of(spans, answer, place, wording).original
+    twin = np.minimum(original, len(rows) - 1)
     length = spans.end - spans.start
-    wrong = ~same | (length[twin] != length)
-    _refuse_rows(
-        name,
-        rows,
-        wrong,
-        "as wording the first place with the same text, of as many spans with the same lengths",
-    )
+    is_last = np.append((leads(answer) | leads(place))[1:], True)
+    same = (answer[twin] == answer) & (place[twin] == wording) & (wording[twin] == wording)  # no copy of a copy
+    same &= (length[twin] == length) & (is_last[twin] == is_last)
+    expected = "as wording the first place with the same text, of as many spans with the same lengths"
+    _refuse_rows(name, rows, ~same, expected)
 
 
 def read_chunk_array(name: str, given: ArrayLike) -> SpanColumns:
