@@ -12,8 +12,7 @@ import pytest
 PACKAGE = "rag_evaluation_framework"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 FLOORS = (
-    {"_outside"},  # also what errors say is from outside, so it lies beneath them
-    {"_support", "errors"},
+    {"base"},  # with `errors`: what they say is made safe to show there, and everything there raises them
     {"data"},
     {"types", "contracts", "statistics"},
     {"text", "markups", "judging", "registry", "providers"},
@@ -28,7 +27,7 @@ FLOORS = (
     {"cli", "__main__"},
     {"testing"},  # for people who write components: it may import everything below the command line
 )
-LOOSE = {"__init__", "_outside", "__main__", "errors", "types"}
+LOOSE = {"__init__", "__main__", "errors", "types"}
 DOORS = {  # what reaches upwards: imported for type checkers only, if at all; the registry loads it, by a string
     ("results.result", "analysis.comparison"),  # result.compare
     ("results.result", "attribution.explaining"),  # result.explain
@@ -48,13 +47,13 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
 }
 LOADERS = {
     "registry.loading",
-    "_support.optional",
+    "base.optional",
 }  # what imports modules by strings
 LATE = {
     ("cli.main", "cli.program"),  # loaded when interrupts are answered already
     ("testing.pytest_plugin", "testing.gate_items"),  # loaded when pytest is asked for gates
 }
-TOGETHER = {("_support", "errors"), ("__main__", "cli")}  # everyone raises errors; `python -m` is the command
+TOGETHER = {("__main__", "cli")}  # `python -m` is the command
 WHOLE_PACKAGE = "(the root)"
 MAY_IMPORT_THE_ROOT = {"cli", "testing"}
 
@@ -80,8 +79,9 @@ TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MOD
 
 
 def room(module):
-    """The folder of a module; what is loose at the root is a room of its own."""
-    return module.partition(".")[0]
+    """The folder of a module; what is loose at the root is a room of its own, but errors."""
+    name = module.partition(".")[0]
+    return "base" if name == "errors" else name
 
 
 def floor(name):

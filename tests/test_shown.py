@@ -16,7 +16,7 @@ from rich.console import Console
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import report
-from rag_evaluation_framework._outside import json_text, one_line
+from rag_evaluation_framework.base.outside import json_text, one_line
 from rag_evaluation_framework.report.html import whole_file
 from support.pages import lines, table
 from support.poison import HARMFUL, POISON, words

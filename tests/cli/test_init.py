@@ -4,7 +4,7 @@ import unicodedata
 import pytest
 
 from rag_evaluation_framework import Corpus, load_dataset
-from rag_evaluation_framework._support.files import unfinished
+from rag_evaluation_framework.base.files import unfinished
 from rag_evaluation_framework.experiments import load_config
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import CachedEmbedder, Embedder
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.embedders import EmbeddingCache, cache_file
 from rag_evaluation_framework.embedders.cached import embedder_identity
 from rag_evaluation_framework.embedders.embedding_cache import Embedding

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.loopback.chat import vector
 

@@ -12,8 +12,8 @@ import pytest
 from openai import OpenAI
 
 from rag_evaluation_framework import OpenAIEmbedder
-from rag_evaluation_framework._support import interrupts
-from rag_evaluation_framework._support.coroutines import Awaited
+from rag_evaluation_framework.base import interrupts
+from rag_evaluation_framework.base.coroutines import Awaited
 from rag_evaluation_framework.errors import ConfigError, InvalidAnswer, ProviderRefused, ProviderUnavailable
 from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.providers.calls import ProviderCalls, SameAgain

@@ -13,7 +13,7 @@ import httpx
 import openai
 import pytest
 
-from rag_evaluation_framework._outside import fit_to_show
+from rag_evaluation_framework.base.outside import fit_to_show
 from rag_evaluation_framework.embedders import CohereEmbedder, OpenAIEmbedder
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.providers.sdks import ANTHROPIC, COHERE, NO_RETRIES, OPENAI, address_of, sdk_client

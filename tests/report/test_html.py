@@ -7,7 +7,7 @@ from hashlib import sha256
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework._outside import harmless
+from rag_evaluation_framework.base.outside import harmless
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.report import Page, Table, whole_file, whole_page
 from support import browser

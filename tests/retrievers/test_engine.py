@@ -24,8 +24,8 @@ from rag_evaluation_framework import (
     compare,
     evaluate,
 )
-from rag_evaluation_framework._support.coroutines import Awaited
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.coroutines import Awaited
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.rerankers import FunctionReranker
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
@@ -612,9 +612,9 @@ class Shielded(MemoryEngine):
 def hurried(monkeypatch):
     """A short limit for cleaning up, in a process that has given nothing up yet."""
     monkeypatch.setattr("rag_evaluation_framework.retrievers.engine._SECONDS", 0.1)
-    monkeypatch.setattr("rag_evaluation_framework._support.coroutines._cancelled", threading.Event())
-    monkeypatch.setattr("rag_evaluation_framework._support.coroutines._late", threading.Event())
-    monkeypatch.setattr("rag_evaluation_framework._support.coroutines._abandoned", [])
+    monkeypatch.setattr("rag_evaluation_framework.base.coroutines._cancelled", threading.Event())
+    monkeypatch.setattr("rag_evaluation_framework.base.coroutines._late", threading.Event())
+    monkeypatch.setattr("rag_evaluation_framework.base.coroutines._abandoned", [])
 
 
 @pytest.mark.parametrize("kind", [InThreads, Shielded])

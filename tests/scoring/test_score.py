@@ -39,7 +39,7 @@ from rag_evaluation_framework import (
     score,
     score_spans,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import (
     ChunkId,
     Cutoff,

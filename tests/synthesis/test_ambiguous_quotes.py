@@ -3,7 +3,7 @@
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, TokenLevelDataGenerator
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.synthesis.quoting import MOST_PLACES, distinct
 from support.scripted_llm import ScriptedModel

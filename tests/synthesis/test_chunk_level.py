@@ -13,7 +13,7 @@ from rag_evaluation_framework import (
     LsaEmbedder,
     RecursiveCharacterChunker,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers import chunk_corpus
 from rag_evaluation_framework.testing import LoopbackProviders

@@ -10,7 +10,7 @@ from rag_evaluation_framework import (
     RecursiveCharacterChunker,
     TokenLevelDataGenerator,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.synthesis import DimensionQuestions, SimpleQuestions, filtering

@@ -17,7 +17,7 @@ from rag_evaluation_framework import (
     TokenLevelDataGenerator,
     demo,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.embedders import CachedEmbedder
 from rag_evaluation_framework.llms import LanguageModel
 from rag_evaluation_framework.llms.language_model import strict_schema

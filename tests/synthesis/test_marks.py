@@ -14,7 +14,7 @@ from rag_evaluation_framework import (
     RecursiveCharacterChunker,
     TokenLevelDataGenerator,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.retrievers import chunk_corpus
 from rag_evaluation_framework.synthesis.answerability import checking

@@ -15,7 +15,7 @@ from rag_evaluation_framework import (
     TokenLevelEvaluation,
     demo,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Hit, Retrieval
 from rag_evaluation_framework.embedders import LsaEmbedder
 from rag_evaluation_framework.errors import ConfigError, MissingDependency

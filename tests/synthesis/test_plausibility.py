@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, TokenLevelDataGenerator
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.synthesis import RealQuestions
 from rag_evaluation_framework.synthesis.answerability import asked_plausibly

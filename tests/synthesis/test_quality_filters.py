@@ -21,7 +21,7 @@ from rag_evaluation_framework import (
     TokenLevelDataGenerator,
     demo,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.testing import HashingEmbedder
 from support.scripted_llm import ScriptedModel

@@ -12,7 +12,7 @@ from rag_evaluation_framework import (
     RecursiveCharacterChunker,
     TokenLevelDataGenerator,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.synthesis import Funnel, Rejection

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from rag_evaluation_framework import TOKEN, ChunkRegistry, Corpus, Document, DocumentId, TokenLevelDataGenerator
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.errors import ConfigError, CorpusError, ProviderRefused
 from rag_evaluation_framework.llms import AnthropicClient, LanguageModel

@@ -13,7 +13,7 @@ from rag_evaluation_framework import (
     TokenLevelDataGenerator,
     demo,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.llms import LanguageModel
 from support.scripted_llm import CHUNK, ScriptedModel, sentences
 

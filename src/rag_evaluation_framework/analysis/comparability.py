@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
 from rag_evaluation_framework.data.identity import unit_key

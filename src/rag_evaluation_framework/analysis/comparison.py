@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.analysis.comparability import (
     check_levels,
     edited_questions,
@@ -20,6 +18,8 @@ from rag_evaluation_framework.analysis.comparability import (
     same_questions,
 )
 from rag_evaluation_framework.analysis.slices import ScoreChange, Slice, noted_slices, slices
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.analysis.comparison import DISAGREE, Comparison, clusters_of, noted_orders
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.levels import U

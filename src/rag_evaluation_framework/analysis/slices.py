@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.results.means import FEWEST, Clusters
 from rag_evaluation_framework.results.properties import Labels, rows_by_value

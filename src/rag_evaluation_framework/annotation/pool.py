@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
 
-from rag_evaluation_framework._outside import raised
-from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.interrupts import pass_on_interrupt
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.chunkers.markdown_header import MarkdownHeaderChunker
 from rag_evaluation_framework.chunkers.measure import cut_out
 from rag_evaluation_framework.chunkers.sentence import SentenceChunker

@@ -4,8 +4,8 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.annotation.session import SavedFile
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset

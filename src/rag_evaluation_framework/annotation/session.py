@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._support.interrupts import finished
 from rag_evaluation_framework.annotation.choosing import Places
+from rag_evaluation_framework.base.interrupts import finished
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import raised, said
-from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.attribution.losses import Evidence
 from rag_evaluation_framework.attribution.pipelines import Unasked, corpus_of, pipeline_to_ask, unread_text
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.outside import raised, said
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.chunks import AnyChunk

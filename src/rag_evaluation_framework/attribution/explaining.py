@@ -8,7 +8,6 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework.attribution.deep_pass import Gathered, documents_of, gather, unit_of
 from rag_evaluation_framework.attribution.explanation import ExplainedAnswer, Missed, Neighbour, RankedResult
 from rag_evaluation_framework.attribution.explanation import Explanation as Explanation
@@ -24,6 +23,7 @@ from rag_evaluation_framework.attribution.told_recall import (
     scored_rows,
     told_losses,
 )
+from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line, said, shown
-from rag_evaluation_framework._support.files import is_object
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.files import is_object
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.outside import name_line, said, shown
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.contracts.embedder import Embedder, truncation_flags
 from rag_evaluation_framework.contracts.retriever import Retriever

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework.attribution.deep_pass import Gathered
 from rag_evaluation_framework.attribution.losses import Evidence, Losses, Units, unit_losses
 from rag_evaluation_framework.attribution.span_losses import span_losses
+from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import Ranking

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker, as_texts
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document

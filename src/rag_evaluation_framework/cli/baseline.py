@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_evaluation_framework import results
-from rag_evaluation_framework._outside import name_line, one_line
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.output import stdout
 from rag_evaluation_framework.errors import ConfigError, ResultError

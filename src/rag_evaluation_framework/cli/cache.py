@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from rag_evaluation_framework import embedders, registry
-from rag_evaluation_framework._outside import name_line, one_line
-from rag_evaluation_framework._support.files import checked_path, folder_size
+from rag_evaluation_framework.base.files import checked_path, folder_size
+from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports

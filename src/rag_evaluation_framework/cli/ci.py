@@ -12,7 +12,7 @@ from typing import Any
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import gates, report
-from rag_evaluation_framework._support.files import checked_path, open_at_once, write_over
+from rag_evaluation_framework.base.files import checked_path, open_at_once, write_over
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 

@@ -12,9 +12,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-import rag_evaluation_framework._support as support
-from rag_evaluation_framework._outside import fit_to_show
-from rag_evaluation_framework._support.files import from_home
+import rag_evaluation_framework.base as support
+from rag_evaluation_framework.base.files import from_home
+from rag_evaluation_framework.base.outside import fit_to_show
 from rag_evaluation_framework.cli.baseline import baseline
 from rag_evaluation_framework.cli.cache import cache
 from rag_evaluation_framework.cli.ci import forget_junit

@@ -14,8 +14,8 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import analysis, report, results
-from rag_evaluation_framework._outside import json_text, one_line
-from rag_evaluation_framework._support.files import checked_path
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.outside import json_text, one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.output import arriving, print_json, stdout

@@ -12,8 +12,8 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import inspection, integrations, report
-from rag_evaluation_framework._outside import name_line
-from rag_evaluation_framework._support.files import checked_path, published, unfinished
+from rag_evaluation_framework.base.files import checked_path, published, unfinished
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found

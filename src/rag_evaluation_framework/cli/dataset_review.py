@@ -12,8 +12,8 @@ from rich.console import Console
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import annotation, data, report
-from rag_evaluation_framework._outside import harmless
-from rag_evaluation_framework._support.files import checked_path
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.outside import harmless
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.dataset import chunks_of, read_dataset
 from rag_evaluation_framework.cli.output import (

@@ -12,8 +12,8 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, labelling, report
-from rag_evaluation_framework._outside import json_text
-from rag_evaluation_framework._support.files import checked_path, write_new
+from rag_evaluation_framework.base.files import checked_path, write_new
+from rag_evaluation_framework.base.outside import json_text
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.dataset import write_dataset
 from rag_evaluation_framework.cli.output import arriving, print_text, stdout

@@ -11,7 +11,7 @@ from typing import Any
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import providers, registry, report, synthesis
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.cli import generate_options as options
 from rag_evaluation_framework.cli import generators, paths, run_options
 from rag_evaluation_framework.cli.endings import Found

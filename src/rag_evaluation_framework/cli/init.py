@@ -14,8 +14,8 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, labelling, report, results
-from rag_evaluation_framework._outside import harmless, one_line, shown
-from rag_evaluation_framework._support.files import checked_path, remove_abandoned, write_new
+from rag_evaluation_framework.base.files import checked_path, remove_abandoned, write_new
+from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import arriving, print_text, stdout
 from rag_evaluation_framework.cli.quote_suggestions import (

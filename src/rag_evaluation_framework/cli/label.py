@@ -11,7 +11,7 @@ from rich.console import Console
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import annotation, registry, report
-from rag_evaluation_framework._support.files import checked_path
+from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.label_answers import Answers, ChooseAgain, Later, Passages
 from rag_evaluation_framework.cli.output import (

@@ -13,7 +13,7 @@ from typing import Any, TextIO, cast
 
 from rich.console import Console
 
-from rag_evaluation_framework._outside import harmless, json_text
+from rag_evaluation_framework.base.outside import harmless, json_text
 from rag_evaluation_framework.errors import ConfigError
 
 # Standard output, which may be of any encoding, and whose reader may leave, as `head` does: neither is an error.

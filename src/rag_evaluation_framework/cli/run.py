@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, gates, report, results, retrievers
-from rag_evaluation_framework._outside import one_line
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import ci
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found

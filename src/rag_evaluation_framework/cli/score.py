@@ -11,8 +11,8 @@ import typer
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import rankings as rank_files
 from rag_evaluation_framework import report
-from rag_evaluation_framework._outside import name_line, shown
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.cli import paths, run_options
 from rag_evaluation_framework.cli.output import print_json, stdout
 from rag_evaluation_framework.errors import DatasetError

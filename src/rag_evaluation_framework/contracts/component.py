@@ -11,8 +11,8 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar, cast
 from urllib.parse import unquote
 
-from rag_evaluation_framework._outside import class_name, fit_to_keep, hide, is_secret, one_line, raised, shown
-from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.outside import class_name, fit_to_keep, hide, is_secret, one_line, raised, shown
 from rag_evaluation_framework.errors import ComponentExited, ConfigError
 
 # What components are given in confidence, so that it is hidden wherever it turns up.

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checka
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import one_line, said, shown
-from rag_evaluation_framework._support.coroutines import adapted
+from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.base.outside import one_line, said, shown
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.values import plain_array, plain_offset

@@ -8,8 +8,8 @@ from time import perf_counter
 from types import NoneType
 from typing import Any, TypeGuard, TypeVar, cast
 
-from rag_evaluation_framework._outside import class_name, fit_to_keep, name_line, one_line, shown
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import class_name, fit_to_keep, name_line, one_line, shown
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage

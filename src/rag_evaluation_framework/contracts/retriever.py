@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-from rag_evaluation_framework._outside import class_name, shown
+from rag_evaluation_framework.base.outside import class_name, shown
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus

@@ -7,7 +7,7 @@ from itertools import pairwise
 from numbers import Real
 from typing import Any, Generic, TypeVar, cast
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import U

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.hits import Hit, HitTable, Ranking
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, canonical_chunk_id
 from rag_evaluation_framework.data.spans import CharacterSpan

@@ -10,8 +10,8 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import class_name, said, shown
-from rag_evaluation_framework._support.exits import exit_text
+from rag_evaluation_framework.base.exits import exit_text
+from rag_evaluation_framework.base.outside import class_name, said, shown
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
 from rag_evaluation_framework.data.cutoffs import Cutoff

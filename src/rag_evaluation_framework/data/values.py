@@ -10,7 +10,7 @@ from typing import Any, Never, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import raised, shown
+from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.errors import InputError, RagEvalError
 
 # Plain values of what other people's code gives: texts, numbers, offsets, whatever their classes and methods are.

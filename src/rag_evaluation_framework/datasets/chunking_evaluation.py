@@ -5,9 +5,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import read_json_text, table_rows
-from rag_evaluation_framework._support.records import Problems
+from rag_evaluation_framework.base.files import read_json_text, table_rows
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus

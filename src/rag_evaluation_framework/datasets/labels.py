@@ -7,8 +7,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import numpy as np
 from pydantic import Field
 
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr, json_path
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr, json_path
 from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer, IdT
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus

@@ -7,8 +7,8 @@ from typing import Any, TypeGuard, overload
 from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework import labelling, quotes
-from rag_evaluation_framework._support.files import Json, is_list, is_object
-from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr
+from rag_evaluation_framework.base.files import Json, is_list, is_object
+from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.dataset_examples import (

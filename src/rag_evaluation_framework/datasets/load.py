@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from rag_evaluation_framework import labelling
-from rag_evaluation_framework._support.files import (
+from rag_evaluation_framework.base.files import (
     Json,
     checked_path,
     json_lines,
@@ -14,8 +14,8 @@ from rag_evaluation_framework._support.files import (
     read_text,
     table_rows,
 )
-from rag_evaluation_framework._support.records import brief_repr
-from rag_evaluation_framework._support.strict_yaml import parse_yaml
+from rag_evaluation_framework.base.records import brief_repr
+from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, TypeGuard
 from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework._support.files import Json, is_list, is_object
-from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr
+from rag_evaluation_framework.base.files import Json, is_list, is_object
+from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth

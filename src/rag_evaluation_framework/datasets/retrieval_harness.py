@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeGuard, get_args
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework._outside import raised, said, shown
-from rag_evaluation_framework._support.files import Json, checked_path, is_list, is_object, read_text
-from rag_evaluation_framework._support.records import RecordReader, json_path
+from rag_evaluation_framework.base.files import Json, checked_path, is_list, is_object, read_text
+from rag_evaluation_framework.base.outside import raised, said, shown
+from rag_evaluation_framework.base.records import RecordReader, json_path
 from rag_evaluation_framework.data.dataset import Dataset, Mode
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, Document

@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import json_text, shown
-from rag_evaluation_framework._support.files import checked_path, unfinished, write_new
-from rag_evaluation_framework._support.records import Problems, storable
+from rag_evaluation_framework.base.files import checked_path, unfinished, write_new
+from rag_evaluation_framework.base.outside import json_text, shown
+from rag_evaluation_framework.base.records import Problems, storable
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.ids import QueryId

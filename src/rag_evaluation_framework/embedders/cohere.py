@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework.base.files import is_list
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.embedder import Role
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.data.values import plain_offset
 from rag_evaluation_framework.embedders.cache_file import AnothersDatabase, CacheFile, Damaged, NotOurs, Replaced
 from rag_evaluation_framework.errors import InputError

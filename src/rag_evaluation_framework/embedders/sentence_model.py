@@ -13,9 +13,9 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import raised
-from rag_evaluation_framework._support.model_trust import in_hub_cache, load_model
-from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.base.model_trust import in_hub_cache, load_model
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 
 # Folder of a sentence model on this machine, and what it holds.

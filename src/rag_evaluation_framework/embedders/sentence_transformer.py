@@ -9,9 +9,9 @@ from typing import ClassVar, Literal, NamedTuple, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.optional import missing_extras, require
-from rag_evaluation_framework._support.progress import progress_bar
+from rag_evaluation_framework.base.optional import missing_extras, require
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.progress import progress_bar
 from rag_evaluation_framework.contracts.component import check_choice, check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.data.values import encodable

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 
-from rag_evaluation_framework._outside import fit_to_keep, shown
-from rag_evaluation_framework._support.files import whole_path
-from rag_evaluation_framework._support.records import Faults
+from rag_evaluation_framework.base.files import whole_path
+from rag_evaluation_framework.base.outside import fit_to_keep, shown
+from rag_evaluation_framework.base.records import Faults
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Reranker, Retriever

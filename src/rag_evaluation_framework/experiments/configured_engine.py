@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rag_evaluation_framework._outside import hide_environment, raised, shown
-from rag_evaluation_framework._support.coroutines import resolved
-from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework.base.coroutines import resolved
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.outside import hide_environment, raised, shown
 from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus

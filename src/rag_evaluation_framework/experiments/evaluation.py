@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unpack
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.side_by_side import awaited
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.side_by_side import awaited
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder, VectorStore

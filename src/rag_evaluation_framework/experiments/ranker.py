@@ -8,11 +8,11 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.coroutines import stop_if_cancelled
-from rag_evaluation_framework._support.interrupts import finished, stop_if_interrupted
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.progress import progress_bar
+from rag_evaluation_framework.base.coroutines import stop_if_cancelled
+from rag_evaluation_framework.base.interrupts import finished, stop_if_interrupted
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.progress import progress_bar
 from rag_evaluation_framework.contracts.retriever import Retriever, checked_prefix_stable
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff

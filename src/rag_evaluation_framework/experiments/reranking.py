@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName

@@ -8,11 +8,11 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, TypeAlias, TypeVar, Unpack
 
-from rag_evaluation_framework._outside import raised, shown
-from rag_evaluation_framework._support.coroutines import without_a_loop
-from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.interrupts import pass_on_interrupt
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.base.coroutines import without_a_loop
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.notes import collected, note
+from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.retrieved import as_chunks
 from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever

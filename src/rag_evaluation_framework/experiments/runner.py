@@ -13,10 +13,10 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 
 from rag_evaluation_framework import quotes
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.interrupts import finished
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.interrupts import finished
+from rag_evaluation_framework.base.notes import collected, note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus

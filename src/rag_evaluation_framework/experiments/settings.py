@@ -21,8 +21,8 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.coroutines import checked_limit
+from rag_evaluation_framework.base.coroutines import checked_limit
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.rankings import OnError

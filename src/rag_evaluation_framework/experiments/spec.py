@@ -11,10 +11,10 @@ from typing import Annotated, Any, cast
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from rag_evaluation_framework._outside import fit_to_show, shown
-from rag_evaluation_framework._support.files import checked_path, from_home, is_list, is_object, parse_json, read_text
-from rag_evaluation_framework._support.records import Faults
-from rag_evaluation_framework._support.strict_yaml import parse_yaml
+from rag_evaluation_framework.base.files import checked_path, from_home, is_list, is_object, parse_json, read_text
+from rag_evaluation_framework.base.outside import fit_to_show, shown
+from rag_evaluation_framework.base.records import Faults
+from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.contracts.retriever import Engine
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset, Mode

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any, get_args
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.rankings import NOT_ASKED
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates.gate import Gate, with_default

@@ -8,7 +8,7 @@ from decimal import Decimal, DecimalException
 from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.errors import ConfigError
 

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.analysis.comparison import Comparison, clusters_of
 from rag_evaluation_framework.analysis.slices import Slice as ChangedSlice
+from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.label_contexts import Skipped
 from rag_evaluation_framework.data.score_table import full_name

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.datasets.retrieval_harness import KEYS, P95, read_thresholds, threshold_problem

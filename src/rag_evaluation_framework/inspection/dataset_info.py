@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus

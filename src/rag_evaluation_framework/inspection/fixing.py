@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus

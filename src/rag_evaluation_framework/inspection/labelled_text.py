@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.data.answers import counted_otherwise, flattened, mapped, span_problem
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support.progress import progress
+from rag_evaluation_framework.base.outside import one_line, shown
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any
 from unicodedata import category
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.inspection.findings import Finding, FindingKind, quotation
 from rag_evaluation_framework.inspection.labelled_text import Label, place_of, units_of

@@ -13,9 +13,9 @@ from uuid import UUID, uuid5
 
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.ids import EvaluationType, canonical_chunk_id

@@ -15,9 +15,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from rag_evaluation_framework._outside import class_name, hide, one_line, raised, said, shown
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import class_name, hide, one_line, raised, said, shown
 from rag_evaluation_framework.datasets.langsmith_examples import SPLITS
 from rag_evaluation_framework.errors import (
     ConfigError,

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.notes import collected
-from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry

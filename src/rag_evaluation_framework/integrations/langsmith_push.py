@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.label_contexts import count_skipped

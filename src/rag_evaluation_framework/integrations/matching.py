@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.identity import LabelIdentity
 from rag_evaluation_framework.data.ids import canonical_chunk_id, generate_chunk_id

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import write_over
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.files import write_over
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import ConfigError, DatasetError, RagEvalError
 from rag_evaluation_framework.integrations.experiment_content import ExperimentContent

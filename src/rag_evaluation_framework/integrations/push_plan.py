@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid5
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.records import Problems, storable
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.records import Problems, storable
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.ids import content_digest

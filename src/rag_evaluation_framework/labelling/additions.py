@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from rag_evaluation_framework._outside import name_line, one_line, shown
-from rag_evaluation_framework._support.records import Problems
+from rag_evaluation_framework.base.outside import name_line, one_line, shown
+from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver, is_same_path, names_fully
 from rag_evaluation_framework.data.documents import Corpus

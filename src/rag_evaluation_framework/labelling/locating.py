@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from rag_evaluation_framework._outside import name_line, one_line, shown
-from rag_evaluation_framework._support.files import checked_path
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.progress import progress
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import name_line, one_line, shown
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus

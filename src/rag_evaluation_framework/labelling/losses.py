@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.data.documents import Corpus, pattern_of
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT, Anchor

@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support.files import checked_path
-from rag_evaluation_framework._support.records import Problems
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.outside import one_line, shown
+from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth

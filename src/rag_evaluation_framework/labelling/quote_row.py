@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import (
+from rag_evaluation_framework.base.files import (
     checked_path,
     json_lines,
     read_bytes,
@@ -17,6 +16,7 @@ from rag_evaluation_framework._support.files import (
     table_rows,
     write_new,
 )
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
 

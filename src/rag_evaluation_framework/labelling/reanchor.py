@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from rapidfuzz import fuzz
 
-from rag_evaluation_framework._support.progress import progress
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, WITH_SIBLINGS, Anchor

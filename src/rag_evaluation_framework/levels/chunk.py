@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import raised, shown
-from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.answers import Answer, mapped, renamed_gains

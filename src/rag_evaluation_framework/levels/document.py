@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.answers import Answer, mapped, renamed_gains

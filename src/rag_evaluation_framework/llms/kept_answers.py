@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from rag_evaluation_framework._support.files import (
+from rag_evaluation_framework.base.files import (
     folder_size,
     from_home,
     is_object,
@@ -19,7 +19,7 @@ from rag_evaluation_framework._support.files import (
     remove_abandoned,
     unfinished,
 )
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.data.ids import content_digest
 
 # The folder of kept answers: what in it is ours, and what is not.

@@ -9,10 +9,10 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from rag_evaluation_framework._outside import class_name, said, shown
-from rag_evaluation_framework._support.coroutines import resolved, stop_if_cancelled
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.coroutines import resolved, stop_if_cancelled
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import class_name, said, shown
 from rag_evaluation_framework.contracts.component import Component, check_choice, check_count
 from rag_evaluation_framework.contracts.question_strategy import LLMClient
 from rag_evaluation_framework.data.values import encodable

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import ConfigError
 
 # Deterministic vectors of texts: alike where texts share words.

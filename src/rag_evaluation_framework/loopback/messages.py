@@ -15,9 +15,9 @@ from threading import Lock
 from typing import Any, TypeAlias, cast
 from urllib.parse import parse_qs, urlsplit
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count, check_number
 
 # What goes over the wire: a request, the answer to it, and what may go wrong on the way.

@@ -9,7 +9,7 @@ from threading import Lock, Thread
 from typing import Any
 from urllib.parse import unquote
 
-from rag_evaluation_framework._outside import raised
+from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.loopback.messages import Answer, Fault, HttpServer, Refused, Request
 

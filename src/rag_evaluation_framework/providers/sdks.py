@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, ClassVar, cast
 from weakref import finalize
 
-from rag_evaluation_framework._outside import class_name, hide, shown
-from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import class_name, hide, shown
 from rag_evaluation_framework.contracts.component import Component, check_count, check_seconds
 from rag_evaluation_framework.errors import ConfigError
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import islice
 from weakref import WeakValueDictionary
 
-from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan

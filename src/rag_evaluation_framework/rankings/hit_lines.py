@@ -12,11 +12,11 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
-from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support import utf8_json
-from rag_evaluation_framework._support.compressed import FREE, LONGEST_LINE, most_in_all, unfolded_lines, weight
-from rag_evaluation_framework._support.files import is_list, is_object, parse_json
-from rag_evaluation_framework._support.records import Problems
+from rag_evaluation_framework.base import utf8_json
+from rag_evaluation_framework.base.compressed import FREE, LONGEST_LINE, most_in_all, unfolded_lines, weight
+from rag_evaluation_framework.base.files import is_list, is_object, parse_json
+from rag_evaluation_framework.base.outside import one_line, shown
+from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.contracts.retrieved import as_retrieval
 from rag_evaluation_framework.data.hits import Hit, HitCollector, HitTable, RankedHits, Retrieval
 from rag_evaluation_framework.errors import DatasetError, InputError

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rag_evaluation_framework._support.files import Json, is_list, is_object, parse_json
-from rag_evaluation_framework._support.records import Problems, brief_repr, storable
+from rag_evaluation_framework.base.files import Json, is_list, is_object, parse_json
+from rag_evaluation_framework.base.records import Problems, brief_repr, storable
 
 # Parsers of qrels and rankings: what all file formats share.
 

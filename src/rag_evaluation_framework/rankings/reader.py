@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_evaluation_framework._support.compressed import unfolded
-from rag_evaluation_framework._support.files import (
+from rag_evaluation_framework.base.compressed import unfolded
+from rag_evaluation_framework.base.files import (
     LONGEST_LINE,
     checked_path,
     is_object,
@@ -26,9 +26,9 @@ from rag_evaluation_framework._support.files import (
     read_bytes,
     refuse_wide,
 )
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.progress import progress_bar
-from rag_evaluation_framework._support.records import Problems
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.progress import progress_bar
+from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import canonical_document_id
 from rag_evaluation_framework.errors import DatasetError

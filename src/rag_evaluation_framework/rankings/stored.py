@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support.files import checked_path
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.documents import Corpus

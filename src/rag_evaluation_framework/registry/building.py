@@ -10,10 +10,10 @@ from functools import partial
 from types import FunctionType, MethodType
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import HIDDEN, is_secret, raised, said, shown
-from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.files import parse_json
+from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.files import parse_json
+from rag_evaluation_framework.base.outside import HIDDEN, is_secret, raised, said, shown
 from rag_evaluation_framework.contracts.component import component_name, confide, confide_parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.registry.loading import PACKAGE, load_attribute, load_installed

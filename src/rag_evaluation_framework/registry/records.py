@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import HIDDEN, fit_to_keep, is_secret
+from rag_evaluation_framework.base.outside import HIDDEN, fit_to_keep, is_secret
 from rag_evaluation_framework.contracts.component import Component, component_name, confide, recorded_parameters
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.registry.table import KINDS, built_in

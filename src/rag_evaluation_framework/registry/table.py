@@ -7,8 +7,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.loading import PACKAGE, load_installed
 

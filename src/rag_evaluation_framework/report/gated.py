@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from rag_evaluation_framework._outside import fit_to_show, json_text, one_line
 from rag_evaluation_framework.analysis.comparison import Comparison
+from rag_evaluation_framework.base.outside import fit_to_show, json_text, one_line
 from rag_evaluation_framework.gates.measuring import Runs
 from rag_evaluation_framework.report.page import Lines
 from rag_evaluation_framework.report.pages.comparison import comparison_notes, comparison_page

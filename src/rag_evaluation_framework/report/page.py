@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal, TypeAlias
 
-from rag_evaluation_framework._outside import fit_to_keep, harmless, name_line, one_line
+from rag_evaluation_framework.base.outside import fit_to_keep, harmless, name_line, one_line
 from rag_evaluation_framework.registry.loading import load_installed
 
 Role = Literal["", "verdict", "good", "bad", "warning", "muted", "label", "place", "found", "missed", "read", "word"]

@@ -7,7 +7,7 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
-from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.report.page import pieces
 
 _LONGEST = 160  # characters of a text

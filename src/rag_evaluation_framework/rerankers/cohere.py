@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework.base.files import is_list
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.providers.calls import ProviderCalls

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import one_line, said, shown
+from rag_evaluation_framework.base.outside import one_line, said, shown
 from rag_evaluation_framework.contracts.retriever import Reranker
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.values import plain_array

@@ -13,8 +13,8 @@ from typing import Any, Generic, cast, overload
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support.files import is_list, is_object, parse_json, read_text
+from rag_evaluation_framework.base.files import is_list, is_object, parse_json, read_text
+from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import name_line, shown, without_secrets
-from rag_evaluation_framework._support.files import is_object
+from rag_evaluation_framework.base.files import is_object
+from rag_evaluation_framework.base.outside import name_line, shown, without_secrets
 from rag_evaluation_framework.data.cutoffs import ScoreName
 
 # What a score means besides its name: the parameters of its metric, and the tokenizer of its budget.

@@ -10,8 +10,8 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support.files import from_home, unfinished
+from rag_evaluation_framework.base.files import from_home, unfinished
+from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.load import load_result

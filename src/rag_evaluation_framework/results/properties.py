@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework.base.files import is_list
 from rag_evaluation_framework.data.columns import Integers, mean_of
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.queries import SCOPE_PREFIX

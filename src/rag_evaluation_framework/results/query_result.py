@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeAlias, cast
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
 from rag_evaluation_framework.data.ground_truth import GroundTruth

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, AllowInfNan, Field, PlainValidator, Strict, StringConstraints
 
-from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, is_metric_name

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.optional import DISTRIBUTION, require
+from rag_evaluation_framework.base.optional import DISTRIBUTION, require
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
 from rag_evaluation_framework.data.label_contexts import Skipped

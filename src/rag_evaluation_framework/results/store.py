@@ -15,9 +15,9 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from rag_evaluation_framework._outside import bounded, fit_to_keep, raised, shown
-from rag_evaluation_framework._support import utf8_json
-from rag_evaluation_framework._support.files import Json, open_at_once, parse_json, unfinished
+from rag_evaluation_framework.base import utf8_json
+from rag_evaluation_framework.base.files import Json, open_at_once, parse_json, unfinished
+from rag_evaluation_framework.base.outside import bounded, fit_to_keep, raised, shown
 from rag_evaluation_framework.errors import ConfigError, ResultError
 
 ROOT = Path(".rag-eval")

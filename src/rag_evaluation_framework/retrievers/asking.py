@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import IndexedRetriever, IndexT, Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._support.progress import progress
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
 from rag_evaluation_framework.contracts.retriever import IndexedRetriever

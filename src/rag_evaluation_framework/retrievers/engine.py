@@ -8,13 +8,13 @@ from time import perf_counter
 from typing import Any, Literal, cast, get_args
 from uuid import uuid4
 
-from rag_evaluation_framework._outside import hide_environment, raised, shown
-from rag_evaluation_framework._support.coroutines import OutOfTime, is_coroutine_function, may_hang, resolved, within
-from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.interrupts import finished, first_interrupt, pass_on_interrupt
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.progress import progress
-from rag_evaluation_framework._support.records import Faults
+from rag_evaluation_framework.base.coroutines import OutOfTime, is_coroutine_function, may_hang, resolved, within
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.interrupts import finished, first_interrupt, pass_on_interrupt
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import hide_environment, raised, shown
+from rag_evaluation_framework.base.progress import progress
+from rag_evaluation_framework.base.records import Faults
 from rag_evaluation_framework.contracts.component import check_choice, check_truth, confide, parameters
 from rag_evaluation_framework.contracts.retrieved import as_retrieval
 from rag_evaluation_framework.contracts.retriever import (

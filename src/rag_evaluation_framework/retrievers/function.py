@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from rag_evaluation_framework._outside import class_name, shown
-from rag_evaluation_framework._support.coroutines import adapted, resolved
+from rag_evaluation_framework.base.coroutines import adapted, resolved
+from rag_evaluation_framework.base.outside import class_name, shown
 from rag_evaluation_framework.contracts.component import component_name, confide, function_name
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count, parameters
 from rag_evaluation_framework.contracts.embedder import VectorStore
 from rag_evaluation_framework.contracts.retrieved import as_chunks

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import raised, shown
-from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.progress import progress, progress_bar
+from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.base.progress import progress, progress_bar
 from rag_evaluation_framework.chunkers.position_adapter import ChunkerPositionAdapter, position_aware
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker, as_placed

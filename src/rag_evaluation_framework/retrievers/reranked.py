@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.side_by_side import as_finished
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.retriever import Reranker, Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count, confide

@@ -8,8 +8,8 @@ from typing import Any, NoReturn, TypeGuard, cast
 
 import numpy as np
 
-from rag_evaluation_framework._outside import class_name, said, shown
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import class_name, said, shown
 from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import DatasetError

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, overload
 
 import numpy as np
 
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.columns import Numbering, Numbers

@@ -6,8 +6,8 @@ from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import component_name, confide
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, SPELLINGS, Cutoff, ScoreName, is_metric_name

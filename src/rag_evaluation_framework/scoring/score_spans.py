@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.ids import DocumentId, QueryId

@@ -8,8 +8,8 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Numbers

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from rag_evaluation_framework._support.progress import progress_bar
-from rag_evaluation_framework._support.side_by_side import as_finished
+from rag_evaluation_framework.base.progress import progress_bar
+from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.errors import ConfigError, InvalidAnswer, ProviderError, ProviderUnavailable
 from rag_evaluation_framework.llms.language_model import LanguageModel
 

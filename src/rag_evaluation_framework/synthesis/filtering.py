@@ -7,8 +7,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.optional import install_command, missing_extras
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.optional import install_command, missing_extras
 from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.data.documents import Corpus

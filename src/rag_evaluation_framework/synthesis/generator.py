@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, TypedDict
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.optional import install_command
-from rag_evaluation_framework._support.side_by_side import awaited
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.optional import install_command
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.side_by_side import awaited
 from rag_evaluation_framework.contracts.component import (
     check_components,
     check_count,

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_object
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.base.files import is_object
+from rag_evaluation_framework.base.notes import collected, note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ids import content_digest

@@ -9,7 +9,7 @@ from random import Random
 from time import thread_time
 from typing import ClassVar
 
-from rag_evaluation_framework._support.coroutines import adapted
+from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.chunkers.position_adapter import position_aware
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.data.chunks import PositionAwareChunk

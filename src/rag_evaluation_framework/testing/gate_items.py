@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from rag_evaluation_framework._support.coroutines import was_given_up
-from rag_evaluation_framework._support.exits import end_in_time
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.coroutines import was_given_up
+from rag_evaluation_framework.base.exits import end_in_time
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.experiments.spec import RunSpec, load_config

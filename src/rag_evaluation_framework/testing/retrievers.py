@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest import SkipTest
 
-from rag_evaluation_framework._support.coroutines import adapted
+from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.contracts.retrieved import as_hits
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.documents import Corpus, Document

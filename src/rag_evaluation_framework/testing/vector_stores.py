@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._support.coroutines import adapted
+from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.contracts.embedder import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Hit

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
 

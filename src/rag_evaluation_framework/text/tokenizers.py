@@ -16,10 +16,10 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import class_name, fit_to_keep, one_line, raised, said, shown
-from rag_evaluation_framework._support.compressed import unfolded
-from rag_evaluation_framework._support.files import read_bytes, read_text
-from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.base.compressed import unfolded
+from rag_evaluation_framework.base.files import read_bytes, read_text
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import class_name, fit_to_keep, one_line, raised, said, shown
 from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.data.values import plain_offset
 from rag_evaluation_framework.errors import DatasetError, RagEvalError, TokenizerError

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.label_contexts import count_skipped

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rag_evaluation_framework._outside import name_line, one_line, shown
+from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, WordOverlap
 from rag_evaluation_framework.report.page import Line, Lines, Page, Table, line, plural
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.attribution.explanation import (
     ExplainedAnswer,
     Explanation,
@@ -11,6 +10,7 @@ from rag_evaluation_framework.attribution.explanation import (
     RankedResult,
 )
 from rag_evaluation_framework.attribution.losses import Cause
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.spans import CharacterSpan

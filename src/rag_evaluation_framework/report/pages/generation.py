@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.report.page import Line, Lines, Page, Role, Table, line, plural
 from rag_evaluation_framework.report.wrapped import quoted

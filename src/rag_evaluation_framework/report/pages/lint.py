@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.inspection.findings import Finding, FindingKind, LintReport, Severity, quotation
 from rag_evaluation_framework.inspection.fixing import FixedDataset
 from rag_evaluation_framework.report.page import Line, Lines, Part, Role, line, plural

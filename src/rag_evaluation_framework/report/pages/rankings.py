@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.report.page import Lines, Page, Role, Table, line, plural
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from rag_evaluation_framework._outside import fit_to_keep, name_line, one_line
+from rag_evaluation_framework.base.outside import fit_to_keep, name_line, one_line
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.label_contexts import NOT_LABELLED, Skipped

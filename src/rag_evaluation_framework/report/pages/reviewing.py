@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import bounded, name_line, one_line
+from rag_evaluation_framework.base.outside import bounded, name_line, one_line
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.queries import Query

@@ -5,7 +5,7 @@ from math import ceil, floor
 
 import numpy as np
 
-from rag_evaluation_framework._outside import one_line, shown
+from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.inspection.question_checks import wording_key

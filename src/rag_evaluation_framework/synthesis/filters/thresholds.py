@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.coroutines import adapted
+from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.embedder import Embedder, Role, checked_parts, joined
 from rag_evaluation_framework.data.values import plain_number
 from rag_evaluation_framework.embedders.cached import CachedEmbedder

@@ -8,9 +8,9 @@ from math import gcd
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import checked_path, is_list, is_object, read_text
-from rag_evaluation_framework._support.strict_yaml import parse_yaml
+from rag_evaluation_framework.base.files import checked_path, is_list, is_object, read_text
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import ConfigError

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import checked_path
-from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.annotation.questions import read_wordings
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.data.documents import Corpus, Document

@@ -1,6 +1,6 @@
 """Progress is shown to people who watch, and to nobody else."""
 
-from rag_evaluation_framework._support.progress import progress, progress_bar
+from rag_evaluation_framework.base.progress import progress, progress_bar
 
 
 def test_where_nobody_watches_nothing_is_written(capsys):

@@ -6,8 +6,8 @@ from threading import Barrier, Thread
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework._support.coroutines import resolved
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.base.coroutines import resolved
+from rag_evaluation_framework.base.notes import collected, note
 
 
 def test_a_note_outside_of_a_run_is_a_warning():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rag_evaluation_framework import CrossEncoderReranker, SentenceTransformerEmbedder
-from rag_evaluation_framework._support.model_trust import check_model_folder
+from rag_evaluation_framework.base.model_trust import check_model_folder
 from rag_evaluation_framework.errors import ConfigError
 from support.tiny_models import tiny_cross_encoder
 

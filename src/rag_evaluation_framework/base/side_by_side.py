@@ -8,9 +8,9 @@ from functools import wraps
 from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-import rag_evaluation_framework._support as support
-from rag_evaluation_framework._support.coroutines import Awaited
-from rag_evaluation_framework._support.interrupts import say_that_it_goes_on
+import rag_evaluation_framework.base as support
+from rag_evaluation_framework.base.coroutines import Awaited
+from rag_evaluation_framework.base.interrupts import say_that_it_goes_on
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -17,8 +17,8 @@ from types import FrameType, FunctionType, MemberDescriptorType
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
-import rag_evaluation_framework._support as support
-from rag_evaluation_framework._outside import shown
+import rag_evaluation_framework.base as support
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import ConfigError
 
 # Letting a component's methods be coroutines: they run on one background event loop.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework._support.strict_yaml import parse_yaml
+from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from rag_evaluation_framework import Corpus
-from rag_evaluation_framework._support import files
-from rag_evaluation_framework._support.files import (
+from rag_evaluation_framework.base import files
+from rag_evaluation_framework.base.files import (
     checked_path,
     from_home,
     json_lines,

@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from rag_evaluation_framework._support.optional import DISTRIBUTION
+from rag_evaluation_framework.base.optional import DISTRIBUTION
 
 
 def installed_version() -> str:

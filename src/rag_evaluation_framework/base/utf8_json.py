@@ -7,7 +7,7 @@ a text has that itself between two surrogates, one more is written.
 
 import re
 
-from rag_evaluation_framework._outside import harmless_json
+from rag_evaluation_framework.base.outside import harmless_json
 
 _APART = "\ufdd0"
 _PAIR = re.compile(rf"[\ud800-\udbff]{_APART}*(?=[\udc00-\udfff])")

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework._support.coroutines import stop_if_cancelled
-from rag_evaluation_framework._support.side_by_side import as_finished, awaited, side_by_side
+from rag_evaluation_framework.base.coroutines import stop_if_cancelled
+from rag_evaluation_framework.base.side_by_side import as_finished, awaited, side_by_side
 
 
 class Gates:

@@ -10,7 +10,7 @@ from threading import Event, Thread
 from time import sleep
 from traceback import extract_tb
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import ComponentExited
 
 _SECONDS_TO_END = 5

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from rag_evaluation_framework._support import interrupts
-from rag_evaluation_framework._support.interrupts import (
+from rag_evaluation_framework.base import interrupts
+from rag_evaluation_framework.base.interrupts import (
     clean_up,
     finished,
     first_interrupt,

@@ -9,14 +9,14 @@ from contextlib import suppress
 
 import pytest
 
-from rag_evaluation_framework._support import files as module
-from rag_evaluation_framework._support.files import unfinished
+from rag_evaluation_framework.base import files as module
+from rag_evaluation_framework.base.files import unfinished
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="locks of POSIX")
 HOLDING = """
 import sys, time
 from pathlib import Path
-from rag_evaluation_framework._support.files import unfinished
+from rag_evaluation_framework.base.files import unfinished
 with unfinished(Path(sys.argv[1])) as folder:
     (folder / "half").write_text("written")
     print(folder.name, flush=True)
@@ -25,7 +25,7 @@ with unfinished(Path(sys.argv[1])) as folder:
 MANY = """
 import sys
 from pathlib import Path
-from rag_evaluation_framework._support.files import unfinished
+from rag_evaluation_framework.base.files import unfinished
 root = Path(sys.argv[1])
 for number in range(200):
     with unfinished(root) as folder:

@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, BinaryIO, TypeAlias, TypeGuard
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import DatasetError, InputError
 
 # Strict JSON: no repeated keys, no NaN or infinity, no numbers beyond floats, limited nesting.

@@ -8,8 +8,8 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework._outside import hide, one_line, shown
-from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import hide, one_line, shown
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _MOST_DIMENSIONS = 16_000

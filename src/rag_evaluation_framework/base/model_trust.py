@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import checked_path, is_list, is_object, read_bytes
-from rag_evaluation_framework._support.optional import missing_extras, require
+from rag_evaluation_framework.base.files import checked_path, is_list, is_object, read_bytes
+from rag_evaluation_framework.base.optional import missing_extras, require
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import ConfigError
 
 _LARGEST = 200_000_000  # bytes of a JSON file; vocabularies have some ten million

@@ -8,7 +8,7 @@ from threading import Event, Thread, current_thread
 import numpy as np
 import pytest
 
-from rag_evaluation_framework._support.coroutines import Awaited, OutOfTime, checked_limit, resolved, within
+from rag_evaluation_framework.base.coroutines import Awaited, OutOfTime, checked_limit, resolved, within
 from rag_evaluation_framework.errors import ConfigError
 
 LONG = 60.0

@@ -11,8 +11,8 @@ from pydantic import AliasGenerator, BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from rag_evaluation_framework._outside import bounded
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import bounded
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 
 # Faults that are found one by one and told together.

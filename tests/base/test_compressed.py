@@ -5,8 +5,8 @@ import zlib
 
 import pytest
 
-from rag_evaluation_framework._support import compressed
-from rag_evaluation_framework._support.compressed import unfolded, unfolded_lines
+from rag_evaluation_framework.base import compressed
+from rag_evaluation_framework.base.compressed import unfolded, unfolded_lines
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.rankings import read_rankings
 

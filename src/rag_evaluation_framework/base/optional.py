@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module, util
 from types import ModuleType
 
-from rag_evaluation_framework._outside import raised, said
+from rag_evaluation_framework.base.outside import raised, said
 from rag_evaluation_framework.errors import MissingDependency
 
 DISTRIBUTION = "rag-evaluation-framework"

@@ -1,6 +1,6 @@
 import pytest
 
-from rag_evaluation_framework._support.records import Problems, RecordReader
+from rag_evaluation_framework.base.records import Problems, RecordReader
 
 
 def test_one_problem_is_a_line_and_several_are_lines_below_their_source():

@@ -2,8 +2,8 @@ from functools import partial
 
 import pytest
 
-from rag_evaluation_framework import _outside
-from rag_evaluation_framework._outside import (
+from rag_evaluation_framework.base import outside
+from rag_evaluation_framework.base.outside import (
     bounded,
     class_name,
     fit_to_keep,
@@ -280,7 +280,7 @@ def test_our_errors_are_fit_to_be_shown(kind):
 
 def test_of_a_long_text_only_what_can_be_shown_is_searched(monkeypatch):
     searched = []
-    monkeypatch.setattr(_outside, "without_secrets", lambda text: searched.append(len(text)) or without_secrets(text))
+    monkeypatch.setattr(outside, "without_secrets", lambda text: searched.append(len(text)) or without_secrets(text))
     text = fit_to_show("password=abc " + "word " * 1_000_000 + "http://me:pass@host/")
     assert text.startswith("password=*** word ")
     assert "word … (4,996,033 characters left out) … " in text

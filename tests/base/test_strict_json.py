@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework._support.files import parse_json
+from rag_evaluation_framework.base.files import parse_json
 from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework._support import utf8_json
+from rag_evaluation_framework.base import utf8_json
 
 PARTS = st.sampled_from(
     ["\ud83d", "\udbff", "\ude00", "\udfff", "\ufdd0", "\\", "\\u", "d83d", "de00", '"', "x", "\0", "\x9b"]

@@ -28,7 +28,7 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     VectorStore,
 )
-from rag_evaluation_framework._support.coroutines import Awaited, adapted, resolved, stop_if_cancelled
+from rag_evaluation_framework.base.coroutines import Awaited, adapted, resolved, stop_if_cancelled
 from rag_evaluation_framework.contracts.component import parameters
 from rag_evaluation_framework.embedders.cached import check_cacheable, embedder_identity
 from rag_evaluation_framework.registry.records import describe
