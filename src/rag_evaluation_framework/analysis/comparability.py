@@ -7,18 +7,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from rag_evaluation_framework.base.outside import name_line
-from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data import Answer, CharacterSpan, ScoreTable
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
 from rag_evaluation_framework.data.identity import unit_key
-from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules
+from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.quotes.quote_locator import show_the_same
+from rag_evaluation_framework.results import EvaluationResult, QueryResults
 from rag_evaluation_framework.results.meaning import other_meaning, servers
-from rag_evaluation_framework.results.query_result import QueryResults
-from rag_evaluation_framework.results.result import EvaluationResult
 
 # Questions whose truth is the same in two results, although the documents were edited in between.
 #

@@ -29,8 +29,7 @@ from rag_evaluation_framework.results.means import Cluster, Clusters
 from rag_evaluation_framework.results.properties import Labels, labels_of
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown, recorded_test
-from rag_evaluation_framework.statistics.best import TiedWithBest, tied_with_best
-from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
+from rag_evaluation_framework.statistics import PairedDifference, TiedWithBest, paired_differences, tied_with_best
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,8 +18,13 @@ from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.means import Cluster, Clusters
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown, recorded_test
-from rag_evaluation_framework.statistics.best import TiedWithBest, optimism_of_best, tied_with_best
-from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
+from rag_evaluation_framework.statistics import (
+    PairedDifference,
+    TiedWithBest,
+    optimism_of_best,
+    paired_differences,
+    tied_with_best,
+)
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.report.pages.leaderboard import Page

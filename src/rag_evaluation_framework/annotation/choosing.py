@@ -7,9 +7,8 @@ from itertools import islice, product
 from typing import TypeAlias
 
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data import CharacterSpan, Corpus, merge_overlapping_spans
 from rag_evaluation_framework.data.label_contexts import CONTEXT
-from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.labelling.telling import is_long
 from rag_evaluation_framework.quotes.ends import are_cut

@@ -11,22 +11,17 @@ from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.interrupts import pass_on_interrupt
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import raised
-from rag_evaluation_framework.chunkers.markdown_header import MarkdownHeaderChunker
+from rag_evaluation_framework.chunkers import MarkdownHeaderChunker, SentenceChunker
 from rag_evaluation_framework.chunkers.measure import cut_out
-from rag_evaluation_framework.chunkers.sentence import SentenceChunker
-from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
+from rag_evaluation_framework.contracts import PositionAwareChunker, Retriever
 from rag_evaluation_framework.contracts.retrieved import as_chunks
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus, Document
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, Document, PositionAwareChunk
 from rag_evaluation_framework.errors import InputError, MissingDependency
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.retrievers import BM25Retriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.asking import ask
-from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
-from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 
 # Cutting documents into the passages that a person looks through.
 

@@ -6,23 +6,24 @@ from typing import Any, cast
 
 from rag_evaluation_framework.annotation.session import SavedFile
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.answers import Answer, as_answer
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import (
+from rag_evaluation_framework.data import (
+    REVIEW,
     ChunkLevelGroundTruth,
+    ChunkRegistry,
+    Corpus,
+    Dataset,
+    DocumentId,
     DocumentLevelGroundTruth,
     GroundTruth,
+    QueryText,
+    Review,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.ids import DocumentId, QueryText
-from rag_evaluation_framework.data.reviews import REVIEW, Review
+from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError, InputError
-from rag_evaluation_framework.inspection.findings import Finding
+from rag_evaluation_framework.inspection import Finding, lint_dataset
 from rag_evaluation_framework.inspection.labelled_text import LabelTexts
-from rag_evaluation_framework.inspection.lint import lint_dataset
 from rag_evaluation_framework.inspection.question_checks import wording_key
 
 # Questions without some of their answers.

@@ -8,15 +8,20 @@ from typing import Any
 
 from rag_evaluation_framework.annotation.choosing import Places
 from rag_evaluation_framework.base.interrupts import finished
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGroundTruth
+from rag_evaluation_framework.data import (
+    NOT_LABELLED,
+    TOKEN,
+    Answer,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    GroundTruth,
+    LabelContexts,
+    Query,
+    Skipped,
+    TokenLevelGroundTruth,
+)
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
-from rag_evaluation_framework.data.label_contexts import NOT_LABELLED, LabelContexts, Skipped
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.load import load_unfinished
 from rag_evaluation_framework.datasets.save import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError

@@ -19,9 +19,8 @@ from rag_evaluation_framework.attribution.told_recall import (
     told_losses,
     unlocated,
 )
+from rag_evaluation_framework.data import Corpus, EvaluationType
 from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown

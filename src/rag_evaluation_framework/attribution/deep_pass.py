@@ -12,29 +12,29 @@ from rag_evaluation_framework.attribution.pipelines import Unasked, corpus_of, p
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import raised, said
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.columns import Integers
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import (
+from rag_evaluation_framework.data import (
+    CHUNK,
+    Answer,
+    AnyChunk,
     ChunkLevelGroundTruth,
+    Corpus,
+    Cutoff,
     DocumentLevelGroundTruth,
     GroundTruth,
     ProjectedTruth,
+    Query,
+    QueryId,
+    QueryText,
+    Rankings,
     TokenLevelGroundTruth,
 )
+from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.hits import Coded, Hit, HitTable, RankedHits, Ranking
-from rag_evaluation_framework.data.ids import QueryId, QueryText
-from rag_evaluation_framework.data.levels import CHUNK
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.experiments.retrieval import Index, ranked
 from rag_evaluation_framework.experiments.settings import Asking
 from rag_evaluation_framework.levels.chunk import ChunkIds
-from rag_evaluation_framework.results.query_result import QueryResult
-from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.retrievers.function import Pipeline
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.text.reading import HitReader, RankingCutter

@@ -24,18 +24,19 @@ from rag_evaluation_framework.attribution.told_recall import (
     told_losses,
 )
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import (
+from rag_evaluation_framework.data import (
+    Answer,
+    CharacterSpan,
     ChunkLevelGroundTruth,
+    Corpus,
     GroundTruth,
+    PositionAwareChunk,
+    Skipped,
     TokenLevelGroundTruth,
+    merge_overlapping_spans,
 )
 from rag_evaluation_framework.data.hits import Hit, RankedHits, Ranking
-from rag_evaluation_framework.data.label_contexts import Skipped
 from rag_evaluation_framework.data.levels import LEVELS
-from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.results.result import EvaluationResult

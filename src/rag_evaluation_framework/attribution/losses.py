@@ -7,14 +7,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.data import DOCUMENT, AnyChunk, CharacterSpan, Corpus, Cutoff, GroundTruth, Level
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hits import Hit, RankedHits, Ranking
-from rag_evaluation_framework.data.levels import DOCUMENT, Level
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.text.reading import ContextBudget, RankingCutter
 
 # Why relevant text or a relevant unit was lost: the step between the documents and the cutoff that did not have it.

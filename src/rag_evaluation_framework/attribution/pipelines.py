@@ -14,20 +14,16 @@ from rag_evaluation_framework.base.outside import name_line, said, shown
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.contracts.embedder import Embedder, truncation_flags
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
+from rag_evaluation_framework.data import DOCUMENT, AnyChunk, CharacterSpan, PositionAwareChunk, merge_overlapping_spans
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.levels import DOCUMENT
-from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.loading import PACKAGE
 from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipeline, as_retriever
-from rag_evaluation_framework.retrievers.hybrid import HybridRetriever
-from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
-from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 
 # What embedders read of chunks: of a long one only the beginning.
 

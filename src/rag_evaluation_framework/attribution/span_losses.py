@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.attribution.losses import Bound, Evidence, Losses, divided
 from rag_evaluation_framework.attribution.pipelines import uncovered
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data import CharacterSpan, Cutoff, PositionAwareChunk, merge_overlapping_spans
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
-from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.hits import Hit, HitTable, RankedHits
-from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans
 from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, largest_sums, relevant_parts, sharing
 from rag_evaluation_framework.judging.stretches import Line, Merged, Pieces, Shared, SpanColumns, Stretches

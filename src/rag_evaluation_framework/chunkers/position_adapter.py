@@ -10,9 +10,14 @@ import numpy as np
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker, as_texts
-from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import generate_chunk_id, generate_pa_chunk_id
+from rag_evaluation_framework.data import (
+    AnyChunk,
+    Chunk,
+    Document,
+    PositionAwareChunk,
+    generate_chunk_id,
+    generate_pa_chunk_id,
+)
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.text.text_locator import SearchedTexts, offsets_without_white_space
 

@@ -12,8 +12,7 @@ from rag_evaluation_framework.chunkers.recursive_character import Cutter
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count, check_number
 from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted, as_numbers
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.text.sentence_boundaries import Place, sentence_places

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.component import Component
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data import Document, DocumentId, PositionAwareChunk
 from rag_evaluation_framework.data.values import all_chunks, gives_items, plain_text
 from rag_evaluation_framework.errors import InputError
 

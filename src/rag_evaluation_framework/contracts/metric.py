@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from rag_evaluation_framework.contracts.component import Component
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import CharacterSpan, ChunkId, Cutoff, DocumentId, EvaluationType
 
 U_contra = TypeVar("U_contra", bound=DocumentId | ChunkId | CharacterSpan, contravariant=True)
 

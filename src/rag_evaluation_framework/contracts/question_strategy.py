@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rag_evaluation_framework.contracts.component import Component, check_count, check_truth
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data import AnyChunk, DocumentId
 from rag_evaluation_framework.data.values import FrozenDict, freeze_metadata
 from rag_evaluation_framework.errors import ConfigError
 

@@ -10,11 +10,17 @@ from typing import Any, TypeGuard, TypeVar, cast
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import class_name, fit_to_keep, name_line, one_line, shown
-from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import (
+    AnyChunk,
+    CharacterSpan,
+    Chunk,
+    Corpus,
+    DocumentId,
+    Hit,
+    PositionAwareChunk,
+    Retrieval,
+    Stage,
+)
 from rag_evaluation_framework.data.values import (
     all_chunks,
     at_most,

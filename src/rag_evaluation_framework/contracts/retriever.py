@@ -7,10 +7,8 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from rag_evaluation_framework.base.outside import class_name, shown
 from rag_evaluation_framework.contracts.component import Component
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data import AnyChunk, Corpus, EvaluationType
 from rag_evaluation_framework.data.hits import Retrieved
-from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.data.values import is_truth
 from rag_evaluation_framework.errors import ConfigError, NotIndexed

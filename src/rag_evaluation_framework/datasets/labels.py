@@ -9,19 +9,19 @@ from pydantic import Field
 
 from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr, json_path
-from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer, IdT
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import (
+from rag_evaluation_framework.data import (
+    CharacterSpan,
     ChunkLevelGroundTruth,
+    Corpus,
     DocumentLevelGroundTruth,
+    Query,
     TokenLevelGroundTruth,
 )
+from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer, IdT
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
 from rag_evaluation_framework.data.label_contexts import LabelContexts, Skipped, UniqueWith
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
 

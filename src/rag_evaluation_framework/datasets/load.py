@@ -16,12 +16,9 @@ from rag_evaluation_framework.base.files import (
 )
 from rag_evaluation_framework.base.records import brief_repr
 from rag_evaluation_framework.base.strict_yaml import parse_yaml
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data import CharacterSpan, ChunkRegistry, Dataset, count_skipped
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.label_contexts import count_skipped
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.chunking_evaluation import COLUMNS, read_chunking_evaluation
 from rag_evaluation_framework.datasets.langsmith_examples import ExampleReader, is_example
 from rag_evaluation_framework.datasets.native import is_native, read_native, read_native_lines

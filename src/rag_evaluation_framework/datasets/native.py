@@ -10,13 +10,9 @@ from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework.base.files import Json, is_list, is_object
 from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
+from rag_evaluation_framework.data import Corpus, Dataset, EvaluationType, GroundTruth, Query, QueryId, QueryText
 from rag_evaluation_framework.data.label_contexts import Anchor, Skipped, UniqueWith
 from rag_evaluation_framework.data.levels import Level, check_level
-from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.datasets.labels import Given, LabelReader, have_places
 from rag_evaluation_framework.errors import DatasetError
 

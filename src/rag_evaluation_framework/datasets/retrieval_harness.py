@@ -14,13 +14,18 @@ from pydantic.alias_generators import to_camel
 from rag_evaluation_framework.base.files import Json, checked_path, is_list, is_object, read_text
 from rag_evaluation_framework.base.outside import raised, said, shown
 from rag_evaluation_framework.base.records import RecordReader, json_path
+from rag_evaluation_framework.data import (
+    DOCUMENT,
+    Corpus,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    QueryId,
+    QueryText,
+)
 from rag_evaluation_framework.data.dataset import Dataset, Mode
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus, Document
-from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth
-from rag_evaluation_framework.data.ids import DocumentId, QueryId, QueryText
-from rag_evaluation_framework.data.levels import DOCUMENT
-from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import DatasetError, InputError
 
 # The thresholds of design document 004, such as `min.recallAtK`, as files have them.

@@ -11,12 +11,7 @@ from typing import Any
 from rag_evaluation_framework.base.files import checked_path, unfinished, write_new
 from rag_evaluation_framework.base.outside import json_text, shown
 from rag_evaluation_framework.base.records import Problems, storable
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.ids import QueryId
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import TOKEN, CharacterSpan, Dataset, GroundTruth, Query, QueryId
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents

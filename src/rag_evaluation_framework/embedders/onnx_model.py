@@ -12,9 +12,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.base import note, require
 from rag_evaluation_framework.base.files import from_home
-from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.embedders.onnx_exports import MODEL, RECORD, TOKENIZER
 from rag_evaluation_framework.embedders.sentence_model import (

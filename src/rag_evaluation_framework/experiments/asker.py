@@ -14,8 +14,7 @@ from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.side_by_side import side_by_side
 from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.hits import Retrieval, Stage
-from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data import Query, Retrieval, Stage
 from rag_evaluation_framework.data.rankings import NOT_ASKED, Failure
 from rag_evaluation_framework.experiments.settings import Asking
 

@@ -10,17 +10,15 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 from rag_evaluation_framework.base.files import whole_path
 from rag_evaluation_framework.base.outside import fit_to_keep, shown
 from rag_evaluation_framework.base.records import Faults
+from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import Reranker, Retriever
+from rag_evaluation_framework.data import CharacterSpan, count_skipped
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
-from rag_evaluation_framework.data.label_contexts import count_skipped
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Scope
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
 from rag_evaluation_framework.experiments.settings import RECORDED, EvaluationConfig
 from rag_evaluation_framework.labelling.anchors import copied_labels

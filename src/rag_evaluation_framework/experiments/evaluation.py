@@ -9,17 +9,12 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unp
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.side_by_side import awaited
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker, Reranker, VectorStore
 from rag_evaluation_framework.contracts.component import check_truth
-from rag_evaluation_framework.contracts.embedder import Embedder, VectorStore
-from rag_evaluation_framework.contracts.retriever import Reranker
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data import CharacterSpan, ChunkId, ChunkRegistry, Cutoff, DocumentId
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, DatasetError, Interrupted, LevelMismatch, MissingDependency
 from rag_evaluation_framework.experiments.config import (
@@ -36,10 +31,8 @@ from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.store import ROOT
-from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
+from rag_evaluation_framework.retrievers import BM25Retriever, RerankedRetriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
-from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
-from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 from rag_evaluation_framework.scoring.score_names import Metrics
 
 # The dataset of an evaluation: an object, a file, or a name that is looked up here and in LangSmith.

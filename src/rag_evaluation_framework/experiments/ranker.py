@@ -14,10 +14,8 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.progress import progress_bar
 from rag_evaluation_framework.contracts.retriever import Retriever, checked_prefix_stable
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data import AnyChunk, Cutoff, Query
 from rag_evaluation_framework.data.hits import HitCollector, RankedHits, Ranking, Retrieval, Stage
-from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import (
     NOT_ANSWERED,
     NOT_ASKED,

@@ -8,18 +8,14 @@ import numpy as np
 
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data import TOKEN, Cutoff, GroundTruth, ProjectedTruth, ScoreName
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.data.ground_truth import GroundTruth, ProjectedTruth
-from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.rankings import OnError, Rankings
 from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
 from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import largest_sums, relevant_parts
 from rag_evaluation_framework.judging.stretches import SpanColumns
-from rag_evaluation_framework.metrics.chunk import ChunkRecall
-from rag_evaluation_framework.metrics.rank import Recall
-from rag_evaluation_framework.metrics.span import SpanRecall
+from rag_evaluation_framework.metrics import ChunkRecall, Recall, SpanRecall
 from rag_evaluation_framework.scoring.score import score_checked
 from rag_evaluation_framework.text.reading import RankingCutter
 

@@ -16,12 +16,9 @@ from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.retrieved import as_chunks
 from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data import AnyChunk, Cutoff, Dataset, Query
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
-from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import NOT_ANSWERED, Rankings
 from rag_evaluation_framework.data.values import gives_items, items
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted, RagEvalError

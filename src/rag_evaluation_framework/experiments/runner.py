@@ -17,15 +17,19 @@ from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.interrupts import finished
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data import (
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    DocumentId,
+    GroundTruth,
+    ProjectedTruth,
+    calculate_overlap,
+)
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth, ProjectedTruth
 from rag_evaluation_framework.data.hits import Hit, RankedHits
-from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.levels import DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.rankings import NOT_ANSWERED, Rankings
-from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap
 from rag_evaluation_framework.errors import ComponentExited, Interrupted, SaveFailed
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
@@ -33,9 +37,7 @@ from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_man
 from rag_evaluation_framework.labelling.telling import is_long
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
-from rag_evaluation_framework.results.query_result import QueryResults
-from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
-from rag_evaluation_framework.results.store import check_root
+from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults, check_root
 from rag_evaluation_framework.scoring.rank_checks import none_matches
 from rag_evaluation_framework.scoring.score import score_checked, unscored, with_own_cutoffs
 from rag_evaluation_framework.text.reading import RankingCutter

@@ -16,13 +16,9 @@ from rag_evaluation_framework.base.outside import fit_to_show, shown
 from rag_evaluation_framework.base.records import Faults
 from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.contracts.retriever import Engine
-from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, EvaluationType
 from rag_evaluation_framework.data.dataset import Dataset, Mode
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
-from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.datasets.retrieval_harness import Loader, folder_loader
+from rag_evaluation_framework.datasets import Loader, folder_loader, load_dataset
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
 from rag_evaluation_framework.experiments.config import CONFIGS, AnyExperimentConfig, in_mode
 from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, engine_reranker, make_engine

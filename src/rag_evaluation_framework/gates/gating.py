@@ -5,16 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.experiments.config import ExperimentConfig
-from rag_evaluation_framework.experiments.spec import RunSpec
+from rag_evaluation_framework.experiments import ExperimentConfig, RunSpec
 from rag_evaluation_framework.gates.checking import verdicts
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.gates.measuring import Runs
 from rag_evaluation_framework.gates.plan import Written, gates_of_run
-from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.load import load_result
-from rag_evaluation_framework.results.named_runs import find_run
-from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results import EvaluationResult, find_run, load_result, store
 
 
 class Gating:

@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import CharacterSpan, Query
 from rag_evaluation_framework.registry.loading import load_installed
 
 if TYPE_CHECKING:

@@ -6,20 +6,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from rag_evaluation_framework.base.outside import name_line, shown
+from rag_evaluation_framework.data import (
+    TOKEN,
+    CharacterSpan,
+    ChunkLevelGroundTruth,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    GroundTruth,
+    LabelContexts,
+    Query,
+    TokenLevelGroundTruth,
+)
 from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ground_truth import (
-    ChunkLevelGroundTruth,
-    DocumentLevelGroundTruth,
-    GroundTruth,
-    TokenLevelGroundTruth,
-)
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.label_contexts import LabelContexts
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.inspection.findings import FindingKind, quotation
 from rag_evaluation_framework.inspection.labelled_text import LabelTexts, units_of

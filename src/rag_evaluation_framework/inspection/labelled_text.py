@@ -5,23 +5,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_evaluation_framework.base.outside import name_line, shown
-from rag_evaluation_framework.data.answers import counted_otherwise, flattened, mapped, span_problem
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import (
+from rag_evaluation_framework.data import (
+    CharacterSpan,
+    ChunkId,
     ChunkLevelGroundTruth,
+    ChunkRegistry,
+    Corpus,
+    Dataset,
+    DocumentId,
     DocumentLevelGroundTruth,
     GroundTruth,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.answers import counted_otherwise, flattened, mapped, span_problem
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.inspection.findings import FindingKind, quotation
+from rag_evaluation_framework.labelling import Reanchored, leaving_out
 from rag_evaluation_framework.labelling.edited_documents import displaced
-from rag_evaluation_framework.labelling.losses import leaving_out
-from rag_evaluation_framework.labelling.reanchor import Reanchored
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 # The labels of a dataset with their texts, and what is wrong with those that no retriever can find.

@@ -7,13 +7,9 @@ from typing import Any
 
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, ChunkRegistry, Cutoff, GroundTruth, Query
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
-from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.inspection.findings import RANK, Finding, FindingKind, LintReport, quotation

@@ -11,13 +11,10 @@ import numpy as np
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data import DOCUMENT, TOKEN, ChunkRegistry, EvaluationType, TokenLevelGroundTruth
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
 from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.data.levels import DOCUMENT, TOKEN
 from rag_evaluation_framework.errors import CorpusError
 from rag_evaluation_framework.inspection.dataset_info import Spread, describe_dataset
 from rag_evaluation_framework.inspection.labelled_text import LabelTexts, placed

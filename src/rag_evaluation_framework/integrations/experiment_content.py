@@ -16,11 +16,9 @@ from pydantic.alias_generators import to_camel
 from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, CharacterSpan, ChunkRegistry, Level
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.ids import EvaluationType, canonical_chunk_id
-from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.results.meaning import servers
 from rag_evaluation_framework.results.result import EvaluationResult

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4, uuid5
 
-from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base import progress, require
 from rag_evaluation_framework.base.outside import one_line, raised
-from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.errors import ProviderUnavailable
 from rag_evaluation_framework.integrations.experiment_content import RUN, ExperimentContent, ScoreSender
 from rag_evaluation_framework.integrations.langsmith_client import PROVIDER, advice, answering, silent, status_of

@@ -5,21 +5,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from rag_evaluation_framework.base import collected, require
 from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level
-from rag_evaluation_framework.data.rankings import QueryRanking, Rankings
-from rag_evaluation_framework.data.score_table import ScoreTable
+from rag_evaluation_framework.data import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    ChunkRegistry,
+    Corpus,
+    Cutoff,
+    Dataset,
+    GroundTruth,
+    Hit,
+    Level,
+    QueryRanking,
+    Rankings,
+    ScoreTable,
+)
 from rag_evaluation_framework.datasets.labels import have_places
 from rag_evaluation_framework.datasets.langsmith_examples import GROUND_TRUTH_KEYS, PUSHED, dataset_from_examples
 from rag_evaluation_framework.errors import ConfigError, QueryFailed, RagEvalError
@@ -27,9 +32,8 @@ from rag_evaluation_framework.integrations.experiment_content import OF_HITS, re
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.document import in_documents
 from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.scoring import score_rankings, score_spans
 from rag_evaluation_framework.scoring.score import score_checked
-from rag_evaluation_framework.scoring.score_rankings import score_rankings
-from rag_evaluation_framework.scoring.score_spans import score_spans
 from rag_evaluation_framework.text.reading import RankingCutter
 
 if TYPE_CHECKING:

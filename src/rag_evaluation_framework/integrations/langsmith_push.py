@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.data.label_contexts import count_skipped
+from rag_evaluation_framework.data import Dataset, EvaluationType, count_skipped
 from rag_evaluation_framework.errors import DatasetError, InvalidAnswer, ProviderError
 from rag_evaluation_framework.integrations.langsmith_client import (
     PROVIDER,

@@ -9,10 +9,8 @@ from uuid import UUID, uuid5
 from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import Problems, storable
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data import CharacterSpan, Dataset, GroundTruth
 from rag_evaluation_framework.data.ids import content_digest
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.langsmith_examples import PUSHED, SPLITS, ExampleReader, question_id, to_example
 from rag_evaluation_framework.datasets.save import label_records
 from rag_evaluation_framework.errors import DatasetError

@@ -7,10 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data import Answer, CharacterSpan, GroundTruth
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.stretches import (
     Line,
     Merged,

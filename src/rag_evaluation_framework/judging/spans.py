@@ -7,11 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.data import CharacterSpan, Cutoff, GroundTruth
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth, credited
 from rag_evaluation_framework.judging.stretches import (
     Line,

@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.base.records import Problems
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data import (
+    TOKEN,
+    Anchor,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    GroundTruth,
+    Query,
+    QueryId,
+    Skipped,
+)
 from rag_evaluation_framework.data.document_resolver import DocumentResolver, is_same_path, names_fully
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.ids import QueryId
-from rag_evaluation_framework.data.label_contexts import Anchor, Skipped
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.label_change import LOST
 from rag_evaluation_framework.labelling.losses import Withdrawn

@@ -7,17 +7,14 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Dataset
 from rag_evaluation_framework.data.answers import span_problem
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, Anchor, LabelContexts, UniqueWith
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.shown_text import ShownWords
 from rag_evaluation_framework.labelling.surroundings import Surroundings
 from rag_evaluation_framework.labelling.telling import ALIKE, TELLING, is_cut_at, is_long, nearest, tells
-from rag_evaluation_framework.markups.formats import markup_of
-from rag_evaluation_framework.markups.markup import Markup
+from rag_evaluation_framework.markups import Markup, markup_of
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 _FARTHEST = 100  # characters more than twice as many as a label has, that may stand between its contexts elsewhere

@@ -2,13 +2,8 @@
 
 from typing import Any
 
+from rag_evaluation_framework.data import TOKEN, CharacterSpan, Corpus, Dataset, LabelContexts, TokenLevelGroundTruth
 from rag_evaluation_framework.data.answers import span_problem
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
-from rag_evaluation_framework.data.label_contexts import LabelContexts
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.label_change import LOST, LabelChange
 from rag_evaluation_framework.labelling.reanchor import Reanchored
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel

@@ -4,11 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.data.document_resolver import is_same_path
-from rag_evaluation_framework.data.documents import Corpus, Document
-from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import AMONG_OTHERS, CONTEXT, UNIQUE_TEXTS, WITH_SIBLINGS, Anchor
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.losses import MOST_PLACES, Withdrawn
 from rag_evaluation_framework.labelling.shown_text import ShownPlaces, ShownWords
 from rag_evaluation_framework.labelling.surroundings import Surroundings, is_written_behind

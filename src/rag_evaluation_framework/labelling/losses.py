@@ -6,10 +6,8 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from rag_evaluation_framework.base.outside import name_line, shown
-from rag_evaluation_framework.data.documents import Corpus, pattern_of
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data import CharacterSpan, Corpus, DocumentId, pattern_of
 from rag_evaluation_framework.data.label_contexts import CONTEXT, Anchor
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.telling import is_cut_at, is_long, nearest, tells
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.html_markup import WHAT

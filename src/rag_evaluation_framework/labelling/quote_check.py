@@ -10,14 +10,17 @@ from typing import Any
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.base.records import Problems
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
+from rag_evaluation_framework.data import (
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Query,
+    Skipped,
+    TokenLevelGroundTruth,
+    count_skipped,
+)
 from rag_evaluation_framework.data.ids import QueryId, QueryIds, QueryText
-from rag_evaluation_framework.data.label_contexts import Skipped, count_skipped
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.labelling.quote_row import QuoteRow, answers_of, share_an_answer, with_conflicts
 from rag_evaluation_framework.labelling.quote_table import save_suggested_table

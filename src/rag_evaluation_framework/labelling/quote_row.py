@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rag_evaluation_framework.base.outside import name_line, one_line
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import Answer, CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN
 from rag_evaluation_framework.quotes.suggestions import Suggestion

@@ -9,10 +9,8 @@ from typing import TypeAlias
 from rapidfuzz import fuzz
 
 from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data import CharacterSpan, Corpus, DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, WITH_SIBLINGS, Anchor
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.label_finder import NOWHERE, EarlierDocuments, LabelFinder, Several
 from rag_evaluation_framework.labelling.losses import LossTeller, Withdrawn, named
 from rag_evaluation_framework.labelling.telling import ALIKE, nearest, tells

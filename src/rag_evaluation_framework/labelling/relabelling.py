@@ -6,16 +6,21 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data import (
+    TOKEN,
+    Anchor,
+    Answer,
+    CharacterSpan,
+    DocumentId,
+    LabelContexts,
+    Query,
+    QueryId,
+    Skipped,
+    TokenLevelGroundTruth,
+)
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
-from rag_evaluation_framework.data.ids import DocumentId, QueryId
-from rag_evaluation_framework.data.label_contexts import Anchor, LabelContexts, Skipped
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.label_change import BACK, LOST, LabelChange
@@ -23,8 +28,7 @@ from rag_evaluation_framework.labelling.losses import Withdrawn
 from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
 from rag_evaluation_framework.labelling.reanchor import Reanchored, reanchor
 from rag_evaluation_framework.labelling.telling import is_cut_at, is_long
-from rag_evaluation_framework.text.line_places import LinePlaces
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text import LinePlaces, TextLocator
 
 # Places of answers in edited documents: those that were lost are remembered, and copies are told among themselves.
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data import CharacterSpan, Corpus
 from rag_evaluation_framework.data.label_contexts import CONTEXT, Anchor
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.telling import is_long, tells
 from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of

@@ -14,18 +14,23 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts import Metric, Retriever
+from rag_evaluation_framework.data import (
+    CHUNK,
+    AnyChunk,
+    CharacterSpan,
+    ChunkLevelGroundTruth,
+    Corpus,
+    Dataset,
+    GroundTruth,
+    Level,
+    PositionAwareChunk,
+    ProjectedTruth,
+)
 from rag_evaluation_framework.data.answers import Answer, mapped, renamed_gains
 from rag_evaluation_framework.data.chunk_registry import chunking_fingerprint
-from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import ChunkLevelGroundTruth, GroundTruth, ProjectedTruth
 from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id, content_digest, is_from_content
-from rag_evaluation_framework.data.levels import CHUNK, Level
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.levels.document import judged_ranks

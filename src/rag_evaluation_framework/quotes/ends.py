@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from rag_evaluation_framework.markups import Markup, markup_of
 from rag_evaluation_framework.markups.characters import CALL, flat, folded, is_key, is_mark, is_unspaced
-from rag_evaluation_framework.markups.formats import markup_of
-from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.quoted_text import LIST_MARKER, SIGNS
 from rag_evaluation_framework.quotes.words import BRACKETED_ELLIPSIS, ELLIPSIS
 

@@ -6,12 +6,10 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from rag_evaluation_framework import quotes
-from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
+from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, PositionAwareChunk
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id, is_from_content
-from rag_evaluation_framework.data.spans import CharacterSpan
 
 _FIRST_PLACES = 20
 

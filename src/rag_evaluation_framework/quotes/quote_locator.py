@@ -9,9 +9,7 @@ from itertools import islice
 from weakref import WeakValueDictionary
 
 from rag_evaluation_framework.base.outside import one_line
-from rag_evaluation_framework.data.documents import Corpus, Document
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of, with_hidden_elements, with_image_texts
 from rag_evaluation_framework.markups.markup import Effects, Markup, effects
@@ -29,8 +27,7 @@ from rag_evaluation_framework.quotes.quote_matcher import (
     stretches,
 )
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
-from rag_evaluation_framework.text.line_places import LinePlaces
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text import LinePlaces, TextLocator
 
 # Places in a document that were found already.
 

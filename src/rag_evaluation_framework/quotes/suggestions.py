@@ -10,8 +10,7 @@ from math import floor
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import CharacterSpan, DocumentId
 from rag_evaluation_framework.markups.characters import flat, is_key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import Markup, effects

@@ -9,9 +9,7 @@ from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
-from rag_evaluation_framework.data.ids import DocumentId, EvaluationType
+from rag_evaluation_framework.data import Corpus, DocumentId, EvaluationType, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError
 from rag_evaluation_framework.rankings.order import Order, check_order

@@ -15,14 +15,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_evaluation_framework.base.files import is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import one_line, shown
-from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data import Answer, Cutoff, Failure, ScoreName, count_skipped
 from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.data.identity import LabelIdentity
-from rag_evaluation_framework.data.label_contexts import count_skipped
 from rag_evaluation_framework.data.levels import Level, U, checked_level
-from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
 from rag_evaluation_framework.errors import DatasetError, InputError, LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES

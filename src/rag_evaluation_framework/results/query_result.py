@@ -10,17 +10,15 @@ from typing import Any, Generic, TypeAlias, cast
 import numpy as np
 
 from rag_evaluation_framework.base.outside import name_line, one_line
+from rag_evaluation_framework.data import Failure, GroundTruth, Rankings
 from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
-from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hits import RankedHits, Ranking
 from rag_evaluation_framework.data.identity import LabelIdentity, gains_of, question_identity
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.rankings import Failure, Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_name
 from rag_evaluation_framework.errors import ResultError
-from rag_evaluation_framework.judging.ranks import RankJudgements
-from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.judging import RankJudgements, SpanJudgements
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results.latency import total_seconds

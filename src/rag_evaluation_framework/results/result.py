@@ -12,13 +12,10 @@ import numpy as np
 
 from rag_evaluation_framework.base.optional import DISTRIBUTION, require
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data import CharacterSpan, ChunkId, DocumentId, EvaluationType, Failure, Skipped
 from rag_evaluation_framework.data.columns import Integers
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
-from rag_evaluation_framework.data.label_contexts import Skipped
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.data.score_table import Means, ScoreTable
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.rankings.hit_lines import write_hit_lines

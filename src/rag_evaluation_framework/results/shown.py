@@ -6,8 +6,7 @@ from math import ceil, isfinite
 from typing import Any
 
 from rag_evaluation_framework.data.rankings import UNFILLED
-from rag_evaluation_framework.statistics.means import MeanScore
-from rag_evaluation_framework.statistics.paired import PairedDifference
+from rag_evaluation_framework.statistics import MeanScore, PairedDifference
 from rag_evaluation_framework.statistics.power import detectable_change
 
 # Numbers as they are written: in tables short, and never saying other than what was found; in JSON in full.

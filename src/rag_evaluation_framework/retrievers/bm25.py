@@ -12,13 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever
-from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.data import AnyChunk, Corpus, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.columns import Numbering
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus

@@ -8,12 +8,11 @@ from time import perf_counter
 from typing import Any, Literal, cast, get_args
 from uuid import uuid4
 
+from rag_evaluation_framework.base import note, progress
 from rag_evaluation_framework.base.coroutines import OutOfTime, is_coroutine_function, may_hang, resolved, within
 from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.interrupts import finished, first_interrupt, pass_on_interrupt
-from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import hide_environment, raised, shown
-from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.records import Faults
 from rag_evaluation_framework.contracts.component import check_choice, check_truth, confide, parameters
 from rag_evaluation_framework.contracts.retrieved import as_retrieval
@@ -27,9 +26,7 @@ from rag_evaluation_framework.contracts.retriever import (
     engine_name,
     takes_constraints,
 )
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, Retrieval
-from rag_evaluation_framework.data.ids import DocumentId, EvaluationType
+from rag_evaluation_framework.data import Corpus, DocumentId, EvaluationType, Hit, Retrieval
 from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.data.values import check_texts
 from rag_evaluation_framework.errors import ConfigError, DatasetError

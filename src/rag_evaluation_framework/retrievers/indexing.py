@@ -12,8 +12,7 @@ from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.progress import progress, progress_bar
-from rag_evaluation_framework.chunkers.position_adapter import ChunkerPositionAdapter, position_aware
-from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
+from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker, as_placed
 from rag_evaluation_framework.contracts.embedder import (
     EmbeddedPart,
@@ -25,10 +24,7 @@ from rag_evaluation_framework.contracts.embedder import (
     truncation_flags,
 )
 from rag_evaluation_framework.contracts.retrieved import one_each
-from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, DocumentId, Hit, PositionAwareChunk
 from rag_evaluation_framework.data.values import gives_items, items
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry.building import as_component

@@ -11,17 +11,19 @@ from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.retriever import Reranker, Retriever
-from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
-from rag_evaluation_framework.data.ids import (
+from rag_evaluation_framework.data import (
+    AnyChunk,
+    Chunk,
     ChunkId,
+    Corpus,
     DocumentId,
     EvaluationType,
+    PositionAwareChunk,
     PositionAwareChunkId,
     generate_chunk_id,
     generate_pa_chunk_id,
 )
+from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.data.rankings import CANDIDATES, RERANK
 from rag_evaluation_framework.data.values import at_most, gives_items

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data import Corpus, DocumentId
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Retrieved, Stage
-from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.quotes.hit_locator import HitLocator

@@ -13,16 +13,13 @@ from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count, confide
 from rag_evaluation_framework.contracts.embedder import Embedder, VectorStore, as_fitted, checked_parts
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data import AnyChunk, Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
-from rag_evaluation_framework.registry.building import as_component
-from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.registry import as_component, describe
 from rag_evaluation_framework.retrievers.indexing import (
     DEFAULT_CHUNKER,
     as_found,

@@ -9,16 +9,20 @@ import numpy as np
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data import (
+    CharacterSpan,
+    GroundTruth,
+    PositionAwareChunk,
+    ProjectedTruth,
+    ScoreTable,
+    merge_overlapping_spans,
+)
 from rag_evaluation_framework.data.columns import Numbering, Numbers
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
-from rag_evaluation_framework.data.ground_truth import GroundTruth, ProjectedTruth
 from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.rankings import NOT_SCORED, Failure, OnError, Rankings
-from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns

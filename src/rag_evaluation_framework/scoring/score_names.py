@@ -10,16 +10,12 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import component_name, confide
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data import CharacterSpan, ChunkId, DocumentId, EvaluationType, GroundTruth, Rankings
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, SPELLINGS, Cutoff, ScoreName, is_metric_name
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
 from rag_evaluation_framework.data.levels import Level, U
-from rag_evaluation_framework.data.rankings import Rankings
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import items, plain_text
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
-from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
-from rag_evaluation_framework.metrics.token_set import TokenSetMetric
+from rag_evaluation_framework.metrics import ALL_METRICS, TokenSetMetric
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.scoring.tabulate import reads_judgements
 from rag_evaluation_framework.text.reading import RankingCutter

@@ -11,17 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data import CharacterSpan, Cutoff, ScoreName, ScoreTable
 from rag_evaluation_framework.data.columns import Integers, Numbering
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
 from rag_evaluation_framework.judging.stretches import SpanColumns
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
-from rag_evaluation_framework.metrics.span import SpanMetric
-from rag_evaluation_framework.metrics.token_set import TokenSetMetric
+from rag_evaluation_framework.metrics import SpanMetric, TokenSetMetric
 from rag_evaluation_framework.scoring.rank_checks import check_mappings, note_no_match
 from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, Score, SpanScore, parse_span_scores
 from rag_evaluation_framework.scoring.span_mappings import (

@@ -11,10 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data import Answer, CharacterSpan, DocumentId, QueryId
 from rag_evaluation_framework.data.columns import Integers, Numbering
-from rag_evaluation_framework.data.ids import DocumentId, QueryId
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth

@@ -11,19 +11,13 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.base.interrupts import pass_on_interrupt
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data import Answer, CharacterSpan, Cutoff, ScoreName, ScoreTable
 from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.rankings import Failure, OnError
-from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import is_truth, items, plain_number
-from rag_evaluation_framework.judging.ranks import RankJudgements
-from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.judging import RankJudgements, SpanJudgements
+from rag_evaluation_framework.metrics import RankMetric, SpanMetric, TokenSetMetric
 from rag_evaluation_framework.metrics.chunk import ChunkMetric
-from rag_evaluation_framework.metrics.rank import RankMetric
-from rag_evaluation_framework.metrics.span import SpanMetric
-from rag_evaluation_framework.metrics.token_set import TokenSetMetric
 
 # What metrics that have nothing but `calculate` are given.
 

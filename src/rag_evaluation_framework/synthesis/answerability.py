@@ -6,15 +6,12 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Any
 
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Retrieval
+from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker
+from rag_evaluation_framework.data import Corpus, Retrieval
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.inspection.question_checks import wording_key
-from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
-from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
+from rag_evaluation_framework.retrievers import BM25Retriever, VectorRAGRetriever
 from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, Stage, rejected
 from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Range, tokens_of

@@ -7,10 +7,8 @@ from functools import partial
 from typing import Any, Generic, Literal, TypeAlias
 
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId
+from rag_evaluation_framework.data import Answer, CharacterSpan, ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.labelling.telling import is_long

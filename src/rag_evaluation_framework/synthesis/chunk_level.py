@@ -5,15 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Unpack
 
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.contracts.question_strategy import LLMClient, QuestionRequest, Section
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import ChunkLevelGroundTruth
+from rag_evaluation_framework.contracts import Chunker, LLMClient, PositionAwareChunker, QuestionRequest, Section
+from rag_evaluation_framework.data import (
+    CHUNK,
+    AnyChunk,
+    ChunkLevelGroundTruth,
+    ChunkRegistry,
+    Corpus,
+    Level,
+    PositionAwareChunk,
+    Query,
+)
 from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id
-from rag_evaluation_framework.data.levels import CHUNK, Level
-from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.registry.building import as_component

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from xml.sax.saxutils import quoteattr
 
-from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
+from rag_evaluation_framework.contracts import Embedder, QuestionRequest
 from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.providers.usage import Consumed, Prices

@@ -6,14 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeAlias
 
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, Section
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker, QuestionRequest, Section
+from rag_evaluation_framework.data import ChunkRegistry, Corpus, GroundTruth, Query
 from rag_evaluation_framework.data.levels import Level, U
-from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
 from rag_evaluation_framework.synthesis.answerability import (

@@ -10,6 +10,7 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.optional import install_command
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.side_by_side import awaited
+from rag_evaluation_framework.contracts import Embedder, LLMClient, QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.contracts.component import (
     check_components,
     check_count,
@@ -17,21 +18,14 @@ from rag_evaluation_framework.contracts.component import (
     check_truth,
     component_name,
 )
-from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.contracts.question_strategy import LLMClient, QuestionRequest, QuestionStrategy
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data import ChunkRegistry, Dataset, GroundTruth, Query
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.values import gives_items
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.errors import ConfigError, MissingDependency
-from rag_evaluation_framework.llms.anthropic import AnthropicClient
-from rag_evaluation_framework.llms.kept_answers import KeptAnswers
-from rag_evaluation_framework.llms.language_model import LanguageModel
+from rag_evaluation_framework.llms import AnthropicClient, KeptAnswers, LanguageModel
 from rag_evaluation_framework.providers.usage import Prices
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT

@@ -7,12 +7,9 @@ from itertools import groupby
 from math import log, sqrt
 from typing import TypeVar
 
-from rag_evaluation_framework.chunkers.markdown_header import MarkdownHeaderChunker
-from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
+from rag_evaluation_framework.chunkers import MarkdownHeaderChunker, RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.question_strategy import Section
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.documents import Corpus, Document
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data import AnyChunk, Corpus, Document, DocumentId
 from rag_evaluation_framework.markups.formats import is_markdown
 from rag_evaluation_framework.text.terms import words
 

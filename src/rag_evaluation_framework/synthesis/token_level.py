@@ -7,11 +7,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, Section
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
-from rag_evaluation_framework.data.levels import TOKEN, Level
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import TOKEN, CharacterSpan, Level, PositionAwareChunk, Query, TokenLevelGroundTruth
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.synthesis.answerability import PLACES, choosing, chosen, quoted_plausibly
 from rag_evaluation_framework.synthesis.asking import Asker

@@ -12,9 +12,7 @@ from typing import ClassVar
 from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.chunkers.position_adapter import position_aware
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import DocumentId, generate_pa_chunk_id
+from rag_evaluation_framework.data import Document, DocumentId, PositionAwareChunk, generate_pa_chunk_id
 
 # A bound on how work grows, which holds on a machine of any speed.
 

@@ -13,11 +13,8 @@ from rag_evaluation_framework.base.coroutines import was_given_up
 from rag_evaluation_framework.base.exits import end_in_time
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
-from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.experiments.spec import RunSpec, load_config
-from rag_evaluation_framework.gates.checking import refuse_unreliable, unreliable
-from rag_evaluation_framework.gates.gate import Gate
-from rag_evaluation_framework.gates.gating import Gating
+from rag_evaluation_framework.experiments import RunSpec, load_config, run_experiment
+from rag_evaluation_framework.gates import Gate, Gating, refuse_unreliable, unreliable
 from rag_evaluation_framework.report.gated import with_comparison
 from rag_evaluation_framework.report.pages.result import why_skipped
 from rag_evaluation_framework.results.gate_verdict import GateVerdict

@@ -7,10 +7,8 @@ from random import Random
 from typing import ClassVar, Generic, TypeAlias
 
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId
+from rag_evaluation_framework.data import CharacterSpan, ChunkId, Cutoff, DocumentId, ScoreName
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.spans import CharacterSpan
 
 # What the conformance suites of metrics share, whatever the units.
 

@@ -4,8 +4,7 @@ import re
 from bisect import bisect_left
 
 from rag_evaluation_framework.base.outside import name_line
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import CharacterSpan, Corpus
 
 _LINE_END = re.compile("\n")
 

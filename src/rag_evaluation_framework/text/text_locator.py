@@ -11,9 +11,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import CharacterSpan, Corpus, DocumentId
 
 # Text of which every run of white space is one blank.
 

@@ -4,14 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from rag_evaluation_framework.base.outside import name_line
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.label_contexts import count_skipped
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.additions import Additions
-from rag_evaluation_framework.labelling.label_change import LabelChange
-from rag_evaluation_framework.labelling.relabelling import Relabelled
+from rag_evaluation_framework.data import Answer, CharacterSpan, Corpus, Query, count_skipped
+from rag_evaluation_framework.labelling import Additions, LabelChange, Relabelled
 from rag_evaluation_framework.report.page import Line, Lines, Page, line, plural
 from rag_evaluation_framework.report.pages.quotes import nearest_lines, quotes_page
 from rag_evaluation_framework.report.wrapped import quoted

@@ -11,9 +11,7 @@ from rag_evaluation_framework.attribution.explanation import (
 )
 from rag_evaluation_framework.attribution.losses import Cause
 from rag_evaluation_framework.base.outside import name_line
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit
 from rag_evaluation_framework.report.page import Line, Lines, Part, Passage, Passages, Role, line, plural
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.causes import told

@@ -7,9 +7,8 @@ from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.report.page import Line, Lines, Page, Role, Table, line, plural
 from rag_evaluation_framework.report.wrapped import quoted
-from rag_evaluation_framework.synthesis.asking import FailedRequests
+from rag_evaluation_framework.synthesis import Estimate, FailedRequests
 from rag_evaluation_framework.synthesis.candidates import Funnel, Rejection, Stage
-from rag_evaluation_framework.synthesis.estimate import Estimate
 
 _NOT_COUNTED = (
     "Not counted: requests that are made again, and what a model thinks before it answers, unless --max-tokens "

@@ -2,11 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.label_contexts import Skipped
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import CharacterSpan, Corpus, GroundTruth, Query, Skipped
 from rag_evaluation_framework.report.page import Lines, Page, Part, Passage, Passages, line, plural
 from rag_evaluation_framework.report.wrapped import quoted
 from rag_evaluation_framework.text.line_places import LinePlaces

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from rag_evaluation_framework.base.outside import name_line
-from rag_evaluation_framework.inspection.dataset_info import Spread
-from rag_evaluation_framework.inspection.quality import DatasetQuality, PublicQuestions
+from rag_evaluation_framework.inspection import DatasetQuality, PublicQuestions, Spread
 from rag_evaluation_framework.report.page import Line, Lines, Page, Table, line, plural
 
 _UNDEFINED = "–"

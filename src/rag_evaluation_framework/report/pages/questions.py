@@ -3,15 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.report.page import Lines, Page, Part, Passage, Passages, Role, line, plural
 from rag_evaluation_framework.report.pages.explanation import Places, text_of
-from rag_evaluation_framework.results.query_result import QueryResult
-from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.shown import number
+from rag_evaluation_framework.results import EvaluationResult, QueryResult, number
 
 _MOST_RESULTS = 10
 _AROUND = 200  # characters of a document around an answer

@@ -3,9 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rag_evaluation_framework.labelling import skipped_questions
-from rag_evaluation_framework.labelling.quote_check import QuoteCheck
-from rag_evaluation_framework.labelling.quote_row import QuoteRow
+from rag_evaluation_framework.labelling import QuoteCheck, QuoteRow, skipped_questions
 from rag_evaluation_framework.quotes.suggestions import Suggestion
 from rag_evaluation_framework.report.page import Line, Lines, Page, line, plural
 from rag_evaluation_framework.report.wrapped import quoted

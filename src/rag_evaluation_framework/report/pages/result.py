@@ -6,23 +6,19 @@ from itertools import zip_longest
 from typing import Any
 
 from rag_evaluation_framework.base.outside import fit_to_keep, name_line, one_line
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.label_contexts import NOT_LABELLED, Skipped
+from rag_evaluation_framework.data import NOT_LABELLED, Answer, Corpus, Skipped
 from rag_evaluation_framework.labelling.losses import leaving_out, pattern_with
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules
+from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
 from rag_evaluation_framework.report.pages.strength import independence, power_of_run
 from rag_evaluation_framework.report.wrapped import quoted, shortened
+from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.results.latency import TOTAL, Latency
 from rag_evaluation_framework.results.meaning import servers, vector_stores
 from rag_evaluation_framework.results.properties import Breakdown
-from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.reranking import Reranking
-from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import (
     marked,
     number,

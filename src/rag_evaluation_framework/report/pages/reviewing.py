@@ -4,10 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from rag_evaluation_framework.base.outside import bounded, name_line, one_line
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.reviews import REVIEW, Review
+from rag_evaluation_framework.data import REVIEW, Corpus, GroundTruth, Query, Review
 from rag_evaluation_framework.inspection.findings import Finding
 from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, units_of
 from rag_evaluation_framework.report.page import Block, Lines, Page, Part, Passage, Passages, line

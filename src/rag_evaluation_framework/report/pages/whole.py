@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from rag_evaluation_framework.analysis.comparison import Comparison
-from rag_evaluation_framework.analysis.leaderboard import Leaderboard
+from rag_evaluation_framework.analysis import Comparison, Leaderboard
 from rag_evaluation_framework.attribution.pipelines import corpus_of
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.errors import RagEvalError

@@ -12,8 +12,7 @@ from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.embedder import Embedder, Role, checked_parts, joined
 from rag_evaluation_framework.data.values import plain_number
-from rag_evaluation_framework.embedders.cached import CachedEmbedder
-from rag_evaluation_framework.embedders.openai import OpenAIEmbedder
+from rag_evaluation_framework.embedders import CachedEmbedder, OpenAIEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.text.terms import words
 

@@ -11,8 +11,7 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
-from rag_evaluation_framework.data.documents import Corpus, Document
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data import Corpus, Document, DocumentId
 from rag_evaluation_framework.data.values import gives_items
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
