@@ -54,7 +54,7 @@ def pages():
     rankings = [(f"{POISON}{n}", first.scores, counts) for n in range(2)]
     judgements = {"judgements": 2, "repeated": 1}
     return {
-        "result": report.with_gates(first.summary(), [verdict]),
+        "result": replace(first, gates=(verdict,)).summary(),
         "questions": report.questions_page(first, first.scores.query_ids, corpus),
         "whole": report.whole_page([first], 9),
         "comparison": first.compare(second).summary(),

@@ -49,6 +49,9 @@ def test_titles_and_headers_of_pages_are_broken_there_too():
     title = "VectorRAGRetriever(chunker=RecursiveCharacterChunker(chunk_size=2000, overlap=0))"
     rows = (("a", "0.5", "0.25"), ("b", "0.75", "-0.123 +0.456"))
     page = Page(title, (Table(("run", "span_recall@4000ch", "false returns of it"), rows),))
+    wide = Table(("run", "span_recall@4000ch", "span_precision@4000ch", "false returns of it"), (("a", "1", "1", "1"),))
     lines = [line.strip() for line in page.as_text(60).splitlines()]
     assert lines[:2] == ["VectorRAGRetriever(chunker=RecursiveCharacterChunker(chunk_", "size=2000, overlap=0))"]
-    assert [" ".join(line.split()) for line in lines[3:6]] == ["span_", "recall", "run @4000ch false returns of it"]
+    assert " ".join(lines[3].split()) == "run span_recall@4000ch false returns of it"
+    narrow = [" ".join(line.split()) for line in Page("", (wide,)).as_text(60).splitlines()]
+    assert narrow[1:4] == ["span_ span_", "recall precision", "run @4000ch @4000ch false returns of it"]

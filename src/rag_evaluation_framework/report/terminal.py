@@ -91,15 +91,11 @@ def _show_lines(console: Console, block: Lines) -> None:
 def _show_table(console: Console, table: Table) -> None:
     for told in table.lines:
         print_wrapped(console, Text(told, "dim"), 0)
-    columns = [
-        Column(
-            _header(name, table, at),
-            [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(table.rows)],
-        )
-        for at, name in enumerate(table.header)
-    ]
-    words, numbers = columns[: table.words], columns[table.words :]
+    words, numbers = _columns(table, broken=False)
     room = room_beside(console, words, numbers)
+    if room < 0:
+        words, numbers = _columns(table, broken=True)
+        room = room_beside(console, words, numbers)
     if any(table.bars) and room >= _BAR[0]:
         numbers.append(_drawn(console, table, room))
     if numbers:
@@ -109,8 +105,20 @@ def _show_table(console: Console, table: Table) -> None:
             print_wrapped(console, Text("  ").join(row), 2)
 
 
-def _header(name: str, table: Table, at: int) -> Text:
-    """Return a header; where its name can be broken, it is no wider than its longest part and the numbers below it."""
+def _columns(table: Table, *, broken: bool) -> tuple[list[Column], list[Column]]:
+    """Return the columns of words and those of numbers; a header is one line, or broken where a name can be."""
+    columns = [
+        Column(
+            _broken(name, table, at) if broken else Text(name),
+            [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(table.rows)],
+        )
+        for at, name in enumerate(table.header)
+    ]
+    return columns[: table.words], columns[table.words :]
+
+
+def _broken(name: str, table: Table, at: int) -> Text:
+    """Return a header in lines no wider than the longest part of its name and the numbers below it."""
     width = max(map(cell_len, (*pieces(name), *(row[at] for row in table.rows))))
     return Text("\n").join(wrapped(Text(name), max(width, 1)))
 
