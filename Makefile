@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHARED := $(wildcard ../shared)
 PYTEST_ARGS ?= $(if $(SHARED),--shared=$(SHARED))
 # These compare two commits or take long, and are run by hand.
-COMPARISONS := against exact_search house many_questions mutants same superlinear trace
+COMPARISONS := against exact_search house many_questions mutants same start_up superlinear trace
 BENCHMARKS := $(filter-out $(COMPARISONS:%=benchmarks/%.py),$(wildcard benchmarks/*.py))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 

@@ -2,24 +2,26 @@
 
     python benchmarks/against.py [REV] [--pairs 11] [--only NAME]
 
-REV is checked out into a temporary worktree, which is removed at the end, also when interrupted. `metrics_throughput`,
-`pipeline` and `span_scoring` then run as old, new, new, old, … : each tree with its own copy of the script, as modules
-move, on its own sources, in a fresh process with one thread of linear algebra, and with an allocator that keeps freed
-memory: otherwise glibc hands arrays back to the system or not, depending on what else the process has allocated, and
-the page faults of getting them again moved figures of unchanged code by factors of 0.85 and 1.22. Every pair of
-neighbours gives one ratio new / old per figure.
+REV is checked out into a temporary worktree, which is removed at the end, also when interrupted. Each script of `RUNS`
+then runs as old, new, new, old, … : each tree with its own copy of the script, as modules move (a script that is new
+with this tree's), on its own sources, in a fresh process with one thread of linear algebra, and with an allocator that
+keeps freed memory: otherwise glibc hands arrays back to the system or not, depending on what else the process has
+allocated, and the page faults of getting them again moved figures of unchanged code by factors of 0.85 and 1.22. Every
+pair of neighbours gives one ratio new / old per figure. Of
+`side_by_side`, which waits, all CPU of the process is one figure; `start_up` has the run end to end.
 
 Compared are the figures of our own CPU time that both trees have, those in `…_ms` and `…_cpu_s`; peers are hidden from
 both, since they are slow and not ours. What reads the input only (`…_floor_ms`) and the obvious implementation, made of
 plain span functions (`…_obvious_ms`), are shown apart: little of them can change, so that they say how much of a ratio
 is noise. The median ratio of each figure of ours should be at most the limit; if not, the script ends with 1.
 
-A pair of all three takes about 40 seconds, 11 pairs 7 to 8 minutes.
+A pair of `metrics_throughput`, `pipeline` and `span_scoring` takes about 40 seconds, one of all some four minutes.
 """
 
 import argparse
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -32,7 +34,16 @@ from types import FrameType
 
 PACKAGE = "rag_evaluation_framework"
 REPOSITORY = Path(__file__).resolve().parent.parent
-REPEATS = {"span_scoring": 5, "pipeline": 3, "metrics_throughput": 5}
+RUNS = {
+    "span_scoring": ["--json", "--repeats", "5"],
+    "pipeline": ["--json", "--repeats", "3"],
+    "metrics_throughput": ["--json", "--repeats", "5"],
+    "many_questions": ["--here", "--questions", "20000"],
+    "side_by_side": ["--json"],
+    "start_up": ["--here"],
+    "superlinear": ["--here", "1"],
+}
+"""The scripts with their arguments; each prints one flat JSON object last."""
 LIMIT = 1.05
 OURS, CONTROLS = ("_ms", "_cpu_s"), ("_floor_ms", "_obvious_ms")
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
@@ -46,6 +57,11 @@ source, *sys.argv = sys.argv[1:]
 if not Path({PACKAGE}.__file__).is_relative_to(source):
     raise SystemExit(f"not the package of {{source}} was loaded, but {{{PACKAGE}.__file__}}")
 runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+LISTED = """
+import json, runpy, sys
+print(json.dumps(list(runpy.run_path(sys.argv[2])["CASES"])))
 """
 
 Figures = dict[str, float]
@@ -73,15 +89,33 @@ def checked_out(revision: str) -> Iterator[Path]:
 
 def run(tree: Path, script: str) -> Figures:
     """Return the figures of a script of a tree."""
+    path = tree / "benchmarks" / f"{script}.py"
+    if not path.exists():
+        path = REPOSITORY / "benchmarks" / f"{script}.py"
+    if script == "superlinear":  # a case in each process, as it is made
+        names: list[str] = json.loads(printed(tree, path, LISTED, [])[0])
+        return {
+            f"{name}_cpu_s": json.loads(printed(tree, path, DRIVER, [*RUNS[script], "--only", name])[0])["run_seconds"]
+            for name in names
+        }
+    line, seconds = printed(tree, path, DRIVER, RUNS[script])
+    figures: Figures = json.loads(line)
+    if script == "side_by_side":
+        figures["whole_cpu_s"] = seconds
+    return {name: value for name, value in figures.items() if name.endswith(OURS)}
+
+
+def printed(tree: Path, path: Path, driver: str, arguments: list[str]) -> tuple[str, float]:
+    """Return the last line that a script prints, and the CPU seconds of its process."""
     source = str(tree / "src")
-    path = str(tree / "benchmarks" / f"{script}.py")
-    command = [sys.executable, "-P", "-c", DRIVER, source, path, "--json", "--repeats", str(REPEATS[script])]
-    environment = {**os.environ, **THREADS, **KEPT, "PYTHONPATH": source}
+    command = [sys.executable, "-P", "-c", driver, source, str(path), *arguments]
+    environment = {**os.environ, **THREADS, **KEPT, "PYTHONPATH": f"{source}{os.pathsep}{path.parent}"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, check=False)  # noqa: S603
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise SystemExit(f"{path} failed:\n{done.stderr}")
-    figures: Figures = json.loads(done.stdout.splitlines()[-1])
-    return {name: value for name, value in figures.items() if name.endswith(OURS)}
+    return done.stdout.splitlines()[-1], after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def pairs_of(old: Path, new: Path, script: str, pairs: int) -> list[tuple[Figures, Figures]]:
@@ -136,7 +170,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("revision", nargs="?", default="560cffb", help="the git revision to compare with")
     parser.add_argument("--pairs", type=int, default=11)
-    parser.add_argument("--only", choices=sorted(REPEATS), help="one of the three scripts")
+    parser.add_argument("--only", choices=sorted(RUNS), help="one of the scripts")
     parser.add_argument("--limit", type=float, default=LIMIT, help="what a median ratio may be at most")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
@@ -146,7 +180,7 @@ def main() -> None:
     ours: dict[str, Figures] = {}
     controls: dict[str, Figures] = {}
     with checked_out(arguments.revision) as old:
-        for script in [arguments.only] if arguments.only else REPEATS:
+        for script in [arguments.only] if arguments.only else RUNS:
             found = pairs_of(old, REPOSITORY, script, arguments.pairs)
             for name, ratios in ratios_of(found).items():
                 table = controls if name.endswith(CONTROLS) else ours

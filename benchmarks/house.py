@@ -17,8 +17,9 @@ Each is a git revision, or `.` for the working tree. Sources are parsed, never i
 - *Floors* are the rooms on the longest way along the arrows; rooms that reach each other in a circle are listed, and
   stand on one floor.
 - *Code lines* hold something other than comments and docstrings; those of imports count, and are told apart.
-- *Sentences* are texts of two words or more outside of `report/`, but docstrings and what errors say: what is raised,
-  what is given to a class named `…Error`, and the module `errors`.
+- *Sentences* are texts of two words or more outside of `report/`, but docstrings, what errors say (what is raised or
+  asserted, what is given to a class named `…Error`, and the module `errors`), and what options and fields of a run say
+  of themselves (what is given to a class named `Option` or `Argument`): `--help` and the schema are made of these.
 - A field of a run is *spelt* in a file that has its name in any place; `timeout` stands for all of them.
 - An `except` is *broad* if it catches `Exception` or `BaseException`, or names nothing.
 - An arrow runs *upwards* if its end stands above its start on the `FLOORS` that the commit's own
@@ -223,7 +224,9 @@ def _sentences(node: ast.AST) -> int:
     """Return the number of texts of two words or more below a node."""
     if isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         return 0
-    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Error"):
+    if isinstance(node, ast.Assert):
+        return _sentences(node.test)
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Error", "Option", "Argument")):
         return 0
     inner = sum(map(_sentences, ast.iter_child_nodes(node)))
     if isinstance(node, ast.JoinedStr):

@@ -63,7 +63,7 @@ from rag_evaluation_framework import (
     check_quotes,
     evaluate,
 )
-from rag_evaluation_framework._support.strict_json import parse_json
+from rag_evaluation_framework.base.files import parse_json
 from rag_evaluation_framework.cli import run as cli_run
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.data.document_resolver import DocumentResolver

@@ -57,7 +57,7 @@ LEFT_OUT = {
         *("ground_truth.py", "chunk_registry.py"),
         *("_optional.py", "coroutines.py", "files.py", "strict_json.py", "strict_yaml.py"),  # nothing of the field
     ),
-    "second house": ("data/", "_support/"),
+    "second house": ("data/", "base/"),
     "third house": ("data/", "base/"),
     "all": ("errors.py",),
 }

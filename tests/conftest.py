@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from rag_evaluation_framework import Corpus, Document, DocumentId, _outside
+from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.base import outside
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.pgvector_server import pgvector_server
 
@@ -63,7 +64,7 @@ def no_secret_of_another_test_is_known():
     # Not by `monkeypatch`: it would be undone after the fixtures of the test, and a variable that the test deletes
     # while `LoopbackProviders` is open would come back when that is closed.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_outside, "_known", {})
+        patch.setattr(outside, "_known", {})
         yield
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.embedders.identity import embedder_identity
+from rag_evaluation_framework.embedders.cached import embedder_identity
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments import load_config
 from rag_evaluation_framework.registry.building import build

@@ -16,7 +16,7 @@ from rich.console import Console
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import report
-from rag_evaluation_framework._outside import json_text, one_line
+from rag_evaluation_framework.base.outside import json_text, one_line
 from rag_evaluation_framework.report.html import whole_file
 from support.pages import lines, table
 from support.poison import HARMFUL, POISON, words
@@ -145,7 +145,7 @@ def shown_in_python(poisoned, comparison, quotes):
     yield "weakest", terminal(report.show, report.result_page(result, corpus, 9))
     yield "several", terminal(report.show, rag.compare(result, result, result).summary())
     yield "file", whole_file(report.result_page(result, corpus, 9))
-    yield "quotes", terminal(report.show_quotes, quotes)
+    yield "quotes", terminal(report.show, report.quotes_page(quotes))
     yield "error", str(rag.RagEvalError(POISON))
 
 
@@ -191,7 +191,7 @@ def test_in_html_texts_are_texts(poisoned, comparison, of):
     page = Tags()
     page.feed({"result": poisoned[0], "comparison": comparison}[of]._repr_html_())
     drawn = {"svg", "line", "circle"}
-    own = {"div", "style", "h1", "h2", "p", "span", "table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+    own = {"div", "style", "h1", "h2", "p", "span", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "wbr"}
     assert page.tags <= own | drawn
     assert any(words(POISON) in text for text in page.texts)
 
@@ -302,6 +302,6 @@ def test_of_many_notes_the_first_are_shown_and_the_others_counted(poisoned):
 
 def test_of_many_rows_of_quotes_the_first_are_shown_and_the_others_counted(quotes):
     many = replace(quotes, rows=quotes.rows * 1000)
-    for text in (str(many), many.summary(), terminal(report.show_quotes, many)):
+    for text in (str(many), many.summary(), terminal(report.show, report.quotes_page(many))):
         assert text.count("missing ") <= 300
         assert re.search(r"… and \d,\d+ more", text)

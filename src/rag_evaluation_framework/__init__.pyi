@@ -58,7 +58,7 @@ from .contracts import VectorStore as VectorStore
 from .contracts import Retriever as Retriever
 from .contracts import Reranker as Reranker
 from .contracts import LLMClient as LLMClient
-from ._support import note as note
+from .base import note as note
 
 # How it is measured
 from .experiments import evaluate as evaluate

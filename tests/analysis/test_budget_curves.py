@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_evaluation_framework.analysis.budget_curves import budget_scores
+from rag_evaluation_framework.analysis.leaderboard import budget_scores
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,11 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.analysis.clusters import clusters_of
+from rag_evaluation_framework.analysis.comparison import clusters_of
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.report.pages.strength import independence
-from rag_evaluation_framework.results.clusters import Clusters
+from rag_evaluation_framework.results.means import Clusters
 from rag_evaluation_framework.statistics import paired_differences
 
 

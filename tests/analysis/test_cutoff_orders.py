@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
+from rag_evaluation_framework.analysis.comparison import noted_orders
 from rag_evaluation_framework.data import ScoreTable
 
 IDS = tuple(f"q{number}" for number in range(60))

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from rag_evaluation_framework import Answer, CharacterSpan, DocumentId
-from rag_evaluation_framework.analysis.edited_truth import edited_rows
+from rag_evaluation_framework.analysis.comparability import edited_rows
 
 
 def results(*questions, gains=None):

@@ -20,7 +20,7 @@ from rag_evaluation_framework.analysis.slices import ScoreChange, noted_slices, 
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.report import slices_table
-from rag_evaluation_framework.results.clusters import FEWEST, Clusters
+from rag_evaluation_framework.results.means import FEWEST, Clusters
 from rag_evaluation_framework.statistics import paired_differences
 
 QUESTIONS = 60

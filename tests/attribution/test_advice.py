@@ -5,9 +5,8 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.attribution.advice import Advice, advice
-from rag_evaluation_framework.attribution.causes import CAUSES
-from rag_evaluation_framework.attribution.losses import Bound, Losses
+from rag_evaluation_framework.attribution.attribution import Advice, advice
+from rag_evaluation_framework.attribution.losses import CAUSES, Bound, Losses
 
 
 def both(share):

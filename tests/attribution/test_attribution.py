@@ -45,9 +45,14 @@ from rag_evaluation_framework import (
     load_dataset,
     load_result,
 )
-from rag_evaluation_framework.attribution.causes import CAUSES
-from rag_evaluation_framework.attribution.embedded_text import read_lengths, uncovered, unread_text
-from rag_evaluation_framework.attribution.pipelines import is_ours, remade_retriever
+from rag_evaluation_framework.attribution.losses import CAUSES
+from rag_evaluation_framework.attribution.pipelines import (
+    is_ours,
+    read_lengths,
+    remade_retriever,
+    uncovered,
+    unread_text,
+)
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.demo import load_handbook

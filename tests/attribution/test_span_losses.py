@@ -17,13 +17,11 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.attribution.advice import advice
-from rag_evaluation_framework.attribution.causes import CAUSES
-from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.attribution import advice
+from rag_evaluation_framework.attribution.losses import CAUSES, Evidence
 from rag_evaluation_framework.attribution.span_losses import span_losses
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.hit_table import RankedHits
-from rag_evaluation_framework.data.hits import Hit
+from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.text.reading import RankingCutter
 from support import brute_force_answers, brute_force_losses
 

@@ -16,12 +16,9 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     Query,
 )
-from rag_evaluation_framework.attribution.causes import CAUSES, STEPS
-from rag_evaluation_framework.attribution.evidence import Evidence
-from rag_evaluation_framework.attribution.unit_losses import Units, unit_losses
+from rag_evaluation_framework.attribution.losses import CAUSES, STEPS, Evidence, Units, unit_losses
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.hit_table import RankedHits
-from rag_evaluation_framework.data.hits import Hit
+from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT
 from rag_evaluation_framework.text.reading import RankingCutter
 from support.brute_force_answers import unit_ranks, world_of_ids

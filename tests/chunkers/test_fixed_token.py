@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Document, DocumentId, FixedTokenChunker
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, TokenizerError
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.each import each
 

@@ -23,7 +23,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.chunkers import position_adapter, position_aware
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 
 

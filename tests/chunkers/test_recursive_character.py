@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Document, DocumentId, RecursiveCharacterChunker
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 CL100K = resolve_tokenizer("cl100k_base")

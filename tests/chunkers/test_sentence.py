@@ -9,7 +9,7 @@ from rag_evaluation_framework import Document, DocumentId, SentenceChunker
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.each import each

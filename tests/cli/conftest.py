@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rag_evaluation_framework._support import interrupts
+from rag_evaluation_framework.base import interrupts
 from rag_evaluation_framework.cli.main import main
 from support.gated_project import make_project
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rag_evaluation_framework.cli import advice
-from rag_evaluation_framework.cli.advice import advising_on_options, as_options
+from rag_evaluation_framework.cli import generate
+from rag_evaluation_framework.cli.generate import advising_on_options, as_options
 from rag_evaluation_framework.errors import ConfigError, InvalidAnswer, RagEvalError
 
 
@@ -24,7 +24,7 @@ def test_parameters_are_named_as_options(told, expected):
 def test_every_option_that_is_named_exists(rag_eval, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     shown = rag_eval("generate", "--help").out.split()
-    assert {as_options(f"{name}=") for name in advice._PARAMETERS} <= {*shown}
+    assert {as_options(f"{name}=") for name in generate._PARAMETERS} <= {*shown}
 
 
 @pytest.mark.parametrize("kind", [ConfigError, InvalidAnswer])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.embedders.cache_records import Embedding
+from rag_evaluation_framework.embedders.embedding_cache import Embedding
 from rag_evaluation_framework.llms import KeptAnswer, KeptAnswers
 from rag_evaluation_framework.llms.kept_answers import answer_key
 

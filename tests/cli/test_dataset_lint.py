@@ -29,9 +29,12 @@ def test_a_dataset_in_order_exits_with_0_and_says_what_only_informs(rag_eval, la
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.splitlines() == [
-        "info: no answer (1): they have no score, and every result counts them",
+        "questions: 3 questions checked",
+        "Nothing is wrong",
+        "",
+        "info: no answer (1)",
+        "  They have no score, and every result counts them",
         "  1 of 3 questions has no answer in the corpus",
-        "3 questions checked: nothing is wrong",
     ]
 
 
@@ -39,22 +42,29 @@ def test_what_is_found_is_shown_with_question_and_place_and_exits_with_1(rag_eva
     edit(folder / "docs/billing.md", "first day", "last day")
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs")
     assert (outcome.code, outcome.err) == (1, "")
-    assert outcome.out.startswith("error: text differs (1): `rag-eval dataset update` finds labels again")
-    assert f"“{QUESTION}”\n    billing.md:3:1 is “… the first day.” in the dataset, “… the last day.” in" in outcome.out
-    assert outcome.out.splitlines()[-1] == "3 questions checked: 1 error, in 1 question"
+    lines = outcome.out.splitlines()
+    assert lines[:5] == [
+        "questions: 3 questions checked",
+        "1 error, in 1 question",
+        "",
+        "error: text differs (1)",
+        "  `rag-eval dataset update` finds labels again, and lists those that are lost",
+    ]
+    assert lines[5].startswith(f"  “{QUESTION}” query_")
+    assert lines[6].startswith("    billing.md:3:1 is “… the first day.” in the dataset, “… the last day.” in")
 
 
 def test_documents_that_the_pattern_leaves_out_are_missing(rag_eval, labelled):
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--glob", "*.md")
     assert outcome.code == 1
-    assert "error: document missing (1): " in outcome.out
+    assert "error: document missing (1)\n" in outcome.out
     assert "guides/start.md[9:33] is in a document that the pattern '*.md' leaves out" in outcome.out
 
 
 def test_without_the_corpus_it_says_what_it_did_not_check(rag_eval, labelled):
     outcome = rag_eval("dataset", "lint", labelled)
     assert outcome.code == 0
-    assert "not checked: whether labels match their documents" in outcome.out
+    assert "Not checked\n  whether labels match their documents" in outcome.out
 
 
 def test_json_has_all_that_was_found(rag_eval, folder, labelled):
@@ -89,7 +99,7 @@ def test_a_table_of_quotes_needs_the_corpus(rag_eval, folder):
     assert "give --corpus FOLDER" in outcome.err
     outcome = rag_eval("dataset", "lint", "questions.csv", "--corpus", "docs")
     assert outcome.code == 1
-    assert "warning: skipped (2): " in outcome.out
+    assert "warning: skipped (2)\n" in outcome.out
     assert "“Upgrade the agent first.”: missing: nearest passage" in outcome.out
 
 
@@ -161,7 +171,7 @@ def test_markup_and_control_codes_are_printed_as_they_are(rag_eval, folder):
         json.dumps({"schema_version": 1, "questions": [question, {**question, "id": ":smile:"}]})
     )
     outcome = rag_eval("dataset", "lint", "odd.json")
-    assert ":smile: “[red]When\ufffd[31m?[/red]”" in outcome.out
+    assert "“[red]When\ufffd[31m?[/red]” :smile:" in outcome.out
     assert "with the same truth as [bold]q[/bold]" in outcome.out
     assert "\x1b" not in outcome.out
 
@@ -183,27 +193,24 @@ def test_fix_mends_the_file_keeps_it_as_it_was_and_says_what_it_did(rag_eval, fo
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
     assert (outcome.code, outcome.err) == (0, "")
     moved = f"billing.md[11:46] → billing.md:5:1 “{content['questions'][0]['relevant_spans'][0]['text']}”"
-    lines = outcome.out.splitlines()
-    assert f"{lines[0]} {lines[1].strip()}" == (
-        f"fixed: label moved: {content['questions'][0]['id']} “{QUESTION}”: {moved}"
+    assert " ".join(outcome.out.partition("\n\nquestions")[0].split()) == (
+        f"questions: 2 fixes Its identity changed Wrote {labelled}; "
+        f"the earlier version is {labelled.with_name('questions.1.json')} "
+        f"Fixes label moved: {content['questions'][0]['id']} “{QUESTION}”: {moved} "
+        f"asked twice: again “What comes first?”: removed: it is asked with the same truth as {first}"
     )
-    assert lines[2:5] == [
-        f"fixed: asked twice: again “What comes first?”: removed: it is asked with the same truth as {first}",
-        "2 fixes; its identity changed",
-        f"Wrote {labelled}; the earlier version is {labelled.with_name('questions.1.json')}",
-    ]
     assert labelled.with_name("questions.1.json").read_bytes() == before
     assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
-    assert outcome.out.startswith(f"nothing fixed\n{labelled} is as it was\n")
+    assert outcome.out.startswith(f"questions: nothing fixed\n{labelled} is as it was\n\n")
     assert sorted(path.name for path in labelled.parent.iterdir()) == ["questions.1.json", "questions.json"]
 
 
 def test_fixes_are_wrapped_where_the_screen_ends(rag_eval, folder, labelled):
     (folder / "docs/billing.md").rename(folder / "docs/a file with a long name.md")
     said = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix").out
-    assert said.startswith("fixed: label moved: query_")
-    assert "”: renamed billing.md[11:46] → a file with a long name.md:3:1\n       “Invoices are sent on" in said
+    assert "\nFixes\n  label moved: query_" in said
+    assert "”: renamed billing.md[11:46] → a file with a long name.md:3:1\n  “Invoices are sent on" in said
 
 
 def test_what_was_not_fixed_is_still_found(rag_eval, folder, labelled):
@@ -211,8 +218,8 @@ def test_what_was_not_fixed_is_still_found(rag_eval, folder, labelled):
     before = labelled.read_bytes()
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
     assert outcome.code == 1
-    assert "nothing fixed; 1 label not found in the corpus, so no label was moved or trimmed" in outcome.out
-    assert "error: text differs (1)" in outcome.out
+    assert "nothing fixed\n1 label not found in the corpus, so no label was moved or trimmed\n" in outcome.out
+    assert "error: text differs (1)\n" in outcome.out
     assert labelled.read_bytes() == before
 
 
@@ -229,8 +236,9 @@ def test_json_tells_what_was_fixed(rag_eval, labelled):
 def test_of_many_fixes_the_first_two_hundred_are_shown(rag_eval, labelled):
     add(labelled, *({"id": f"q{n}", "query": "Who is the chief?", "relevant_spans": []} for n in range(300)))
     outcome = rag_eval("dataset", "lint", labelled, "--fix")
-    assert outcome.out.count("fixed: asked twice") == 200
-    assert "… and 100 more; --json lists all of them\n300 fixes; its identity changed\n" in outcome.out
+    assert outcome.out.startswith("questions: 300 fixes\nIts identity changed\n")
+    assert outcome.out.count("\n  asked twice: ") == 200
+    assert "\n  … and 100 more; --json lists all of them\n" in outcome.out
 
 
 def test_fix_refuses_files_that_it_does_not_write(rag_eval, folder, labelled):

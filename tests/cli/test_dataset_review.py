@@ -101,14 +101,14 @@ def test_questions_are_accepted_edited_and_dropped_and_what_stays_is_written_to_
     assert "strategy: dimensions, persona: new customer, generation_type: synthetic" in joined(page)
     assert "simple@1" not in page
     above = "    # Billing\n    Invoices are sent on the first day.\n    ## Refunds\n"
-    assert f"Answer: docs/billing.md:7:1\n{above}  ┃ {REFUND} They" in page
-    assert "or at docs/faq.md:5:1" in page
+    assert f"Answer\n    docs/billing.md:7:1\n{above}  ┃ {REFUND} They" in page
+    assert "or  docs/faq.md:5:1" in page
     assert f"\x1b[1;32m{REFUND}\x1b[0m" in terminal.raw
     terminal.type("a")
     page = terminal.until(KEYS)
     assert "Accepted.\n\nQuestion 2 of 3 (1 accepted, 0 edited, 0 dropped, 2 open):" in page
     assert "warning: copies its answer: repeats 9 words in a row" in joined(page)
-    assert "Answer 2 of 2: docs/billing.md:3:1" in page
+    assert "Answer 2 of 2\n    docs/billing.md:3:1" in page
     terminal.type("d 1")
     terminal.until("Answer 1 is dropped; d 1 takes it back.")
     terminal.until(KEYS)
@@ -272,7 +272,7 @@ def test_datasets_of_chunks_and_documents_are_reviewed(rag_eval, at_terminal, do
     save_dataset(Dataset([ChunkLevelGroundTruth(query, ids)], CHUNK), docs.parent / "chunks-set.json")
     terminal = at_terminal("chunks-set.json", "--corpus", "docs", "--chunks", "chunks.json")
     page = terminal.until(KEYS)
-    assert "Answer 1 of 2: chunk_" in page
+    assert "Answer 1 of 2\n    chunk_" in page
     assert "  ┃ # Billing" in page
     terminal.type("d 2")
     terminal.until(KEYS)
@@ -282,7 +282,7 @@ def test_datasets_of_chunks_and_documents_are_reviewed(rag_eval, at_terminal, do
     documents = DocumentLevelGroundTruth(query, ("billing.md", "faq.md"))
     save_dataset(Dataset([documents], DOCUMENT), docs.parent / "documents.jsonl")
     terminal = at_terminal("documents.jsonl", "--corpus", "docs")
-    assert "Answer 2 of 2: docs/faq.md\n  ┃ # Questions" in terminal.until(KEYS)
+    assert "Answer 2 of 2\n    docs/faq.md\n  ┃ # Questions" in terminal.until(KEYS)
     terminal.type("d 1")
     terminal.until(KEYS)
     terminal.type("a")

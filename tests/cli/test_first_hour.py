@@ -81,8 +81,8 @@ def questions(skipped):
 def test_the_first_hour(told, started):
     said = told("init", *FOLDER, "--questions", "questions.csv", "--accept", "0.95")
     assert "25 of 29 quotes located, 1 ambiguous, 3 missing; 1 question without an answer" in said
-    assert "line 23 accepted" in said
-    assert "differs “5” for “five” not for --accept: a number differs" in said
+    assert "Accepted suggestions line 23: “The installer need" in said
+    assert "differs: “5” for “five” not for --accept: a number differs" in said
     assert "3 suggestions in place of quotes: questions.suggested.csv" in said
     assert "4 questions skipped" in said
     ambiguous = "Whom do I ask?"
@@ -111,7 +111,10 @@ def test_the_first_hour(told, started):
 
     (started / "later.csv").write_text(LATER)
     said = told("dataset", "update", DATASET, *FOLDER, "--questions", "later.csv", "--changes", "changes.json")
-    assert "docs/guides/install.rst:15:38, 97 % similar" in said
+    assert (
+        "nearest, 97 % similar: “takes about *one hour for 50 GB* on a connection of 50 Mbit/s” "
+        "docs/guides/install.rst:15:38 differs: “100” for “50”"
+    ) in said
     assert "5 questions added" in said
     changes = json.loads((started / "changes.json").read_text())
     assert [change["query"]["query"] for change in changes["changes"] if change["how"].startswith("lost")] == gone

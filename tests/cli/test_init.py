@@ -4,7 +4,7 @@ import unicodedata
 import pytest
 
 from rag_evaluation_framework import Corpus, load_dataset
-from rag_evaluation_framework._support.unfinished import unfinished
+from rag_evaluation_framework.base.files import unfinished
 from rag_evaluation_framework.experiments import load_config
 
 
@@ -211,16 +211,13 @@ def test_init_shows_what_a_quote_may_mean_and_how_to_go_on(rag_eval, copied):
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "copied.csv")
     assert outcome.code == 0
     shown = [" ".join(line.split()) for line in outcome.out.splitlines()]
-    start = shown.index("line 4 missing")
-    assert shown[start : start + 5] == [
-        "line 4 missing",
-        "quote “Acounts that are never paid are closed in the end.”",
-        "nearest “Accounts that are never paid are closed in the end.”",
-        "docs/fees.md:3:42, 99 % similar",
-        "differs “Acounts” for “Accounts”",
+    start = shown.index("line 4, missing: “Acounts that are never paid are closed in the end.”")
+    assert shown[start + 1 : start + 3] == [
+        "nearest, 99 % similar: “Accounts that are never paid are closed in the end.” docs/fees.md:3:42",
+        "differs: “Acounts” for “Accounts”",
     ]
     assert shown.count("not for --accept: a number differs") == 1
-    assert "differs in billing.md, not in fees.md" in shown
+    assert "differs: in billing.md, not in fees.md" in shown
     assert "nothing similar in the corpus" in shown
     assert "3 suggestions in place of quotes: copied.suggested.csv. Look through the file, correct" in outcome.out
     assert "--accept 0.95 takes 1 of 3." in outcome.out
@@ -271,16 +268,16 @@ def test_accept_takes_what_is_similar_enough_and_lists_it_and_what_it_refuses(ra
     assert outcome.code == 0
     shown = [" ".join(line.split()) for line in outcome.out.splitlines()]
     assert "2 of 6 quotes located, 1 ambiguous, 3 missing; 1 question without an answer" in shown
-    start = shown.index("line 4 accepted")
-    assert shown[start + 2 : start + 5] == [
-        "nearest “Accounts that are never paid are closed in the end.”",
-        "docs/fees.md:3:42, 99 % similar",
-        "differs “Acounts” for “Accounts”",
+    start = shown.index("Accepted suggestions")
+    assert shown[start + 1 : start + 4] == [
+        "line 4: “Acounts that are never paid are closed in the end.”",
+        "nearest, 99 % similar: “Accounts that are never paid are closed in the end.” docs/fees.md:3:42",
+        "differs: “Acounts” for “Accounts”",
     ]
-    start = shown.index("line 3 missing")
-    assert shown[start + 3 : start + 6] == [
-        "docs/fees.md:3:1, 97 % similar",
-        "differs “2.6” for “2.5”",
+    start = shown.index("line 3, missing: “The late fee is 2.6 % of the amount.”")
+    assert shown[start + 1 : start + 4] == [
+        "nearest, 97 % similar: “The **late** fee is 2.5 % of the amount.” docs/fees.md:3:1",
+        "differs: “2.6” for “2.5”",
         "not for --accept: a number differs",
     ]
     assert "not for --accept: it is in another document than the row names" in shown

@@ -562,7 +562,7 @@ def test_an_interrupt_just_after_the_command_is_one_line(folder):
     # That of a process that ended so once, in one of the lives of `tests/kills`: with a traceback and code 1.
     script = (
         "import os\n"
-        "from rag_evaluation_framework._support import interrupts\n"
+        "from rag_evaluation_framework.base import interrupts\n"
         "def interrupted_first(really=interrupts.leave_at_once):\n"
         "    os.kill(os.getpid(), 15)\n"
         "    really()\n"

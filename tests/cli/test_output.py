@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.output import stdout
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 SCORED = ("--qrels", "qrels.txt", "--rankings", "mine.run")
@@ -217,7 +217,7 @@ def test_what_is_flushed_last_tells_that_nobody_reads(folder):
 
 LAST_FLUSH = """
 import os, sys
-from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.output import stdout
 from rag_evaluation_framework.cli import output
 read, write = os.pipe()
 os.close(read)

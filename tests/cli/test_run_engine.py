@@ -644,7 +644,7 @@ LOCKED = """
 import asyncio, threading, time
 from pathlib import Path
 from own import Engine
-from rag_evaluation_framework.retrievers import cleanup
+from rag_evaluation_framework.retrievers import engine as cleanup
 
 cleanup._SECONDS = 1.0
 asked = asyncio.run_coroutine_threadsafe

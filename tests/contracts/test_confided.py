@@ -8,8 +8,8 @@ from langsmith import Client
 from pydantic import SecretStr
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework._outside import without_secrets
-from rag_evaluation_framework.contracts.confided import confide, confide_parameters
+from rag_evaluation_framework.base.outside import without_secrets
+from rag_evaluation_framework.contracts.component import confide, confide_parameters
 from rag_evaluation_framework.engines import HttpEngine, PgVectorEngine
 from rag_evaluation_framework.integrations.langsmith_client import opened
 from rag_evaluation_framework.llms import AnthropicClient

@@ -13,8 +13,8 @@ import pytest
 from rag_evaluation_framework import CachedEmbedder, CohereEmbedder, CohereReranker, OpenAIEmbedder
 from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.errors import InvalidAnswer, ProviderError, ProviderRefused, ProviderUnavailable
-from rag_evaluation_framework.loopback.vectors import share_of_words, vector
-from rag_evaluation_framework.providers import track_usage, waits
+from rag_evaluation_framework.loopback.chat import share_of_words, vector
+from rag_evaluation_framework.providers import calls, track_usage
 from support.provider_clients import client_of
 
 TEXTS = [f"Text {number} is about refunds and {'invoices ' * number}." for number in range(6)]
@@ -159,8 +159,8 @@ RERANKER = ANYWHERE | {
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(waits, "_FIRST_WAIT", 0.002)
-    monkeypatch.setattr(waits, "_FIRST_BUSY_WAIT", 0.002)
+    monkeypatch.setattr(calls, "_FIRST_WAIT", 0.002)
+    monkeypatch.setattr(calls, "_FIRST_BUSY_WAIT", 0.002)
 
 
 def patience(faults):

@@ -8,7 +8,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.errors import CorpusError
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 
 
 def write(folder, files):

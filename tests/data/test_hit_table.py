@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import DocumentId
-from rag_evaluation_framework.data import Hit, hit_table
-from rag_evaluation_framework.data.hit_table import Coded, HitCollector, RankedHits
+from rag_evaluation_framework.data import Hit
+from rag_evaluation_framework.data import hits as module
+from rag_evaluation_framework.data.hits import Coded, HitCollector, RankedHits
 
 texts = st.none() | st.sampled_from(["a", "b", "", "ä\udc80", "a\0"])
 offsets = st.none() | st.integers(0, 3)
@@ -51,11 +52,11 @@ def test_a_text_follows_from_a_place_and_is_kept_where_there_is_none(given):
     assert sorted(found.table.text.texts) == sorted({text for told in told for text in told if text is not None})
 
 
-@pytest.mark.parametrize("mix", [hit_table._MIX, np.uint64(0)], ids=["mixed", "all mixed to one number"])
+@pytest.mark.parametrize("mix", [module._MIX, np.uint64(0)], ids=["mixed", "all mixed to one number"])
 @given(given=rankings)
 def test_distinct_hits_are_told_apart_whatever_they_are_mixed_to(mix, given):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hit_table, "_MIX", mix)
+        patch.setattr(module, "_MIX", mix)
         table = RankedHits.of(given).flat
         rows, numbers = table.distinct()
 

@@ -8,7 +8,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.data.plain import all_chunks, at_most, items, plain_number, plain_offset, plain_text
+from rag_evaluation_framework.data.values import all_chunks, at_most, items, plain_number, plain_offset, plain_text
 from rag_evaluation_framework.errors import ConfigError, InputError
 from support.each import each
 

@@ -1,7 +1,7 @@
 import pytest
 
 from rag_evaluation_framework import DOCUMENT, Dataset, Document, DocumentId, DocumentLevelGroundTruth, Query
-from rag_evaluation_framework.data.scopes import Scope
+from rag_evaluation_framework.data.queries import Scope
 from support.each import each
 
 

@@ -9,7 +9,7 @@ from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, Corpus, Document, D
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 
 TEXT = "The sky is blue. Grass is green."

@@ -24,7 +24,7 @@ from rag_evaluation_framework import (
     load_result,
     save_dataset,
 )
-from rag_evaluation_framework.data.scopes import Scope
+from rag_evaluation_framework.data.queries import Scope
 from rag_evaluation_framework.datasets import folder_loader
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from support.each import each

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import CachedEmbedder, Embedder
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.embedders import EmbeddingCache, cache_file
-from rag_evaluation_framework.embedders.cache_records import Embedding
-from rag_evaluation_framework.embedders.identity import embedder_identity
+from rag_evaluation_framework.embedders.cached import embedder_identity
+from rag_evaluation_framework.embedders.embedding_cache import Embedding
 from rag_evaluation_framework.errors import InputError
 
 TEXTS = [f"text {number}" for number in range(60)]
@@ -345,7 +345,7 @@ class TestOtherProcesses:
     def test_while_one_writes_another_clears(self, tmp_path):
         script = (
             "import sys, numpy as np\n"
-            "from rag_evaluation_framework.embedders.cache_records import Embedding\n"
+            "from rag_evaluation_framework.embedders.embedding_cache import Embedding\n"
             "from rag_evaluation_framework.embedders import EmbeddingCache\n"
             "cache, row = EmbeddingCache(sys.argv[1]), np.arange(99, dtype=np.float32)\n"
             "for number in range(150):\n"

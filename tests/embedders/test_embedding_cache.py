@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Embedder, LsaEmbedder
 from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.embedders.cache_records import Embedding, record_key
-from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
+from rag_evaluation_framework.embedders.cached import check_cacheable, embedder_identity
+from rag_evaluation_framework.embedders.embedding_cache import Embedding, record_key
 from rag_evaluation_framework.errors import ConfigError, InputError
 from support.each import each
 
@@ -25,7 +25,7 @@ WRITER = """
 import sys
 import numpy as np
 from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.embedders.cache_records import Embedding
+from rag_evaluation_framework.embedders.embedding_cache import Embedding
 
 root, first, last, size = sys.argv[1], *map(int, sys.argv[2:])
 cache = EmbeddingCache(root)

@@ -12,8 +12,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import SentenceTransformerEmbedder
 from rag_evaluation_framework.contracts.embedder import TokenEmbedder
 from rag_evaluation_framework.embedders import onnx_model
-from rag_evaluation_framework.embedders.model_folder import content_hash, find_model
-from rag_evaluation_framework.embedders.torch_model import TorchModel
+from rag_evaluation_framework.embedders.sentence_model import TorchModel, content_hash, find_model
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe

@@ -22,7 +22,7 @@ from rag_evaluation_framework import (
     evaluate,
     score,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Hit, QueryRanking, Rankings
 
 ANSWER = "The refund takes five days."

@@ -30,7 +30,7 @@ from rag_evaluation_framework import (
     run_experiment,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.data.failures import NOT_ANSWERED, Failure
+from rag_evaluation_framework.data.rankings import NOT_ANSWERED, Failure
 from rag_evaluation_framework.errors import ComponentExited, Interrupted
 from rag_evaluation_framework.experiments import ranker
 from rag_evaluation_framework.results import result as results

@@ -8,7 +8,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import BM25Retriever, RerankedRetriever
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments.mode import in_mode
+from rag_evaluation_framework.experiments.config import in_mode
 from rag_evaluation_framework.experiments.spec import RunSpec
 from rag_evaluation_framework.testing import ReversingReranker
 

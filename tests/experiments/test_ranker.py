@@ -384,13 +384,13 @@ class TestSideBySide:
             time.sleep(0.002)
             return around(query, k)
 
-        class Broken(ranker.HitLocator):
-            def place(self, ranking):
+        class Broken(ranker.HitCollector):
+            def add(self, ranking):
                 if len(asked) > 20:
                     raise KeyboardInterrupt
-                return super().place(ranking)
+                return super().add(ranking)
 
-        monkeypatch.setattr(ranker, "HitLocator", Broken)
+        monkeypatch.setattr(ranker, "HitCollector", Broken)
         with pytest.raises(KeyboardInterrupt):
             evaluate(search, numbers(199), k=5, budgets=[], max_concurrency=4)
         count = len(asked)

@@ -120,7 +120,7 @@ def test_side_by_side_what_is_under_way_is_answered_all_the_same(release):
 
 
 def test_coroutines_are_cancelled_and_never_end_the_asking():
-    cancelled = []
+    cancelled, all_of_them = [], Event()
 
     async def search(query, k):
         if int(query) % 2:
@@ -128,9 +128,12 @@ def test_coroutines_are_cancelled_and_never_end_the_asking():
                 await asyncio.sleep(LONG)
             finally:
                 cancelled.append(query)
+                if len(cancelled) == 5:
+                    all_of_them.set()
         return FOUND
 
     result = evaluate(search, numbers(10), 1, [], timeout=SHORT, max_concurrency=5)
+    assert all_of_them.wait(LONG)  # the loop may still have the last one before it
     assert sorted(cancelled) == ["1", "3", "5", "7", "9"]
     assert (result.counts["scored"], result.counts["failed"]) == (5, 5)
     assert result.failures["q1"][0].message == "no answer within 0.1 s; it was cancelled"

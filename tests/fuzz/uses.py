@@ -16,7 +16,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, rankings
 from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
 from rag_evaluation_framework.errors import RagEvalError
-from rag_evaluation_framework.report import result_page, show, show_quotes
+from rag_evaluation_framework.report import quotes_page, result_page, show
 from rag_evaluation_framework.results.record import question_lines
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
@@ -152,7 +152,7 @@ def quotes(file: Path) -> None:
     check = rag.check_quotes(file, samples.corpus())
     shown("the quotes", f"{check}\n{check.summary()}")
     console = Console(width=100, record=True, file=_Nowhere())
-    show_quotes(console, check)
+    show(console, quotes_page(check))
     shown("the table of quotes", console.export_text())
     use_dataset(check.dataset(), file.parent, "token")
 

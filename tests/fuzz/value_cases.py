@@ -14,8 +14,7 @@ from rag_evaluation_framework.contracts.component import default_parameters
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.lookup import load
+from rag_evaluation_framework.registry.building import build, load
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.registry.table import KINDS, Kind, built_in
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore

@@ -20,7 +20,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.label_contexts import Anchor
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates import Gate, assert_gates, check_gates
 from rag_evaluation_framework.statistics import clopper_pearson, paired_differences

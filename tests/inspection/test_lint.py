@@ -25,7 +25,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.inspection import MEANINGS, fix_dataset, lint_dataset
+from rag_evaluation_framework.inspection import fix_dataset, lint_dataset
 from rag_evaluation_framework.labelling import relabel
 from rag_evaluation_framework.text.terms import words
 
@@ -66,7 +66,7 @@ def kinds(report):
 def test_of_a_dataset_in_order_nothing_is_told():
     report = lint(question("When do bills come?", FIRST), question("How long?", SECOND))
     assert (report.findings, report.not_checked) == ((), ())
-    assert str(report) == "2 questions checked: nothing is wrong"
+    assert str(report) == "dataset: 2 questions checked\nNothing is wrong"
 
 
 def test_a_label_whose_text_differs_is_told_with_the_first_word_that_does_and_its_place():
@@ -105,7 +105,8 @@ def test_a_blank_label_is_an_error_and_one_of_markup_a_warning_and_a_word_in_mar
     for label, kind in labels.items():
         report = lint(question("What?", span(label, page)), corpus=corpus_of(a=page))
         assert kinds(report) == ([kind] if kind else []), label
-    assert [MEANINGS[kind].severity for kind in ("blank label", "not shown")] == ["error", "warning"]
+        severities = {"blank label": "error", "not shown": "warning"}
+        assert all(finding.severity == severities[finding.kind] for finding in report.findings)
 
 
 @pytest.mark.parametrize(
@@ -379,9 +380,9 @@ def test_skipped_labels_are_told_one_by_one():
         "Why?",
         "“Because of that.”: missing: nothing similar",
     )
-    assert report.counted() == "1 question checked: 1 warning, in 1 skipped question"
+    assert str(report).startswith("dataset: 1 question checked\n1 warning, in 1 skipped question\n")
     report = lint(question("When?", FIRST), question("when", FIRST, query_id="q"), skipped=[label])
-    assert report.counted() == "2 questions checked: 2 warnings, in 1 question and 1 that is skipped"
+    assert "\n2 warnings, in 1 question and 1 that is skipped\n" in str(report)
 
 
 def test_why_a_question_is_skipped_is_told_for_the_documents_as_they_are_now():
@@ -488,13 +489,17 @@ def test_the_report_shows_ten_findings_of_a_kind_and_its_record_has_all():
         *(question("When?", span(SECOND[:10])), *(question("When?", FIRST, query_id=f"q{n}") for n in range(30)))
     )
     text = str(report)
-    assert text.splitlines()[0].startswith("error: other truth (1): ")
-    assert "\n  … and 19 more\n" in text
-    assert text.splitlines()[-1] == "31 questions checked: 1 error and 29 warnings, in 30 questions"
+    assert text.splitlines()[:4] == [
+        "dataset: 31 questions checked",
+        "1 error and 29 warnings, in 30 questions",
+        "",
+        "error: other truth (1)",
+    ]
+    assert text.endswith("\n  … and 19 more; --json lists all of them")
     record = report.record()
     assert len(record["findings"]) == 30
     assert record["counts"] == {"other truth": 1, "asked twice": 29}
-    assert repr(report).startswith("LintReport('dataset', 31 questions checked: ")
+    assert repr(report) == "LintReport('dataset', questions=31, findings=30)"
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from rag_evaluation_framework.inspection import (
     public_questions,
     word_likeness,
 )
-from rag_evaluation_framework.inspection.question_likeness import near_duplicates
+from rag_evaluation_framework.inspection.question_checks import near_duplicates
 
 FILLER = "Nothing of it is here. " * 30  # 690 characters, so that a chunk of 800 holds one paragraph
 REFUNDS, INVOICES = "Refunds take five working days.", "Invoices are sent monthly."

@@ -28,8 +28,8 @@ from tqdm import tqdm
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import CachedEmbedder, Embedder, demo
-from rag_evaluation_framework._support import interrupts
-from rag_evaluation_framework._support.unfinished import remove_abandoned
+from rag_evaluation_framework.base import interrupts
+from rag_evaluation_framework.base.files import remove_abandoned
 from rag_evaluation_framework.cli.main import main
 from rag_evaluation_framework.cli.program import exit_code  # noqa: F401
 from rag_evaluation_framework.data import QueryId, QueryText

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.loopback.vectors import vector
+from rag_evaluation_framework.loopback.chat import vector
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]
 

@@ -12,7 +12,7 @@ import openai
 import pytest
 
 from rag_evaluation_framework import Corpus, TokenLevelDataGenerator, load_dataset
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.llms import KeptAnswers
 from rag_evaluation_framework.llms.kept_answers import answer_key
 from rag_evaluation_framework.synthesis import (

@@ -4,8 +4,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.data import Anchor
-from rag_evaluation_framework.labelling.losses import LossTeller
-from rag_evaluation_framework.labelling.withdrawn import Withdrawn
+from rag_evaluation_framework.labelling.losses import LossTeller, Withdrawn
 
 TEXT = "Refunds take five days."
 BEFORE, AFTER = "# Refunds in Europe\n\n", " On Sundays, too.\n"

@@ -5,11 +5,11 @@ from functools import partial
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
-from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.label_contexts import Anchor
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 
 ANSWER = "Refunds take five working days in all countries."

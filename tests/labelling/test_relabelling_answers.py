@@ -24,7 +24,7 @@ from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.inspection import fix_dataset, lint_dataset
 from rag_evaluation_framework.labelling import add_questions, relabel
 from rag_evaluation_framework.labelling.edited_documents import relabel_edited
-from rag_evaluation_framework.labelling.places_of_answers import whole_place
+from rag_evaluation_framework.labelling.relabelling import whole_place
 
 TEXT = "Refunds take at most 14 working days in all countries."
 OTHER = "You have your money back after no more than two weeks."

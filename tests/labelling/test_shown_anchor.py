@@ -3,7 +3,7 @@
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
-from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.label_contexts import Anchor
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
 

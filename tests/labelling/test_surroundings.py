@@ -12,7 +12,7 @@ import pytest
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 
 MARKED = re.compile(r"⟦(.*?)⟧", re.DOTALL)

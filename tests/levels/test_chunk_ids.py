@@ -28,7 +28,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import Hit, QueryId, QueryText
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.levels.chunk_ids import ChunkIds
+from rag_evaluation_framework.levels.chunk import ChunkIds
 from support.each import each
 from support.retrievers import Listing
 

@@ -22,7 +22,7 @@ from rag_evaluation_framework import (
     generate_chunk_id,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.levels.chunk_projection import ChunkProjection
+from rag_evaluation_framework.levels.chunk import ChunkProjection
 from rag_evaluation_framework.levels.document import in_documents
 from support.retrievers import Listing
 

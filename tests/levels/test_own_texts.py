@@ -34,7 +34,7 @@ from rag_evaluation_framework import (
     generate_chunk_id,
     generate_pa_chunk_id,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.retrievers import chunk_corpus

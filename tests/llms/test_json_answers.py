@@ -7,7 +7,7 @@ import pytest
 from openai.lib._pydantic import to_strict_json_schema
 from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 
-from rag_evaluation_framework.llms.json_answers import strict_schema
+from rag_evaluation_framework.llms.language_model import strict_schema
 from support.each import each
 
 

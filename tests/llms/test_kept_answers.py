@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from pydantic import BaseModel
 
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.errors import InvalidAnswer, ProviderRefused, ProviderUnavailable
 from rag_evaluation_framework.llms import AnthropicClient, KeptAnswer, KeptAnswers, LanguageModel
 from rag_evaluation_framework.providers import calls, track_usage

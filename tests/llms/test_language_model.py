@@ -24,7 +24,7 @@ from rag_evaluation_framework.errors import (
 from rag_evaluation_framework.llms import AnthropicClient, LanguageModel
 from rag_evaluation_framework.providers import calls, track_usage
 from rag_evaluation_framework.testing import LoopbackProviders
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.provider_clients import client_of
 
 TEXT = "The server restarts at night. Backups run daily at noon."

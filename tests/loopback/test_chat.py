@@ -57,6 +57,16 @@ def test_one_answer_instead_of_a_list_is_refused(answers):
         ChatScript(answers)
 
 
+def test_of_chunks_behind_their_ids_the_longest_is_asked_about_and_named():
+    class Asked(BaseModel):
+        question: str
+        chunk_ids: list[str]
+
+    text = f"<chunks>\n[chunk_a]: 'Short.'\n\n[chunk_0123456789ab]: '{PASSAGE}\n\nMore.'\n</chunks>\n\nAsk."
+    answer = Asked.model_validate_json(ChatScript().reply(asked(text, Asked.model_json_schema())))
+    assert answer == Asked(question="What is said about refunds, take, working?", chunk_ids=["chunk_0123456789ab"])
+
+
 def test_without_a_script_a_sentence_of_the_longest_paragraph_is_quoted():
     assert ChatScript().reply(asked()) == "Refunds take five working days."
     assert ChatScript().reply(asked("Short")) == "Short"

@@ -6,8 +6,8 @@ import pytest
 from openai import OpenAI
 from pydantic import BaseModel
 
+from rag_evaluation_framework.loopback.chat import vector
 from rag_evaluation_framework.loopback.openai import dimension_of
-from rag_evaluation_framework.loopback.vectors import vector
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.provider_clients import client_of
 

@@ -12,8 +12,7 @@ import pytest
 import zstandard
 
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.loopback.messages import Answer, Fault, Refused
-from rag_evaluation_framework.loopback.requests import field_of, numbered, text_of
+from rag_evaluation_framework.loopback.messages import Answer, Fault, Refused, field_of, numbered, text_of
 from rag_evaluation_framework.loopback.server import LoopbackServer, Route
 
 ECHO = "POST /echo"

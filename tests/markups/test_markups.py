@@ -11,7 +11,7 @@ from rag_evaluation_framework.markups.characters import CALL, folded
 from rag_evaluation_framework.markups.html_markup import html_markup
 from rag_evaluation_framework.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.markups.rst_markup import rst_markup
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 
 READ = {"md": markdown_markup, "html": html_markup, "rst": rst_markup}

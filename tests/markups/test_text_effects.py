@@ -3,7 +3,7 @@
 import pytest
 
 from rag_evaluation_framework.markups.formats import markup_of
-from rag_evaluation_framework.markups.text_effects import effects
+from rag_evaluation_framework.markups.markup import effects
 from support.each import each
 
 

@@ -22,7 +22,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging import SpanJudgements, oracle_from_lists
 from rag_evaluation_framework.metrics import ALL_METRICS, SpanMetric
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support import brute_force_spans as brute_force
 from support.each import each
 

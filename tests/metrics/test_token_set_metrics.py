@@ -25,11 +25,11 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
-from rag_evaluation_framework.metrics import token_set_metric
+from rag_evaluation_framework.metrics import token_set
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.text import tiktoken_vocabulary as vocabularies
 from rag_evaluation_framework.text import tokenizers as tokenizers_module
+from rag_evaluation_framework.text import tokenizers as vocabularies
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.each import each
 
@@ -40,9 +40,9 @@ every_class = pytest.mark.parametrize("metric", CLASSES)
 
 @pytest.fixture(autouse=True)
 def remember_nothing():
-    token_set_metric._cached_encoder.cache_clear()
+    token_set._cached_encoder.cache_clear()
     yield
-    token_set_metric._cached_encoder.cache_clear()
+    token_set._cached_encoder.cache_clear()
 
 
 def passages(*texts, doc_id="d"):
@@ -238,7 +238,7 @@ def test_constructing_a_metric_loads_nothing(metric, monkeypatch):
 
     monkeypatch.setattr(vocabularies, "_carried", refuse)
     monkeypatch.setattr(tokenizers_module, "load_encoding", refuse)
-    monkeypatch.setattr(token_set_metric, "resolve_tokenizer", refuse)
+    monkeypatch.setattr(token_set, "resolve_tokenizer", refuse)
     made = metric(tokenizer="no-such-tokenizer")
     assert (made.name, describe(made)["tokenizer"], hash(made)) == (metric().name, "no-such-tokenizer", hash(made))
 
@@ -295,9 +295,9 @@ def test_tokenizers_do_not_share_a_cache():
 
 
 def test_the_cache_of_texts_is_bounded():
-    remembered = token_set_metric._token_sets(str.split)
-    assert remembered.cache_info().maxsize == token_set_metric._TEXTS
-    assert token_set_metric._cached_encoder.cache_info().maxsize == token_set_metric._TOKENIZERS
+    remembered = token_set._token_sets(str.split)
+    assert remembered.cache_info().maxsize == token_set._TEXTS
+    assert token_set._cached_encoder.cache_info().maxsize == token_set._TOKENIZERS
 
 
 def test_a_used_metric_can_be_copied_and_pickled():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.providers.batches import BatchLimits, batches, embed_in_batches
+from rag_evaluation_framework.providers.calls import BatchLimits, batches, embed_in_batches
 
 surrogates = st.text(st.characters() | st.characters(categories=["Cs"]), min_size=1, max_size=30)
 

@@ -12,13 +12,13 @@ import pytest
 from openai import OpenAI
 
 from rag_evaluation_framework import OpenAIEmbedder
-from rag_evaluation_framework._support import interrupts
-from rag_evaluation_framework._support.coroutines import Awaited
+from rag_evaluation_framework.base import interrupts
+from rag_evaluation_framework.base.coroutines import Awaited
 from rag_evaluation_framework.errors import ConfigError, InvalidAnswer, ProviderRefused, ProviderUnavailable
 from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.providers.calls import ProviderCalls, SameAgain
-from rag_evaluation_framework.providers.prices import Consumed, Prices
-from rag_evaluation_framework.providers.provider import OPENAI
+from rag_evaluation_framework.providers.sdks import OPENAI
+from rag_evaluation_framework.providers.usage import Consumed, Prices
 from support.provider_clients import client_of
 
 ADDRESS = "http://127.0.0.1:9/v1"

@@ -19,7 +19,7 @@ from rag_evaluation_framework.quotes import quote_matcher
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
-from rag_evaluation_framework.text.searched_texts import SearchedTexts
+from rag_evaluation_framework.text.text_locator import SearchedTexts
 
 FOOTER = "All rights reserved."
 

@@ -11,12 +11,11 @@ from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.quotes import part_chains
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
-from rag_evaluation_framework.quotes.omissions import may_be_left_out
-from rag_evaluation_framework.quotes.part_chains import chains
+from rag_evaluation_framework.quotes.part_chains import chains, may_be_left_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.quotes.quote_matcher import Effort, matches
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 
 
 def all_ways(places, rank, markup, farthest):

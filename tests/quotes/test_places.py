@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework.quotes.places import Places
+from rag_evaluation_framework.quotes.quote_locator import Places
 
 PLACES = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), max_size=8)
 

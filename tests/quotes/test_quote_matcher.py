@@ -7,7 +7,7 @@ import pytest
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.quotes import quote_matcher
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 
 
 def located(text, quote, name="a.txt"):

@@ -1,8 +1,7 @@
 import pytest
 
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.lookup import load
+from rag_evaluation_framework.registry.building import build, load
 
 
 def test_a_name_of_any_length_is_refused_in_short():

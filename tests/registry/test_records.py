@@ -3,8 +3,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.lookup import load
+from rag_evaluation_framework.registry.building import build, load
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.registry.table import KINDS, components
 

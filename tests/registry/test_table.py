@@ -6,8 +6,7 @@ import pytest
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.contracts import Engine
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.lookup import load
+from rag_evaluation_framework.registry.building import build, load
 from rag_evaluation_framework.registry.table import KINDS, components
 
 

@@ -7,8 +7,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.functions import load_function
+from rag_evaluation_framework.registry.building import build, load_function
 from rag_evaluation_framework.registry.table import KINDS
 
 

@@ -1,10 +1,8 @@
 """What is known of a dataset in a terminal: harmless whatever the dataset holds, and undefined where it is."""
 
-import io
 import re
 
 import pytest
-from rich.console import Console
 from tests.support.poison import HARMFUL, POISON
 
 from rag_evaluation_framework import (
@@ -18,13 +16,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.inspection import describe_dataset, fix_dataset, lint_dataset
-from rag_evaluation_framework.report import show_dataset, show_lint
-
-
-def terminal(show, value, width=100):
-    console = Console(file=io.StringIO(), width=width, markup=False, emoji=False, highlight=False)
-    show(console, value)
-    return console.file.getvalue()
+from rag_evaluation_framework.report import dataset_page
 
 
 @pytest.fixture
@@ -46,7 +38,7 @@ def test_nothing_that_is_told_of_a_dataset_acts_on_a_terminal(poisoned):
         assert len(report.counts) >= 4
         fixed = fix_dataset(dataset, at_hand)
         told = [*map(str, report.findings), *map(str, fixed.fixes), *map(repr, (report, info, fixed)), str(report)]
-        told += [terminal(show_lint, report), terminal(show_dataset, info)]
+        told += [*map(str, (fixed, dataset_page(info)))]
         for text in told:
             assert not HARMFUL.search(text), text
             assert len(text) < 20_000
@@ -55,8 +47,10 @@ def test_nothing_that_is_told_of_a_dataset_acts_on_a_terminal(poisoned):
 @pytest.mark.parametrize("show", ["lint", "dataset"])
 def test_markup_is_shown_as_it_is(poisoned, show):
     dataset, corpus = poisoned
-    shown = {"lint": (show_lint, lint_dataset), "dataset": (show_dataset, describe_dataset)}
-    print_it, make = shown[show]
-    text = re.sub(r"\s+", " ", terminal(print_it, make(dataset, corpus), 400))
+    pages = {
+        "lint": lint_dataset(dataset, corpus).summary(),
+        "dataset": dataset_page(describe_dataset(dataset, corpus)),
+    }
+    text = re.sub(r"\s+", " ", pages[show].as_text(400))
     assert "[bold]b[/bold]" in text
     assert ":smile:" in text

@@ -7,9 +7,9 @@ from hashlib import sha256
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework._outside import harmless
+from rag_evaluation_framework.base.outside import harmless
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.report import Page, whole_file, whole_page
+from rag_evaluation_framework.report import Page, Table, whole_file, whole_page
 from support import browser
 
 ADDRESS = "http://127.0.0.1:9/taken"
@@ -60,8 +60,8 @@ def pages(runs):
     shown = questions_page(result, result.scores.query_ids, corpus)
     return {
         "run": whole_page(runs[:1], 78),
-        "comparison": whole_page(runs),
-        "hostile": Page(result.name, (*whole_page([result]).blocks, shown)),
+        "comparison": whole_page(runs, 10),
+        "hostile": Page(result.name, (*whole_page([result], 10).blocks, shown)),
     }
 
 
@@ -85,6 +85,19 @@ def test_headings_are_in_order_and_links_lead_somewhere(pages, name):
     assert all(after <= before + 1 for before, after in zip(marks.headings, marks.headings[1:], strict=False))
     assert {link.removeprefix("#") for link in marks.links} <= marks.anchors
     assert marks.links or name == "hostile"
+
+
+def test_long_names_can_be_broken_where_their_parts_end_and_short_ones_are_kept_whole():
+    named = Page("span_recall@5 of VectorRAGRetriever(chunk_size=2000)", (Table(("span_recall@5",), (("a/b&c",),)),))
+    text = whole_file(named)
+    assert ">span_recall@5 of VectorRAGRetriever(<wbr>chunk_<wbr>size=<wbr>2000)</h1>" in text
+    assert ">span_<wbr>recall<wbr>@5</th>" in text
+    assert ">a/<wbr>b&amp;c</th>" in text
+
+
+def test_dark_colours_are_for_screens_alone():
+    style = whole_file(Page("a", ()))
+    assert style.count("screen and (prefers-color-scheme: dark)") == style.count("prefers-color-scheme") == 2
 
 
 def test_marked_text_is_that_of_the_dataset(runs):
@@ -141,9 +154,19 @@ def test_what_cannot_be_shown_is_said(runs, tmp_path):
     (report,) = [runs[0].folder / "report.json"]
     alone = tmp_path / "report.json"
     alone.write_bytes(report.read_bytes())
-    text = whole_file(whole_page([rag.load_result(alone)]))
+    text = whole_file(whole_page([rag.load_result(alone)], 10))
     assert "What was retrieved is not known: this is a report alone." in text
     result, _ = hostile()
-    text = whole_file(whole_page([result]))
+    text = whole_file(whole_page([result], 10))
     assert "The documents are not shown: " in text
     assert "not read from a folder" in text
+
+
+def test_a_page_says_which_questions_it_shows(runs):
+    def told(some, most):
+        return whole_page(some, most).blocks[-1].blocks[0].lines
+
+    assert told(runs[:1], 78) == ()
+    assert [line.text for line in told(runs[:1], 5)] == ["5 of 78 questions, the weakest first; --worst shows more"]
+    assert [line.text for line in told(runs, 78)] == ["Those that got worse, in the second run"]
+    assert re.fullmatch(r"1 of \d+ questions that got worse; --worst shows more", told(runs, 1)[0].text)

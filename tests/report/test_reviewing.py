@@ -19,11 +19,10 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import REVIEW, Review
 from rag_evaluation_framework.inspection import lint_dataset
 from rag_evaluation_framework.inspection.labelled_text import LabelTexts
-from rag_evaluation_framework.report import ExcerptSize, show_answers, show_reviewed
-from rag_evaluation_framework.report.excerpts import show_excerpt
+from rag_evaluation_framework.report import Page, Part, answer_blocks, review_page, show
+from rag_evaluation_framework.report.page import Passage, Passages
 
 LINES = "one\ntwo\n\nthree four five\n\nsix\nseven\n"
-SIZE = ExcerptSize(200, 2)
 
 
 def console(columns=40, colours=False):
@@ -35,17 +34,17 @@ def printed(page):
     return page.file.getvalue()
 
 
-def excerpt(text, content=LINES, size=SIZE, **kind):
+def excerpt(text, content=LINES, around=2, **kind):
     page, start = console(**kind), content.index(text)
-    show_excerpt(page, content[:start], text, content[start + len(text) :], size)
+    parts = Part(content[:start], "muted"), Part(text, "found"), Part(content[start + len(text) :], "muted")
+    show(page, Passages((Passage(parts),), around=around))
     return printed(page)
 
 
-def answers(entry, corpus=None, dropped=(), dataset=None):
-    page = console(columns=60)
+def answers(entry, corpus=None, dropped=(), dataset=None, most=200):
     dataset = dataset or Dataset([entry], entry.level, corpus=corpus)
-    show_answers(page, entry, dropped, LabelTexts(dataset, corpus, None), SIZE)
-    return printed(page)
+    blocks = answer_blocks(entry, dropped, LabelTexts(dataset, corpus, None), most, 2)
+    return Page("", tuple(blocks)).as_text(60).removeprefix("\n") + "\n"
 
 
 def corpus(**texts):
@@ -58,9 +57,9 @@ def span(document, content, text):
 
 
 def test_an_excerpt_has_the_lines_of_its_document_and_marks_those_of_the_text():
-    assert excerpt("four") == "    one\n    two\n  ┃ three four five\n    six\n    seven\n"
-    assert excerpt("two\n\nthree") == "    one\n  ┃ two\n  ┃\n  ┃ three four five\n    six\n    seven\n"
-    assert excerpt("four", size=ExcerptSize(200, 1)) == "    two\n  ┃ three four five\n    six\n"
+    assert excerpt("four") == "    one\n    two\n  ┃ three »four« five\n    six\n    seven\n"
+    assert excerpt("two\n\nthree") == "    one\n  ┃ »two\n  ┃\n  ┃ three« four five\n    six\n    seven\n"
+    assert excerpt("four", around=1) == "    two\n  ┃ three »four« five\n    six\n"
 
 
 def test_at_a_terminal_only_the_text_is_bold():
@@ -68,16 +67,17 @@ def test_at_a_terminal_only_the_text_is_bold():
 
 
 def test_of_a_long_text_the_begin_and_the_end_are_shown():
-    text = f"begin {'long ' * 100}end"
-    assert excerpt(text, f"before {text} behind", ExcerptSize(30, 2)) == (
-        "  ┃ before begin long long long\n  ┃ … 479 characters left out …\n  ┃ g long end behind\n"
+    content = f"before begin {'long ' * 100}end behind"
+    entry = TokenLevelGroundTruth(Query.from_text("How?"), (span("a.md", content, content[7:-7]),))
+    assert answers(entry, corpus(a=content), most=30) == (
+        "Answer\n    a.md:1:8\n  ┃ before »begin long long long … (479 characters left out)\n  ┃ … g long end« behind\n"
     )
 
 
 def test_what_acts_on_a_terminal_is_replaced_and_tabs_and_line_ends_are_kept():
     content = "\x1b[31mred\r\n\tfour\u202e [bold]x[/bold]\rend"
     assert excerpt("four\u202e [bold]x[/bold]", content) == (
-        "    \N{REPLACEMENT CHARACTER}[31mred\n  ┃     four\N{REPLACEMENT CHARACTER} [bold]x[/bold]\n    end\n"
+        "    \N{REPLACEMENT CHARACTER}[31mred\n  ┃     »four\N{REPLACEMENT CHARACTER} [bold]x[/bold]«\n    end\n"
     )
 
 
@@ -96,8 +96,8 @@ def test_each_answer_is_shown_in_its_document_with_its_other_places():
         Query.from_text("How long?"), (Answer.any_of(*places), span("a.md", texts["a"], "Intro."))
     )
     assert answers(entry, corpus(**texts), dropped=(1,)) == (
-        "Answer 1 of 2: a.md:3:1\n    Intro.\n  ┃ Refunds take five days.\nor at b.md:1:1\n"
-        "or at c.md:1:1 “It takes a week.”\n\nAnswer 2 of 2, dropped: a.md:1:1\n  ┃ Intro.\n"
+        "Answer 1 of 2\n    a.md:3:1\n    Intro.\n  ┃ »Refunds take five days.«\nor  b.md:1:1\n"
+        "or  c.md:1:1\n  ┃ »It takes a week.«\n\nAnswer 2 of 2, dropped\n    a.md:1:1\n  ┃ »Intro.«\n"
         "    Refunds take five days.\n"
     )
 
@@ -106,7 +106,7 @@ def test_of_many_places_three_are_named():
     texts = dict.fromkeys("abcdef", "Refunds take five days.\n")
     places = [span(f"{name}.md", text, "Refunds take five days.") for name, text in texts.items()]
     shown = answers(TokenLevelGroundTruth(Query.from_text("How long?"), (Answer.any_of(*places),)), corpus(**texts))
-    assert shown.endswith("or at d.md:1:1\nor at 2 more places\n")
+    assert shown.endswith("or  d.md:1:1\nor  2 more places\n")
 
 
 def test_without_the_documents_an_answer_is_shown_between_what_the_dataset_keeps():
@@ -114,16 +114,18 @@ def test_without_the_documents_an_answer_is_shown_between_what_the_dataset_keeps
     entry = TokenLevelGroundTruth(Query.from_text("How long?"), (span("a.md", content, "Refunds take five days."),))
     around = Dataset([entry], TOKEN, corpus=corpus(a=content)).contexts
     alone = Dataset([entry], TOKEN, recorded=around)
-    assert answers(entry, dataset=alone) == "Answer: a.md[8:31]\n    Intro.\n  ┃ Refunds take five days.\n    Outro.\n"
+    assert answers(entry, dataset=alone) == (
+        "Answer\n    a.md[8:31]\n    Intro.\n  ┃ »Refunds take five days.«\n    Outro.\n"
+    )
     silent = TokenLevelGroundTruth(Query.from_text("How long?"), (CharacterSpan(DocumentId("a.md"), 8, 31),))
-    assert answers(silent) == "Answer: a.md[8:31]\n    (the text is not at hand)\n"
+    assert answers(silent) == "Answer\n    a.md[8:31], the text is not at hand\n"
 
 
 def test_an_answer_that_is_not_where_it_was_is_shown_as_the_dataset_quotes_it():
     content = "Refunds take five days."
     entry = TokenLevelGroundTruth(Query.from_text("How long?"), (span("a.md", content, content),))
     edited = corpus(a="Refunds take two days now, and not more.")
-    assert "  ┃ Refunds take five days.\n" in answers(entry, edited, dataset=Dataset([entry], TOKEN))
+    assert "  ┃ »Refunds take five days.«\n" in answers(entry, edited, dataset=Dataset([entry], TOKEN))
     gone = CharacterSpan(DocumentId("gone.md"), 0, 5)
     assert "is in a document that the corpus does not have" in answers(
         TokenLevelGroundTruth(Query.from_text("How?"), (gone,)), edited, dataset=Dataset([entry], TOKEN)
@@ -134,22 +136,20 @@ def test_documents_begin_and_prefixes_name_their_documents():
     entry = DocumentLevelGroundTruth(Query.from_text("Where?"), ("a.md", "z.md"), ("b",))
     shown = answers(entry, corpus(a="\n# Title\n\nText.", b="B", bb="BB"), dataset=Dataset([entry], DOCUMENT))
     assert shown == (
-        "Answer 1 of 3: a.md\n  ┃ # Title\n  ┃\n  ┃ Text.\n\nAnswer 2 of 3: z.md\n"
-        "    (the corpus has no document 'z.md')\n\nAnswer 3 of 3: b*\n"
-        "    (any document whose id begins with it: b.md, bb.md)\n"
+        "Answer 1 of 3\n    a.md\n  ┃ »# Title\n  ┃\n  ┃ Text.«\n\nAnswer 2 of 3\n"
+        "    z.md, the corpus has no document 'z.md'\n\nAnswer 3 of 3\n"
+        "    b*, any document whose id begins with it: b.md, bb.md\n"
     )
-    assert "(the text is not at hand)" in answers(entry)
+    assert ", the text is not at hand" in answers(entry)
 
 
 def test_a_question_without_an_answer_says_so():
     told = answers(TokenLevelGroundTruth(Query.from_text("Who?"), ()), corpus(a="A"))
-    assert " ".join(told.split()) == "No answer: the dataset says that nothing in the documents answers it."
+    assert " ".join(told.split()) == "No answer The dataset says that nothing in the documents answers it."
 
 
 def reviewed(query, review=None, findings=(), columns=200):
-    page = console(columns)
-    show_reviewed(page, query, review or Review(), findings)
-    return printed(page)
+    return review_page(query, review or Review(), findings).as_text(columns) + "\n"
 
 
 def test_what_is_known_of_a_question_is_shown_and_what_tells_most_first():
@@ -169,3 +169,13 @@ def test_a_review_and_findings_are_shown():
     assert shown.startswith(f"Which?\n  reworded; it was: {text}\n  dropped; s keeps that\n  id: query_")
     assert "\n  warning: copies its answer: " in shown
     assert "reworded; it was: Before?" in reviewed(entry.query, Review(earlier_wording="Before?"))
+
+
+def test_a_reviewed_question_is_one_page_with_its_answers_in_html_too():
+    content = "Intro.\r\nRefunds take <b>five</b> days.\r\nOutro."
+    entry = TokenLevelGroundTruth(Query.from_text("How <long>?"), (span("a.md", content, "take <b>five</b>"),))
+    blocks = answer_blocks(entry, (), LabelTexts(Dataset([entry], TOKEN), corpus(a=content), None), 200, 2)
+    html = review_page(entry.query, Review("accepted"), [], blocks).as_html()
+    assert "<h1>How &lt;long&gt;?</h1>" in html
+    assert "accepted; s keeps that" in html
+    assert 'Intro.\nRefunds </span><mark class="found">take &lt;b&gt;five&lt;/b&gt;</mark>' in html

@@ -3,18 +3,17 @@
 import io
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from rag_evaluation_framework.report import Column, best_in_green, show_table, side_by_side
+from rag_evaluation_framework.report.tables import Column, show_table, side_by_side
 
 
-def printed(width, words, numbers, section=None):
+def printed(width, words, numbers):
     console = Console(file=io.StringIO(), width=width)
-    show_table(console, words, numbers, section)
+    show_table(console, words, numbers)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
 
@@ -63,20 +62,3 @@ def test_long_words_wrap_and_leave_the_numbers_whole():
     text = "".join(lines)
     assert (text.count("r"), text.count("c")) == (70 + "retriever chunker".count("r"), 70 + 1)
     assert "0.456" in text
-
-
-def test_a_section_ends_after_its_rows():
-    lines = printed(40, [column("", "a", "b", "c")], [column("run", "1", "2", "3")], section=2)
-    rows = [line.split()[0] if line.split() else "" for line in lines]
-    assert rows[rows.index("b") + 1] == ""
-    assert rows[rows.index("a") + 1] == "b"
-
-
-@pytest.mark.parametrize(
-    ("means", "green"),
-    [([0.5], []), ([0.5, 0.7], [1]), ([0.7, 0.7, 0.1], [0, 1]), ([None, 0.0], [1]), ([None, None], [])],
-)
-def test_the_best_of_several_is_green(means, green):
-    cells = best_in_green(means, str)
-    assert [cell.plain for cell in cells] == [str(mean) for mean in means]
-    assert [place for place, cell in enumerate(cells) if cell.style] == green

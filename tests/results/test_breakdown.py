@@ -18,7 +18,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework._support.strict_json import parse_json
+from rag_evaluation_framework.base.files import parse_json
 from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.gates import check_gates
 from rag_evaluation_framework.statistics.proportions import clopper_pearson

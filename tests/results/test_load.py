@@ -34,7 +34,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework._support import compressed
+from rag_evaluation_framework.base import compressed
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import (
     ConfigError,
@@ -47,7 +47,7 @@ from rag_evaluation_framework.errors import (
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from rag_evaluation_framework.rankings import hit_lines
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.json_mutations import mutations
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -25,12 +25,11 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.data.hit_table import RankedHits
-from rag_evaluation_framework.data.hits import Hit
+from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.results.returned import Returned
+from rag_evaluation_framework.results.query_result import Returned
 from rag_evaluation_framework.results.unanswerable import Unanswerable
 
 CORPUS = Corpus([Document(DocumentId(name), "abcdefghij" * 10) for name in ("a", "b", "c", "guide/1", "guide/2")])
@@ -86,7 +85,7 @@ def test_of_chunks_those_that_are_labelled_count():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_rank_is_that_of_reading_results_one_by_one(seed, monkeypatch):
-    monkeypatch.setattr("rag_evaluation_framework.results.returned._HITS_AT_ONCE", 7)
+    monkeypatch.setattr("rag_evaluation_framework.results.query_result._HITS_AT_ONCE", 7)
     random = np.random.default_rng(seed)
     names = [*map(str, range(6))]
     truth = [documents(*random.choice(names, random.integers(0, 3), replace=False)) for _ in range(30)]

@@ -33,7 +33,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.data import Hit, QueryId, QueryText, Retrieval, Stage
 from rag_evaluation_framework.metrics import ChunkRecall, Recall
 from rag_evaluation_framework.registry.records import plain

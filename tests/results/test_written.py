@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value
+from rag_evaluation_framework.results.shown import recorded_test, written_interval, written_p_value
 from rag_evaluation_framework.statistics import paired_differences
 
 

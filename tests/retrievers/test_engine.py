@@ -24,8 +24,8 @@ from rag_evaluation_framework import (
     compare,
     evaluate,
 )
-from rag_evaluation_framework._support.coroutines import Awaited
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.coroutines import Awaited
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.rerankers import FunctionReranker
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
@@ -527,7 +527,7 @@ def test_nothing_waits_for_coroutines_that_another_one_keeps_from_beginning(monk
             super().close()
 
     monkeypatch.setattr("rag_evaluation_framework.retrievers.engine.PATIENCE", 0.1)
-    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup.PATIENCE", 0.1)
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.engine.PATIENCE", 0.1)
     engine = Hanging()
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
     try:
@@ -552,7 +552,7 @@ def test_what_a_question_that_hangs_holds_is_not_waited_for_for_ever(monkeypatch
             with held:
                 super().delete(scope_prefix)
 
-    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup._SECONDS", 0.1)
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.engine._SECONDS", 0.1)
     released, engine = threading.Event(), Locked()
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
     try:
@@ -611,10 +611,10 @@ class Shielded(MemoryEngine):
 @pytest.fixture
 def hurried(monkeypatch):
     """A short limit for cleaning up, in a process that has given nothing up yet."""
-    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup._SECONDS", 0.1)
-    monkeypatch.setattr("rag_evaluation_framework._support.coroutines._cancelled", threading.Event())
-    monkeypatch.setattr("rag_evaluation_framework._support.time_limit._late", threading.Event())
-    monkeypatch.setattr("rag_evaluation_framework._support.time_limit._abandoned", [])
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.engine._SECONDS", 0.1)
+    monkeypatch.setattr("rag_evaluation_framework.base.coroutines._cancelled", threading.Event())
+    monkeypatch.setattr("rag_evaluation_framework.base.coroutines._late", threading.Event())
+    monkeypatch.setattr("rag_evaluation_framework.base.coroutines._abandoned", [])
 
 
 @pytest.mark.parametrize("kind", [InThreads, Shielded])
@@ -747,7 +747,7 @@ def test_a_delete_that_fails_is_tried_in_its_own_thread_too_unless_it_is_a_corou
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.usefixtures("hurried")
 def test_a_delete_that_an_interrupt_does_not_end_is_not_done_twice_at_once(monkeypatch):
-    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup._SECONDS", 20)
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.engine._SECONDS", 20)
     engine = BoundToItsThread()
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
     evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)

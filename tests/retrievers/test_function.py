@@ -14,7 +14,7 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     generate_chunk_id,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts.retrieved import as_hits, as_retrieval
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import InputError

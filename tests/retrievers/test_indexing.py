@@ -22,7 +22,7 @@ from rag_evaluation_framework import (
     evaluate,
     generate_chunk_id,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import InputError, NotIndexed

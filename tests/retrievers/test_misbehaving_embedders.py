@@ -15,7 +15,7 @@ from rag_evaluation_framework import (
     SemanticChunker,
     VectorRAGRetriever,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.embedders import EmbeddingCache, FunctionEmbedder
 from rag_evaluation_framework.errors import InputError, NotIndexed
 from support.chunkers import Lines

@@ -15,7 +15,7 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     generate_chunk_id,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import VectorStore
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.retrievers import chunk_corpus, embed_chunks, fill_store

@@ -16,7 +16,7 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     evaluate,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.retrievers import ScopedRetriever
 from rag_evaluation_framework.testing import HashingEmbedder

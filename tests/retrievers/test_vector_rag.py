@@ -5,7 +5,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import Corpus, Document, DocumentId, InMemoryVectorStore, VectorRAGRetriever
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from support.chunkers import Lines
 from support.embedders import WordCounts

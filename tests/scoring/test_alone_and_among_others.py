@@ -30,7 +30,7 @@ from rag_evaluation_framework import (
     score_span_arrays,
     score_spans,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Hit, QueryId, QueryRanking, QueryText, Rankings
 from rag_evaluation_framework.metrics import RankMetric, SpanMetric
 from support.retrievers import Listing

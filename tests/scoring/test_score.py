@@ -39,7 +39,7 @@ from rag_evaluation_framework import (
     score,
     score_spans,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import (
     ChunkId,
     Cutoff,
@@ -540,6 +540,20 @@ def test_a_metric_of_budgets_without_a_budget_is_refused(metrics):
         score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), metrics, [1, 5])
     with pytest.raises(ConfigError, match=expected):
         evaluate(BM25Retriever(), dataset(a=[(0, 10)]), k=5, budgets=[], metrics=metrics)
+
+
+def test_a_metric_of_ones_own_is_scored_at_budgets_only_if_it_says_so():
+    class Read(TokenLevelMetric):
+        needs_budget = True
+
+        def calculate(self, retrieved, ground_truth):
+            return float(len(retrieved))
+
+    with pytest.warns(UserWarning, match=r"^read is scored at budgets only: @15ch$"):
+        table = score(by_hand(a=[(50, 60), (0, 10)]), dataset(a=[(0, 10)]), [Read()], [1, "15ch"])
+    assert table.mean == {"read@15ch": 2.0}
+    with pytest.raises(ConfigError, match=r"metric 'read' is scored at budgets only, and there is none"):
+        score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), [Read()], [1])
 
 
 def test_scores_of_spans_given_as_they_are_and_of_hits_are_the_same():

@@ -801,16 +801,46 @@ def test_gains_of_arrays_that_are_no_numbers_are_refused():
         score_ranking_arrays([[0]], [[0]], ["recall"], gains=[["much"]])
 
 
-def test_what_cannot_be_read_for_another_reason_is_said_with_the_questions_read_together():
+def test_what_cannot_be_read_for_another_reason_is_said_with_its_question():
     class Odd(dict[str, float]):
         def values(self):
             raise ValueError("out of values")
 
     rankings = {"a": {"x": 1.0}, "b": Odd(x=1.0)}
-    with pytest.raises(DatasetError, match="questions 'a' to 'b' cannot be read: out of values"):
+    with pytest.raises(DatasetError, match="question 'b' cannot be read: out of values"):
         score_rankings({"a": ["x"], "b": ["x"]}, rankings, ["recall"])
 
 
 def test_a_label_with_a_star_is_no_prefix_here_and_is_noted_if_it_matches_nothing():
     with pytest.warns(UserWarning, match=r"0 of 2 ids match a label, such as 'xab'; labels are such as 'x\*'"):
         assert score_rankings({"a": ["x*"], "b": ["y"]}, {"a": ["xab"], "b": ["z"]}, ["recall@5"]).mean["recall@5"] == 0
+
+
+def test_chunks_that_match_under_their_plain_ids_are_not_told():
+    truth, rankings = {"a": ["chunk_1"], "b": ["chunk_2"]}, {"a": ["pa_chunk_1"], "b": ["pa_chunk_9"], "c": 5}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = score_rankings(truth, rankings, ["recall@10"])
+    assert table.per_query("recall@10") == {"a": 1.0, "b": 0.0}
+    assert table.counts["queries_not_judged"] == 1
+
+
+@pytest.mark.parametrize(
+    "rankings", [{"a": {"x": 2.0, "y": 1.0}, "b": ["y", "x"]}, {"a": ["x", "y"], "b": {}, "c": []}]
+)
+def test_questions_of_different_forms_score_as_each_by_itself(rankings):
+    truth = {"a": {"x": 2, "y": 0}, "b": ("y",), "c": {"z"}}
+    together = score_rankings(truth, rankings, SCORES)
+    for query in truth:
+        own = {name: ranking for name, ranking in rankings.items() if name == query}
+        assert score_rankings({query: truth[query]}, own, SCORES).row(query) == together.row(query)
+
+
+def test_a_value_that_is_wrong_is_told_as_it_was_given_also_of_chunks():
+    with pytest.raises(DatasetError, match="question 'b': the score of 'pa_chunk_1' is the float nan"):
+        score_rankings({"a": ["chunk_1"], "b": ["chunk_1"]}, {"a": {}, "b": {"pa_chunk_1": nan}})
+
+
+def test_pairs_of_id_and_gain_are_refused_also_beside_a_mapping():
+    with pytest.raises(DatasetError, match=r"question 'b': the ground truth holds \('x', 1\.0\); expected ids, or a"):
+        score_rankings({"a": {"x": 1.0}, "b": [("x", 1.0)]}, {"a": ["x"], "b": ["x"]}, ["recall"])

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.statistics.clustered import by_cluster
-from rag_evaluation_framework.statistics.signs import every_pattern, flipped_sums, pattern_count
+from rag_evaluation_framework.statistics.weights import by_cluster, every_pattern, flipped_sums, pattern_count
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from rag_evaluation_framework.registry.lookup import load
+from rag_evaluation_framework.registry.building import load
 from rag_evaluation_framework.registry.table import built_in, components
 
 

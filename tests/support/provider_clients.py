@@ -7,7 +7,7 @@ import cohere
 import httpx
 import openai
 
-from rag_evaluation_framework._support.coroutines import resolved
+from rag_evaluation_framework.base.coroutines import resolved
 
 SDKS = {
     "OpenAI": openai.OpenAI,

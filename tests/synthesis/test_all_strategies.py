@@ -13,7 +13,7 @@ from rag_evaluation_framework import (
     demo,
     load_dataset,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.inspection import dataset_quality
 from rag_evaluation_framework.integrations import pull_dataset, push_dataset
 from rag_evaluation_framework.synthesis import (

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, TokenLevelDataGenerator
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.synthesis.quoting import MOST_PLACES, distinct
 from support.scripted_llm import ScriptedModel
@@ -30,7 +30,7 @@ def model(numbers, quotes=(QUOTE,), seen=None):
         def __call__(self, request):
             text = request.messages[-1][1]
             if "Number of questions" in text:
-                return {"questions": [QUESTION]}
+                return {"questions": [{"question": QUESTION}]}
             return super().__call__(request) if "<excerpt" in text else {"quotes": [*quotes]}
 
     return Model(numbers=choose)

@@ -1,5 +1,6 @@
 """Questions with chunks: one call asks and cites, and code checks what is cited."""
 
+import openai
 import pytest
 
 from rag_evaluation_framework import (
@@ -9,11 +10,13 @@ from rag_evaluation_framework import (
     Corpus,
     Document,
     DocumentId,
+    LsaEmbedder,
     RecursiveCharacterChunker,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers import chunk_corpus
+from rag_evaluation_framework.testing import LoopbackProviders
 from support.scripted_llm import SENTENCE, ScriptedModel, question_of
 
 CHUNKER = RecursiveCharacterChunker(chunk_size=60)
@@ -71,6 +74,15 @@ def test_what_was_generated_is_evaluated_with_the_same_chunker(served, pages):
 def test_ids_are_taken_in_both_forms_and_with_what_models_put_around_them(served, pages, prefix):
     _, client = served(citing(lambda ids: [f"{prefix}{each}" for each in ids]))
     assert len(generated(client, pages)[1]) == 6
+
+
+def test_the_questions_of_a_server_without_a_script_are_about_chunks_and_are_kept(pages):
+    with LoopbackProviders(), openai.OpenAI() as client:
+        generator, dataset, _ = generated(client, pages, 1, embedder=LsaEmbedder())
+    assert generator.funnel.asked == len(dataset) == 3
+    for entry in dataset:
+        (chunk,) = generator.chunk_registry.occurrences(entry.relevant[0])
+        assert entry.query.text.split()[-1].strip("?") in chunk.content.lower()
 
 
 def test_the_format_of_lines_is_understood(served, pages):

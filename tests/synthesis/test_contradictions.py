@@ -10,12 +10,11 @@ from rag_evaluation_framework import (
     RecursiveCharacterChunker,
     TokenLevelDataGenerator,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.synthesis import DimensionQuestions, SimpleQuestions, filtering
-from rag_evaluation_framework.synthesis.candidates import Candidate
-from rag_evaluation_framework.synthesis.evidence import Evidence
+from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence
 from rag_evaluation_framework.synthesis.filtering import without_contradictions
 from support.scripted_llm import CHUNK, ScriptedModel
 

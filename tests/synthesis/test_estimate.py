@@ -17,10 +17,10 @@ from rag_evaluation_framework import (
     TokenLevelDataGenerator,
     demo,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.embedders import CachedEmbedder
 from rag_evaluation_framework.llms import LanguageModel
-from rag_evaluation_framework.llms.json_answers import strict_schema
+from rag_evaluation_framework.llms.language_model import strict_schema
 from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.synthesis import (
     CrossDocumentQuestions,
@@ -37,8 +37,8 @@ from rag_evaluation_framework.synthesis.forms import (
     Quotes,
     Verdict,
 )
-from rag_evaluation_framework.synthesis.steps import Steps
-from rag_evaluation_framework.synthesis.token_labeller import TokenLabeller
+from rag_evaluation_framework.synthesis.generation import Steps
+from rag_evaluation_framework.synthesis.token_level import TokenLabeller
 from support.scripted_llm import CHUNK, PASSAGE, ScriptedModel
 
 STRATEGIES = [

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, DocumentId
-from rag_evaluation_framework.synthesis.evidence import APART, Evidence, documents_of, places_of
+from rag_evaluation_framework.synthesis.candidates import APART, Evidence, documents_of, places_of
 
 A, B = DocumentId("a.md"), DocumentId("b.md")
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from rag_evaluation_framework import TokenLevelDataGenerator, load_dataset
-from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.annotation import ReviewSession, SavedFile
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.errors import ConfigError, InvalidAnswer, ProviderRefused, ProviderUnavailable
 from rag_evaluation_framework.llms import LanguageModel
 from rag_evaluation_framework.synthesis import RealQuestions
-from rag_evaluation_framework.synthesis.failures import Patience
+from rag_evaluation_framework.synthesis.asking import Patience
 from support.scripted_llm import ScriptedModel
 
 CHAT = "POST /v1/chat/completions"

@@ -1,25 +1,29 @@
-"""What models answer, in all the shapes that they give it."""
+"""Forms that models fill in: JSON with words around it, lines of questions and chunks, and what cannot be used."""
+
+from functools import partial
 
 import pytest
 
-from rag_evaluation_framework.llms.json_answers import strict_schema
+from rag_evaluation_framework.llms.language_model import form_in, strict_schema
 from rag_evaluation_framework.synthesis.forms import (
     AskedQuestions,
+    CitedChunks,
     CitedQuestions,
+    Numbers,
     Quotes,
     Verdict,
     read_cited_questions,
-    read_questions,
-    read_quotes,
-    read_verdict,
 )
+from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 
 TWO = ["What is it?", "Where is it?"]
+JSON = '{"questions": [{"question": "What is it?"}, {"question": "Where is it?"}]}'
+CITED = [("What is it?", ["chunk_a", "chunk_b"]), ("Where is it?", ["chunk_c"])]
 
 
 def questions(text):
-    return [each.question for each in read_questions(text).questions]
+    return [each.question for each in form_in(text, AskedQuestions).questions]
 
 
 def cited(text):
@@ -29,178 +33,116 @@ def cited(text):
 @each(
     "text",
     [
-        '{"questions": [{"question": "What is it?"}, {"question": "Where is it?"}]}',
-        '["What is it?", "Where is it?"]',
-        '[{"query": "What is it?"}, {"Question": " Where is it? "}]',
-        '{"Queries": ["1. What is it?", "2) Where is it?"]}',
-        'Sure! Here they are:\n```json\n{"questions": ["What is it?", "Where is it?"]}\n```\nAnything else?',
-        'As [1] and {this} say: {"questions": ["What is it?", "Where is it?"]}',
-        'Thinking: {"thought": "two"}\n["What is it?", "Where is it?"]',
-        '{"questions": ["What is it?", "", "  ", null, 3, {"question": ""}, "Where\\nis it?"]}',
-        "Q: What is it?\nQ: Where is it?\n",
-        "Here you are.\n\n1. Question: What is it?\n2. Question: Where is it?",
-        "**Q1:** What is it?\n\n**Q2:** Where is it?",
-        '{"data": [{"text": "What is it?", "answer": "a"}, {"q": "Where is it?"}]}',
+        JSON,
+        f"Sure! Here they are:\n```json\n{JSON}\n```\nAnything else?",
+        f"As [1] and {{this}} say: {JSON}",
+        f'Thinking: {{"thought": "two"}}\n{JSON}',
+        f'<think>Draft: {{"questions": [{{"question": "x?"}}]}}</think>{JSON}',
+        f'I used ["billing.md"] here. {JSON} And left out ["Is it?"], [].',
+        '{"questions": [{"question": "What\nis it?"}, {"question": " 2. Where is it? "}]}',
     ],
 )
-def test_questions_are_read_from_all_shapes(text):
+def test_a_form_is_read_from_whatever_is_written_around_it(text):
     assert questions(text) == TWO
 
 
-@pytest.mark.parametrize("text", ['{"questions": []}', "[]", "Nothing to ask here: []"])
-def test_that_nothing_can_be_asked_is_an_answer(text):
-    assert questions(text) == []
+def test_that_nothing_can_be_asked_is_an_answer():
+    assert questions('{"questions": []}') == []
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "I am sorry.", "{", '{"questions": "What', "[1, 2]", '{"questions": ["", " "]}', '{"answer": 3}', "[" * 5000],
+    [
+        "",
+        "I am sorry.",
+        "{",
+        '{"questions": "What',
+        '["What is it?"]',
+        '{"text": "I am sorry, I cannot."}',
+        '{"questions": ["What is \\ud800 it?"]}',
+        '{"questions": [{"question": "What is it?"}, {"question": "Where is "it"?"}, {"question": "When?"}]}',
+        "[" * 5000,
+    ],
 )
-def test_what_has_no_questions_cannot_be_used(text):
-    with pytest.raises(ValueError, match="no questions in"):
-        read_questions(text)
-
-
-def test_a_single_question_is_one():
-    assert questions('{"question": "What is it?"}') == TWO[:1]
-
-
-def test_surrogates_are_replaced():
-    assert questions('["What is \\ud800 it?"]') == ["What is \ufffd it?"]
+def test_what_is_no_form_cannot_be_used(text):
+    with pytest.raises(ValueError, match=r"expected a AskedQuestions|no JSON in"):
+        questions(text)
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "Q: What is it?\nChunks: chunk_a, chunk_b\n\nQ: Where is it?\nChunks: chunk_c",
-        "Q: What is it?\nChunks: [chunk_a], [chunk_b]\nQ: Where is it?\nChunks: 'chunk_c'.",
-        "**Q:** What is it?\n**Chunk IDs:** chunk_a chunk_b\n\n**Q:** Where is it?\n**Chunk IDs:** chunk_c",
+        "Here they are.\n\nQ: What is it?\nChunks: [chunk_a], [chunk_b]\nQ: Where is it?\nChunks: 'chunk_c'.",
+        "**Q:** What is it?\n**Chunk IDs:** chunk_a chunk_b\n\n> **Q**: Where is it?\n**Chunk IDs:** **chunk_c**",
         'Q: What is it?\nChunks: ["chunk_a", "chunk_b"]\nQ: Where is it?\nChunks: ["chunk_c"]',
-        '[{"question": "What is it?", "chunk_ids": ["chunk_a", "chunk_b"]}, '
-        '{"question": "Where is it?", "chunk_ids": "chunk_c"}]',
-        '{"questions": [{"query": "What is it?", "relevantChunkIds": ["[chunk_a]", "chunk_b"]}, '
-        '{"query": "Where is it?", "Chunk IDs": "chunk_c"}]}',
-        'Prose {not json}\n```\n{"questions": [{"question": "What is it?", "chunks": "chunk_a, chunk_b"}, '
-        '{"question": "Where is it?", "chunks": ["chunk_c"]}]}\n```',
+        "Q: What is it?\nChunks:\n- chunk_a\n- <chunk_b>\n\nQ: Where is it?\nChunks:\n- chunk_c\n",
+        'Prose {not json}\n```\n{"questions": [{"question": "What is it?", "chunk_ids": ["chunk_a", "chunk_b"]}, '
+        '{"question": "Where is it?", "chunk_ids": ["chunk_c"]}]}\n```\n\nQ: Shall I write more?',
     ],
 )
-def test_questions_with_chunks_are_read_from_all_shapes(text):
-    assert cited(text) == [("What is it?", ["chunk_a", "chunk_b"]), ("Where is it?", ["chunk_c"])]
+def test_questions_with_chunks_are_read_from_json_and_from_lines(text):
+    assert cited(text) == CITED
 
 
-def test_a_question_without_chunks_has_none():
-    assert cited('["What is it?"]') == [("What is it?", [])]
-    assert cited("Q: What is it?") == [("What is it?", [])]
+def test_the_chunks_of_a_line_are_not_those_of_the_next_one():
+    assert cited("Q: What is it?\n\nQ: Where is it?\nChunks: pa_chunk_a") == [(TWO[0], []), (TWO[1], ["chunk_a"])]
+
+
+def test_json_within_a_question_in_a_line_is_a_part_of_it():
+    assert cited('Q: What does {"questions": ["x?"]} mean?') == [('What does {"questions": ["x?"]} mean?', [])]
+
+
+@pytest.mark.parametrize("text", ["", "I am sorry.", "*" * 99, JSON])
+def test_without_lines_the_error_is_that_of_the_json(text):
+    with pytest.raises(ValueError, match=r"expected a CitedQuestions|no JSON in"):
+        read_cited_questions(text)
+
+
+@pytest.mark.parametrize("text", ["{}", "{}Q", "Q{}"])
+def test_rows_of_stars_are_read_at_once(text):
+    def refused(stars):
+        with pytest.raises(ValueError, match="no JSON in"):
+            read_cited_questions(text.format("*" * stars))
+
+    assert_linear(lambda stars: partial(refused, stars), 50_000)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("written", "read"),
     [
-        '{"quotes": ["One here.", "Two  there."]}',
-        '["One here.", "Two  there."]',
-        '{"excerpts": [{"text": "One here."}, {"quote": "Two  there."}]}',
-        'They are:\n```json\n{"Quotes": ["One here.", "", "Two  there.", "  "]}\n```',
-        '[1] says it: {"quotes": ["One here.", "Two  there."]}',
+        ("2024. What came then?", "2024. What came then?"),
+        ("3. What came then?", "What came then?"),
+        ("(3) What came then?", "What came then?"),
+        ("**What came then?**", "What came then?"),
+        ("* What came then?", "What came then?"),
+        ("-5 degrees: what then?", "-5 degrees: what then?"),
     ],
 )
-def test_quotes_are_read_from_all_shapes_and_stay_as_they_are(text):
-    assert read_quotes(text).quotes == ["One here.", "Two  there."]
+def test_numbers_and_marks_of_lists_are_no_part_of_a_question(written, read):
+    assert questions(f'{{"questions": [{{"question": "{written}"}}]}}') == [read]
 
 
-def test_a_single_quote_and_none_are_read():
-    assert read_quotes('{"quote": "One here."}').quotes == ["One here."]
-    assert read_quotes('{"quotes": []}').quotes == []
+def test_of_several_answers_the_last_counts():
+    assert form_in('{"quotes": ["Draft."]} No: {"quotes": ["Two\n there."]} [["x"]]', Quotes).quotes == ["Two\n there."]
+    assert form_in('I thought {"answer": "yes"}, but {"answer": "no"}.', Verdict).answer == "no"
+    assert form_in('{"chunk_ids": ["chunk_a"]} I left out ["chunk_b"].', CitedChunks).chunk_ids == ["chunk_a"]
+    assert form_in('{"numbers": [1, 2]} Others: []', Numbers).numbers == [1, 2]
 
 
-@pytest.mark.parametrize("text", ["", "One here.", '{"quotes": [1]}', '{"quotes": null}', '{"quotes": ["One'])
-def test_what_has_no_quotes_cannot_be_used(text):
-    with pytest.raises(ValueError, match="no quotes in"):
-        read_quotes(text)
+@pytest.mark.parametrize(("said", "answer"), [("yes", "yes"), ("Partly.", "partly"), (" NO", "no")])
+def test_a_verdict_is_read_however_it_is_written(said, answer):
+    assert form_in(f'{{"answer": "{said}"}}', Verdict) == Verdict(missing="", answer=answer)
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ('{"answer": "yes"}', "yes"),
-        ('{"answer": "Partly."}', "partly"),
-        ('```{"verdict": "NO"}```', "no"),
-        ('{"answerable": true}', "yes"),
-        ("Yes, they do.", "yes"),
-        ("partially", "partly"),
-        ('Well [1]: {"answer": "no"}', "no"),
-    ],
-)
-def test_verdicts_are_read_from_all_shapes(text, answer):
-    assert read_verdict(text).answer == answer
+@pytest.mark.parametrize("said", ['"maybe"', '"yes, but only partly"', "true", "null"])
+def test_what_is_no_verdict_cannot_be_used(said):
+    with pytest.raises(ValueError, match="answer: "):
+        form_in(f'{{"answer": {said}}}', Verdict)
 
 
-@pytest.mark.parametrize("text", ["", "perhaps", '{"answer": "maybe"}', "[]"])
-def test_what_is_no_verdict_cannot_be_used(text):
-    with pytest.raises(ValueError, match="no verdict in"):
-        read_verdict(text)
-
-
-@pytest.mark.parametrize("form", [AskedQuestions, CitedQuestions, Quotes, Verdict])
+@pytest.mark.parametrize("form", [AskedQuestions, CitedQuestions, CitedChunks, Numbers, Quotes, Verdict])
 def test_forms_are_asked_for_by_strict_schemas(form):
     schema = strict_schema(form)
     assert schema["additionalProperties"] is False
     assert schema["required"] == [*schema["properties"]]
-
-
-# --- the last answer counts, and pieces are none ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<think>Draft: {"questions": [{"question": "x?"}]}</think>{"questions": ["What is it?", "Where is it?"]}',
-        'I used ["billing.md"] here. {"questions": [{"question": "What is it?"}, {"question": "Where is it?"}]}',
-        '{"questions": ["What is it?", "Where is it?"]} I used ["billing.md"] and ["Is it?"] here.',
-        '{"questions": [{"question": "What\nis it?"}, {"question": "Where is it?"}]}',
-    ],
-)
-def test_the_questions_are_those_that_are_asked_in_the_end(text):
-    assert questions(text) == TWO
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '["I cannot help with that."]',
-        '{"text": "I am sorry, I cannot."}',
-        '{"questions": [{"question": "What is it?"}, {"question": "Where is "it"?"}, {"question": "When?"}]}',
-    ],
-)
-def test_neither_refusals_nor_pieces_of_broken_json_are_questions(text):
-    with pytest.raises(ValueError, match="no questions in"):
-        read_questions(text)
-
-
-def test_chunk_ids_are_no_questions_where_a_line_break_stands_in_one():
-    text = '{"questions": [{"question": "What\nis it?", "chunk_ids": ["chunk_a"]}]}'
-    assert cited(text) == [("What is it?", ["chunk_a"])]
-
-
-def test_the_quotes_are_those_that_are_given_in_the_end():
-    text = '<think>["Refunds"] is too short</think>{"quotes": ["Refunds take\nfive days."]}'
-    assert read_quotes(text).quotes == ["Refunds take\nfive days."]
-
-
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ('<think>{"answer": "no"} if all is wanted</think>{"answer": "yes"}', "yes"),
-        ('I first thought {"answer": "yes"}, but {"answer": "no"}.', "no"),
-        ("Yes.", "yes"),
-    ],
-)
-def test_the_verdict_is_the_last(text, answer):
-    assert read_verdict(text).answer == answer
-
-
-@pytest.mark.parametrize(
-    "text", ["No doubt: yes", '{"answer": "Yes, but only partly"}', "I have no doubt that they do."]
-)
-def test_two_verdicts_are_none(text):
-    with pytest.raises(ValueError, match="no verdict in"):
-        read_verdict(text)

@@ -15,14 +15,14 @@ from rag_evaluation_framework import (
     TokenLevelEvaluation,
     demo,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Hit, Retrieval
 from rag_evaluation_framework.embedders import LsaEmbedder
 from rag_evaluation_framework.errors import ConfigError, MissingDependency
 from rag_evaluation_framework.synthesis import NoAnswerQuestions, SimpleQuestions
-from rag_evaluation_framework.synthesis.answer_search import DEPTH, AnswerSearch
+from rag_evaluation_framework.synthesis.answerability import DEPTH, AnswerSearch
 from rag_evaluation_framework.synthesis.filters import dedup_threshold
-from rag_evaluation_framework.synthesis.headings import Headings
+from rag_evaluation_framework.synthesis.sections import Headings
 from support.scripted_llm import QUESTION, ScriptedModel
 
 FREE = "Is there a plan for schools?"

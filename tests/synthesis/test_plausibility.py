@@ -5,11 +5,11 @@ import csv
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, TokenLevelDataGenerator
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.synthesis import RealQuestions
+from rag_evaluation_framework.synthesis.answerability import asked_plausibly
 from rag_evaluation_framework.synthesis.candidates import Candidate
-from rag_evaluation_framework.synthesis.plausibility import asked_plausibly
 
 SENTENCE = "Refunds take five working days."
 LONG = " ".join(f"The value of setting number {number} is {number * 7}." for number in range(40))

@@ -21,7 +21,7 @@ from rag_evaluation_framework import (
     TokenLevelDataGenerator,
     demo,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.testing import HashingEmbedder
 from support.scripted_llm import ScriptedModel
@@ -39,7 +39,8 @@ class Asking(ScriptedModel):
 
     def __init__(self, *questions):
         def write(answer, request):
-            return {"questions": list(questions) if SENTENCES[0] in request.prompt else []}
+            asked = questions if SENTENCES[0] in request.prompt else ()
+            return {"questions": [{"question": each} for each in asked]}
 
         super().__init__(questions=write)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag_evaluation_framework import TokenLevelDataGenerator, TokenLevelEvaluation, load_dataset
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from support.scripted_llm import ScriptedModel
 
 FOLDER = Path(".rag-eval/datasets")

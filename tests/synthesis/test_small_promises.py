@@ -12,11 +12,10 @@ from rag_evaluation_framework import (
     RecursiveCharacterChunker,
     TokenLevelDataGenerator,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.synthesis import Funnel, Rejection
-from rag_evaluation_framework.synthesis.forms import read_cited_questions, read_questions
 from support.scripted_llm import CHUNK
 
 LINE = "Every request needs a token of the new kind."
@@ -200,42 +199,6 @@ def test_how_many_questions_are_asked_is_checked_for_plans_and_estimates_too(ser
     for method in (generator.plan, generator.estimate, generator.generate):
         with pytest.raises(ConfigError, match="queries_per_doc"):
             method(queries_per_doc)
-
-
-# --- how questions are read -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("2024. What came then?", "2024. What came then?"),
-        ("3. What came then?", "What came then?"),
-        ("(3) What came then?", "What came then?"),
-        ("**What came then?**", "What came then?"),
-        ("* What came then?", "What came then?"),
-        ("-5 degrees: what then?", "-5 degrees: what then?"),
-    ],
-)
-def test_numbers_and_marks_of_lists_are_no_part_of_a_question(written, read):
-    assert [each.question for each in read_questions(f'{{"questions": ["{written}"]}}').questions] == [read]
-
-
-def test_a_line_that_looks_like_a_question_behind_json_is_none():
-    text = '{"questions": [{"question": "What is it?"}]}\n\nQ: Shall I write more?'
-    assert [each.question for each in read_questions(text).questions] == ["What is it?"]
-
-
-def test_the_chunks_of_a_line_are_not_those_of_the_next_one():
-    found = read_cited_questions("Q: What is it?\n\nQ: Where is it?\nChunks: chunk_a").questions
-    assert [(each.question, each.chunk_ids) for each in found] == [("What is it?", []), ("Where is it?", ["chunk_a"])]
-
-
-def test_json_within_a_question_in_a_line_is_a_part_of_it():
-    text = 'Q: What does {"questions": ["x?"]} mean?\nQ: Where is it?'
-    assert [each.question for each in read_questions(text).questions] == [
-        'What does {"questions": ["x?"]} mean?',
-        "Where is it?",
-    ]
 
 
 # --- chunks -----------------------------------------------------------------------------------------------------------

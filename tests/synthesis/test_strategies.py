@@ -13,7 +13,7 @@ from rag_evaluation_framework import (
     RecursiveCharacterChunker,
     TokenLevelDataGenerator,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.synthesis import (
@@ -23,13 +23,10 @@ from rag_evaluation_framework.synthesis import (
     RealQuestions,
     SimpleQuestions,
 )
-from rag_evaluation_framework.synthesis.candidates import Candidate
-from rag_evaluation_framework.synthesis.choosing import needing_all_parts
-from rag_evaluation_framework.synthesis.evidence import Evidence
+from rag_evaluation_framework.synthesis.answerability import needing_all_parts
+from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence
 from rag_evaluation_framework.synthesis.forms import Numbers
-from rag_evaluation_framework.synthesis.headings import Headings
-from rag_evaluation_framework.synthesis.sections import sections_of
-from rag_evaluation_framework.synthesis.word_overlap import WordOverlap
+from rag_evaluation_framework.synthesis.sections import Headings, WordOverlap, sections_of
 from support.each import each
 from support.scripted_llm import QUESTION, ScriptedModel, sentences
 

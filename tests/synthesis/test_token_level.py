@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from rag_evaluation_framework import TOKEN, ChunkRegistry, Corpus, Document, DocumentId, TokenLevelDataGenerator
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.errors import ConfigError, CorpusError, ProviderRefused
 from rag_evaluation_framework.llms import AnthropicClient, LanguageModel
@@ -95,7 +95,7 @@ def test_the_metadata_says_where_a_question_comes_from(served, pages):
     generation = dataset.metadata["generation"]
     assert generation["funnel"]["kept"] == len(dataset)
     assert generation["strategies"] == [
-        {"type": "rag_evaluation_framework.synthesis.strategies.simple:SimpleQuestions"}
+        {"type": "rag_evaluation_framework.synthesis.strategies.documents:SimpleQuestions"}
     ]
     assert json.loads(json.dumps(generation)) == generation
 
@@ -415,7 +415,7 @@ def test_a_document_whose_request_fails_loses_no_other(served, pages):
     }
     (rejection,) = generator.rejections
     assert (rejection.reason, rejection.questions, rejection.doc_ids) == ("request failed", 2, ("guides/start.md",))
-    assert "no questions in 'I am sorry.'" in rejection.detail
+    assert "no JSON in 'I am sorry.'" in rejection.detail
     adds_up(generator)
 
 
@@ -423,7 +423,9 @@ def test_a_failed_request_for_quotes_or_a_check_loses_one_question(served, pages
     def quote(sentence, request):
         return "prose" if "Refunds" in sentence else {"quotes": [sentence]}
 
-    _, client = served(ScriptedModel(quote, verdict=lambda question: "perhaps" if "server" in question else "Yes."))
+    _, client = served(
+        ScriptedModel(quote, verdict=lambda question: {"answer": "perhaps" if "server" in question else "Yes."})
+    )
     generator, dataset, _ = generated(client, pages)
     assert len(dataset) == 4
     assert {each.reason for each in generator.rejections} == {"request for quotes failed", "could not be checked"}

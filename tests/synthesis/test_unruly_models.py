@@ -13,7 +13,7 @@ from rag_evaluation_framework import (
     TokenLevelDataGenerator,
     demo,
 )
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.llms import LanguageModel
 from support.scripted_llm import CHUNK, ScriptedModel, sentences
 
@@ -40,7 +40,6 @@ class UnrulyModel(ScriptedModel):
 
     def asked(self, answer, request):
         listed = answer["questions"]
-        texts = [each["question"] for each in listed]
         lines = "\n".join(f"Q: {each['question']}\nChunks: {', '.join(each.get('chunk_ids', []))}" for each in listed)
         for each in listed:
             if "chunk_ids" in each:
@@ -52,9 +51,9 @@ class UnrulyModel(ScriptedModel):
             f"Here are [some] {{questions}}:\n```json\n{json.dumps(answer)}\n```\nEnjoy!",
             self.once_more(request, answer),
             '{"questions": [{"question": "Wh',
-            {"Questions": [{"Query": text, **each} for text, each in zip(texts, listed, strict=True)][:-1]},
+            {"questions": listed[:-1]},
             {"questions": [*listed, {"question": "What else is there to be said?", "chunk_ids": ["chunk_1"]}]},
-            {"questions": [{"question": " "}, *listed, ""]},
+            {"questions": [{"question": " "}, *listed]},
             {"questions": [listed[0], *listed[:-1]] if listed else []},
         )
         return ways[self.way(request.prompt, len(ways))]
@@ -67,7 +66,7 @@ class UnrulyModel(ScriptedModel):
             [*each["chunk_ids"], "chunk_000000000000"],
             ["chunk_ffffffffffff"],
             [],
-            ", ".join(each["chunk_ids"] * 2),
+            each["chunk_ids"] * 2,
         )
         each["chunk_ids"] = ways[self.way(each["question"], len(ways))]
 
@@ -79,8 +78,8 @@ class UnrulyModel(ScriptedModel):
             {"quotes": [" ".join([*words[:-2], "nothing", words[-1]])]},
             {"quotes": [" ".join(reversed(words))]},
             {"quotes": [sentence, sentence, f"{sentence} "]},
-            [{"text": sentence}, {"text": "Nobody has ever written this sentence here."}],
-            f"They say:\n```json\n{json.dumps({'excerpts': [sentence]})}\n```",
+            {"quotes": [sentence, "Nobody has ever written this sentence here."]},
+            f"They say:\n```json\n{json.dumps({'quotes': [sentence]})}\n```",
             self.once_more(request, {"quotes": [sentence]}),
             '{"quotes": ["',
             {"quotes": ["", "  "]},

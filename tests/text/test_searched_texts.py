@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework.text import searched_texts
-from rag_evaluation_framework.text.searched_texts import SearchedTexts
+from rag_evaluation_framework.text import text_locator
+from rag_evaluation_framework.text.text_locator import SearchedTexts
 from support import plain_search
 
 ALPHABET = "ab \0é中\U0001f680\udc80"
@@ -56,7 +56,7 @@ def read_for(searched, text):
 def test_nothing_is_lost_where_pages_meet(page, first, length):
     text = LONG[:1_300]  # of 37 to 109 pages; nine of them are begun with at each character
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(searched_texts, "_SMALL", 0)
+        patch.setattr(text_locator, "_SMALL", 0)
         searched = SearchedTexts([text], page=page, patience=0)
         for place in range(first, first + 9 * page):
             assert (0, place) in searched.occurrences(text[place : place + length])

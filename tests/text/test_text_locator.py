@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
-from rag_evaluation_framework.text.searched_texts import SearchedTexts
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text.text_locator import SearchedTexts, TextLocator
 from support import plain_search
 
 

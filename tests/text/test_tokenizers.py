@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework.contracts import Tokenizer
 from rag_evaluation_framework.errors import MissingDependency, TokenizerError
-from rag_evaluation_framework.text import tiktoken_vocabulary as vocabularies
 from rag_evaluation_framework.text import tokenizers as module
+from rag_evaluation_framework.text import tokenizers as vocabularies
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 CL100K = resolve_tokenizer("cl100k_base")

@@ -3,8 +3,8 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework.text import white_space
-from rag_evaluation_framework.text.white_space import CollapsedText
+from rag_evaluation_framework.text import text_locator
+from rag_evaluation_framework.text.text_locator import CollapsedText
 from support import plain_search
 
 
@@ -22,16 +22,16 @@ def test_even_text_is_the_same_object():
 @given(st.text("ab \n\t\u3000\u00a0中\U0001f680\udc80\0", max_size=300), st.integers(1, 400))
 def test_text_and_offsets_are_those_of_one_character_after_the_other(text, at_once):
     kept, places = plain_search.collapsed(text)
-    whole = white_space._AT_ONCE
-    white_space._AT_ONCE = at_once  # hypothesis runs many examples in one call, which a fixture would span
+    whole = text_locator._AT_ONCE
+    text_locator._AT_ONCE = at_once  # hypothesis runs many examples in one call, which a fixture would span
     try:
         collapsed = CollapsedText(text)
     finally:
-        white_space._AT_ONCE = whole
+        text_locator._AT_ONCE = whole
     assert collapsed.text == kept
     assert [collapsed.offset(place) for place in range(len(kept))] == places
     solid = [place for place, character in enumerate(text) if not character.isspace()]
-    assert white_space.offsets_without_white_space(text).tolist() == solid
+    assert text_locator.offsets_without_white_space(text).tolist() == solid
 
 
 def test_offsets_are_right_far_behind_the_beginning():

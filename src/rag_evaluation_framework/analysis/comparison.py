@@ -2,14 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cache, cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.analysis.clusters import clusters_of
 from rag_evaluation_framework.analysis.comparability import (
     check_levels,
     edited_questions,
@@ -19,23 +17,116 @@ from rag_evaluation_framework.analysis.comparability import (
     noted_failures,
     same_questions,
 )
-from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
 from rag_evaluation_framework.analysis.slices import ScoreChange, Slice, noted_slices, slices
-from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.results.clusters import Cluster, Clusters
+from rag_evaluation_framework.results.means import Cluster, Clusters
 from rag_evaluation_framework.results.properties import Labels, labels_of
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.shown import Shown
-from rag_evaluation_framework.results.written import recorded_test
-from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
+from rag_evaluation_framework.results.shown import Shown, recorded_test
+from rag_evaluation_framework.statistics import PairedDifference, TiedWithBest, paired_differences, tied_with_best
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from rag_evaluation_framework.report.pages.comparison import Page
+
+
+# What of compared results is taken as independent.
+
+
+def clusters_of(
+    runs: Sequence[EvaluationResult[Any]], query_ids: Sequence[str], cluster: Cluster | None = None
+) -> Clusters:
+    """Return which questions count together.
+
+    Args:
+        runs: Results that have these questions with one truth; the first that knows its labels tells them.
+        query_ids: The questions.
+        cluster: What is taken as independent; by default documents where the labels are in at least 6, else questions.
+
+    Raises:
+        ConfigError: It is neither a question nor a document.
+        ResultError: It is a document, and no result knows the documents of its labels.
+    """
+    given: Any = cluster
+    if given is not None and not (isinstance(given, str) and given in get_args(Cluster)):
+        raise ConfigError(f"cluster={shown(cluster)}: expected 'question' or 'document', or None for the default")
+    known = next((run for run in runs if run.queries.texts), None)
+    are_chunks = runs[0].evaluation_type == "chunk-level"
+    if cluster == "document" and (known is None or are_chunks):
+        why = "labels are chunks" if are_chunks else "a report alone has no labels; load the folder of the run"
+        names = ", ".join(dict.fromkeys(repr(run.name) for run in runs))
+        raise ResultError(
+            f"cluster='document': {names}: the documents of the labels are not known: {why}, or take questions as "
+            "independent (cluster: question)"
+        )
+    if known is None:
+        return Clusters(unknown=cluster is None and not are_chunks)
+    relevant = [known.queries.relevant[known.scores.rows[query_id]] for query_id in query_ids]
+    return Clusters.of(relevant, known.evaluation_type, cluster)
+
+
+# Whether the best run is another one at a number of results than at a context budget.
+
+DISAGREE = "the orders by k and by budget disagree"
+"""How a note of it begins."""
+
+
+def noted_orders(runs: Sequence[str], tables: Sequence[ScoreTable], clusters: Integers | None) -> list[str]:
+    """Return where the first metric has one best run at a number of results and another at a budget, beyond chance.
+
+    That is so if neither run is tied with the best at the cutoff at which the other is best. What is so at several
+    cutoffs is told once.
+
+    Args:
+        runs: Their names.
+        tables: The scores of each run, of the same questions.
+        clusters: As in `tied_with_best`.
+    """
+
+    @cache
+    def tied(name: str) -> TiedWithBest | None:
+        return tied_with_best(np.stack([table.columns[name] for table in tables], axis=1), clusters)
+
+    best = {name: _best(tables, name) for name in _of_first_metric(tables[0])}
+    told: dict[tuple[int, int], str] = {}
+    for fixed, budget in product(*([name for name in best if _is_budget(name) == kind] for kind in (False, True))):
+        first, second = best[fixed], best[budget]
+        if first is None or second is None or first == second or (first, second) in told:
+            continue
+        at_k, at_budget = tied(fixed), tied(budget)
+        if at_k and at_budget and not at_k.is_tied[second] and not at_budget.is_tied[first]:
+            told[first, second] = (
+                f"{DISAGREE}: {runs[first]} is above {runs[second]} by {fixed}, and below "
+                f"it by {budget}, both by more than chance"
+            )
+    return [*told.values()]
+
+
+def _of_first_metric(table: ScoreTable) -> list[str]:
+    metric = ScoreName.parse(next(iter(table.columns))).metric
+    return [name for name in table.columns if ScoreName.parse(name).metric == metric]
+
+
+def _is_budget(name: str) -> bool:
+    cutoff = ScoreName.parse(name).cutoff
+    return cutoff is not None and cutoff.is_budget
+
+
+def _best(tables: Sequence[ScoreTable], name: str) -> int | None:
+    """Return the number of the run with the highest mean over the questions that all have; None without any."""
+    scores = np.stack([table.columns[name] for table in tables], axis=1)
+    complete = scores[~np.isnan(scores).any(axis=1)]
+    return int(complete.mean(axis=0).argmax()) if len(complete) else None
+
+
+# Comparison of two results, query by query.
 
 _PAGE = "rag_evaluation_framework.report.pages.comparison:comparison_page"  # a door upwards
 _SEED = 0
@@ -287,16 +378,22 @@ class Comparison(Shown):
         frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id")
         return frame
 
-    def record(self) -> dict[str, Any]:
-        """Return the comparison for JSON: what became of each score, then each question with its deltas or None."""
-        runs = zip((self.baseline, self.candidate), self.run_notes, self.unfilled, strict=True)
-        baseline, candidate = (
-            {"name": name, "notes": list(notes), "unfilled": dict(unfilled)} for name, notes, unfilled in runs
-        )
+    def record(self, runs: tuple[EvaluationResult[Any], EvaluationResult[Any]] | None = None) -> dict[str, Any]:
+        """Return the comparison for JSON: what became of each score, then each question with its deltas or None.
+
+        Args:
+            runs: Baseline and candidate, to tell where they are, and when they were made.
+        """
+        named = zip((self.baseline, self.candidate), self.run_notes, self.unfilled, strict=True)
+        both: list[dict[str, Any]] = [
+            {"name": name, "notes": list(notes), "unfilled": dict(unfilled)} for name, notes, unfilled in named
+        ]
+        for known, run in zip(both, runs or (), strict=False):
+            known |= {"folder": None if run.folder is None else str(run.folder), "created": run.created}
         return {
             "schema_version": 1,
-            "baseline": baseline,
-            "candidate": candidate,
+            "baseline": both[0],
+            "candidate": both[1],
             "intervals": self.clusters.record(_SEED),
             "scores": {name: self._score_record(name) for name in self.deltas},
             "incomparable": dict(self.incomparable),

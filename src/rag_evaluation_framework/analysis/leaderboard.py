@@ -1,33 +1,120 @@
 """Comparison of any number of results, over the queries that were scored in all of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.analysis.budget_curves import BudgetCurve, budget_scores
-from rag_evaluation_framework.analysis.clusters import clusters_of
-from rag_evaluation_framework.analysis.common_questions import noted_pairs, scores_in_all, unique_names
-from rag_evaluation_framework.analysis.comparison import Comparison
-from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
+from rag_evaluation_framework.analysis.comparison import DISAGREE, Comparison, clusters_of, noted_orders
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.results.clusters import Cluster, Clusters
+from rag_evaluation_framework.results.means import Cluster, Clusters
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.shown import Shown
-from rag_evaluation_framework.results.written import recorded_test
-from rag_evaluation_framework.statistics.best import TiedWithBest, optimism_of_best, tied_with_best
-from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
+from rag_evaluation_framework.results.shown import Shown, recorded_test
+from rag_evaluation_framework.statistics import (
+    PairedDifference,
+    TiedWithBest,
+    optimism_of_best,
+    paired_differences,
+    tied_with_best,
+)
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.report.pages.leaderboard import Page
+
+
+# Recall against the context budget: what of the relevant text is found as more context is paid for.
+
+Means = tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetCurve:
+    """Mean recall of several runs at several context budgets.
+
+    Attributes:
+        metric: The recall, such as `span_recall`.
+        budgets: The budgets, the smallest first, such as `1000ch`.
+        means: For each run its mean at each budget, from 0 to 1; None where no question has the score in all runs.
+    """
+
+    metric: str
+    budgets: tuple[str, ...]
+    means: tuple[Means, ...]
+
+
+def budget_scores(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the names of recalls at budgets of one unit, the smallest first: a curve each, of two budgets or more."""
+    curves: dict[tuple[str, str, bool], list[tuple[int, str]]] = {}
+    for name in names:
+        metric, cutoff = (parsed := ScoreName.parse(name)).metric, parsed.cutoff
+        if cutoff is not None and cutoff.is_budget and metric.rpartition("_")[2] == "recall":
+            curves.setdefault((metric, cutoff.unit, cutoff.whole), []).append((cutoff.size, name))
+    return [tuple(name for _, name in sorted(points)) for points in curves.values() if len(points) > 1]
+
+
+# What several comparisons with one baseline have in common: their queries, their scores, and their notes.
+
+
+def unique_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names; of those that are equal, all but the first get a number."""
+    taken: dict[str, None] = {}
+    for name in names:
+        candidates = (name, *(f"{name} ({number})" for number in range(2, len(names) + 2)))
+        taken[next(candidate for candidate in candidates if candidate not in taken)] = None
+    return tuple(taken)
+
+
+def scores_in_all(comparisons: Sequence[Comparison]) -> tuple[ScoreTable, ...]:
+    """Return the scores of each run, of the queries that have the same truth in all; one without a score has none."""
+    first, *others = (comparison.change for comparison in comparisons)
+    names = [name for name in first.columns if all(name in change.columns for change in others)]
+    query_ids = tuple(query_id for query_id in first.query_ids if all(query_id in change.rows for change in others))
+    runs = [comparisons[0].before, *(comparison.after for comparison in comparisons)]
+    rows = [[run.rows[query_id] for query_id in query_ids] for run in runs]
+    columns: list[dict[str, Numbers]] = [{} for _ in runs]
+    for name in names:
+        scores = np.stack([run.columns[name][chosen] for run, chosen in zip(runs, rows, strict=True)])
+        scores[:, np.isnan(scores).any(axis=0)] = np.nan
+        for column, kept in zip(columns, scores, strict=True):
+            column[name] = kept
+    answerable = np.ones(len(query_ids), dtype=np.bool_)
+    return tuple(ScoreTable(query_ids, column, answerable) for column in columns)
+
+
+def noted_pairs(names: Sequence[str], comparisons: Sequence[Comparison], tables: Sequence[ScoreTable]) -> list[str]:
+    """Return on how many questions means are, if pairs share more, and the notes of the pairs; what all have once.
+
+    Args:
+        names: The names of the runs, the baseline first.
+        comparisons: The comparison of each other run with the baseline.
+        tables: The scores of each run that are compared.
+    """
+    name = next(iter(tables[0].columns))
+    count = int((~np.isnan(tables[0].columns[name])).sum())
+    more = [
+        f"{run}: {len(comparison.deltas[name])}"
+        for run, comparison in zip(names[1:], comparisons, strict=True)
+        if len(comparison.deltas[name]) > count
+    ]
+    notes = [f"{name} is of {count} questions, those of all runs; some share more with the baseline: {', '.join(more)}"]
+    told = {
+        note if all(note in other.notes for other in comparisons) else f"{run}: {note}": None
+        for run, comparison in zip(names[1:], comparisons, strict=True)
+        for note in comparison.notes
+        if not note.startswith(DISAGREE)  # of all runs the winners are told
+    }
+    return [*(notes if more else []), *told]
+
+
+# Comparison of any number of results, over the queries that were scored in all of them.
 
 _SEED = 0
 _PAGE = "rag_evaluation_framework.report.pages.leaderboard:leaderboard_page"  # a door upwards

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.results.clusters import FEWEST, Clusters
+from rag_evaluation_framework.results.means import FEWEST, Clusters
 from rag_evaluation_framework.results.properties import Labels, rows_by_value
-from rag_evaluation_framework.results.written import recorded_test, written_p_value, written_signed
-from rag_evaluation_framework.statistics.clustered import by_cluster
+from rag_evaluation_framework.results.shown import recorded_test, written_p_value, written_signed
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
+from rag_evaluation_framework.statistics.weights import by_cluster
 
 _MOST_NAMED = 3
 FEW_DOCUMENTS = f"in slices of fewer than {FEWEST} documents, questions are taken as independent"

@@ -1,28 +1,71 @@
-"""The pool: passages that several retrievers find for a question, for a person to look through."""
+"""The pool: passages that several retrievers find for a question, for a person to choose from."""
 
+import sys
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
 
-from rag_evaluation_framework._outside import raised
-from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.interrupts import pass_on_interrupt
-from rag_evaluation_framework._support.notes import collected
-from rag_evaluation_framework.annotation.passage_chunker import PassageChunker
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.outside import raised
+from rag_evaluation_framework.chunkers import MarkdownHeaderChunker, SentenceChunker
+from rag_evaluation_framework.chunkers.measure import cut_out
+from rag_evaluation_framework.contracts import PositionAwareChunker, Retriever
 from rag_evaluation_framework.contracts.retrieved import as_chunks
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, Document, PositionAwareChunk
 from rag_evaluation_framework.errors import InputError, MissingDependency
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.retrievers import BM25Retriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.asking import ask
-from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
-from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
+
+# Cutting documents into the passages that a person looks through.
+
+_SECTIONS = MarkdownHeaderChunker(chunk_size=sys.maxsize)
+
+
+@dataclass(frozen=True)
+class PassageChunker(PositionAwareChunker):
+    """Puts whole sentences of one section together: what can be read at a glance, and is about one thing.
+
+    Sections are those of `MarkdownHeaderChunker`, sentences those of `SentenceChunker`. Text without headings is one
+    section.
+
+    Attributes:
+        chunk_size: The most characters of a passage.
+
+    Raises:
+        ConfigError: The size is impossible.
+    """
+
+    chunk_size: int = 400
+
+    def __post_init__(self) -> None:
+        SentenceChunker(self.chunk_size)
+
+    @property
+    def name(self) -> str:
+        """The class with its size."""
+        return f"PassageChunker(chunk_size={self.chunk_size})"
+
+    def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
+        """Return the passages in reading order; none for a blank document."""
+        sentences = SentenceChunker(self.chunk_size)
+        places: list[tuple[int, int]] = []
+        for section in _SECTIONS.chunk_with_positions(document):
+            part = Document(document.id, section.content)
+            places += [
+                (section.start + passage.start, section.start + passage.end)
+                for passage in sentences.chunk_with_positions(part)
+            ]
+        return cut_out(document, places)
+
+
+# The pool: passages that several retrievers find for a question, for a person to look through.
 
 DEPTH = 50
 """How many results every retriever is asked for."""

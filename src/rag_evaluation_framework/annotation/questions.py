@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import read_text, table_rows
+from rag_evaluation_framework.base.files import read_text, table_rows
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.ids import QueryId, QueryIds, QueryText
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import DatasetError

@@ -1,4 +1,4 @@
-"""A session of labelling: the questions of a dataset, labelled or not, saved after every change."""
+"""A session of labelling: the questions of a dataset, labelled or not, saved after each answer."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -6,24 +6,67 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.annotation.copies import Places
-from rag_evaluation_framework.annotation.saved_file import SavedFile
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGroundTruth
+from rag_evaluation_framework.annotation.choosing import Places
+from rag_evaluation_framework.base.interrupts import finished
+from rag_evaluation_framework.data import (
+    NOT_LABELLED,
+    TOKEN,
+    Answer,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    GroundTruth,
+    LabelContexts,
+    Query,
+    Skipped,
+    TokenLevelGroundTruth,
+)
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
-from rag_evaluation_framework.data.label_contexts import LabelContexts
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.skipped import NOT_LABELLED, Skipped
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.load import load_unfinished
+from rag_evaluation_framework.datasets.save import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.labelling.label_change import LOST
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
 from rag_evaluation_framework.text.text_locator import TextLocator
+
+# The file of a dataset that a person works on: replaced as a whole, as soon as anything changes.
+
+
+class SavedFile:
+    """File of a dataset that is saved again and again; it has to be made before the dataset is read.
+
+    Args:
+        path: The file, `.json` or `.jsonl`; it need not be there.
+
+    Attributes:
+        path: The file.
+        is_there: Whether it was there.
+
+    Raises:
+        DatasetError: It cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._state = file_state(path)
+        self.is_there = bool(self._state)
+
+    def save(self, dataset: Dataset[Any]) -> None:
+        """Save a dataset in place of what the file holds; an interrupt is answered when it is saved.
+
+        Raises:
+            DatasetError: It cannot be saved, or somebody else has written the file since; then it stays as it is.
+        """
+        _, interrupt = finished(lambda: self._replace(dataset))
+        if interrupt is not None:
+            raise interrupt
+
+    def _replace(self, dataset: Dataset[Any]) -> None:
+        self._state = replace_dataset(dataset, self.path, self._state)
+
+
+# A session of labelling: the questions of a dataset, labelled or not, saved after every change.
 
 POOLS = "pools"
 """The key of the metadata of a dataset under which the pools are that its labels were chosen from."""

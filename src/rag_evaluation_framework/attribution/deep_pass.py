@@ -1,4 +1,4 @@
-"""The deep pass: what a pipeline finds for the questions of a run beyond what the run asked it for."""
+"""The deep pass: what a pipeline finds for the questions of a run beyond what the run kept."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,32 +7,74 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import raised, said
-from rag_evaluation_framework._support.notes import collected
-from rag_evaluation_framework.attribution.embedded_text import unread_text
-from rag_evaluation_framework.attribution.evidence import Evidence
-from rag_evaluation_framework.attribution.pipelines import Unasked, corpus_of, pipeline_to_ask
-from rag_evaluation_framework.attribution.recorded_truth import recorded_truth
+from rag_evaluation_framework.attribution.losses import Evidence
+from rag_evaluation_framework.attribution.pipelines import Unasked, corpus_of, pipeline_to_ask, unread_text
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.outside import raised, said
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.data import (
+    CHUNK,
+    Answer,
+    AnyChunk,
+    ChunkLevelGroundTruth,
+    Corpus,
+    Cutoff,
+    DocumentLevelGroundTruth,
+    GroundTruth,
+    ProjectedTruth,
+    Query,
+    QueryId,
+    QueryText,
+    Rankings,
+    TokenLevelGroundTruth,
+)
 from rag_evaluation_framework.data.columns import Integers
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hit_table import Coded, HitTable, RankedHits
-from rag_evaluation_framework.data.hits import Hit, Ranking
-from rag_evaluation_framework.data.levels import CHUNK
-from rag_evaluation_framework.data.projected_truth import ProjectedTruth
-from rag_evaluation_framework.data.rankings import Rankings
+from rag_evaluation_framework.data.hits import Coded, Hit, HitTable, RankedHits, Ranking
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.experiments.retrieval import Index, ranked
 from rag_evaluation_framework.experiments.settings import Asking
-from rag_evaluation_framework.levels.chunk_ids import ChunkIds
-from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.levels.chunk import ChunkIds
+from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.retrievers.function import Pipeline
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.text.reading import HitReader, RankingCutter
-from rag_evaluation_framework.text.tokenizer_checks import checked_counter
+from rag_evaluation_framework.text.tokenizers import checked_counter
+
+# What was relevant in a run, as its result tells it: ground truth again.
+
+
+def recorded_truth(result: EvaluationResult[Any], row: int, corpus: Corpus) -> GroundTruth[Any]:
+    """Return the ground truth of a question, as it was scored; gains are left out.
+
+    Places of one answer are copies if they have the same text in the corpus.
+    """
+    told: QueryResult[Any] = result.queries[row]
+    query = Query(QueryId(told.query_id), QueryText(told.text))
+    units = tuple(map(unit_of, told.answers))
+    if result.evaluation_type == "document-level":
+        return documents_of(query, units, corpus)
+    if result.evaluation_type == "chunk-level":
+        return ChunkLevelGroundTruth(query, units)
+    read = HitReader(corpus).span
+    if any(len(answer.places) > 1 for answer in told.answers):
+        return TokenLevelGroundTruth(query, tuple(answer.mapped(read) for answer in told.answers))
+    return TokenLevelGroundTruth(query, told.relevant)
+
+
+def documents_of(query: Query, units: Sequence[Any], corpus: Corpus) -> DocumentLevelGroundTruth:
+    """Return relevant documents; what ends in `*` and is not a document is all documents that begin so."""
+    prefixes = [unit for unit in units if isinstance(unit, str) and unit.endswith("*") and unit not in corpus]
+    ids = tuple(unit for unit in units if unit not in prefixes)
+    return DocumentLevelGroundTruth(query, ids, tuple(prefix[:-1] for prefix in prefixes))
+
+
+def unit_of(answer: Answer[Any]) -> Any:
+    """Return an answer as ground truth takes it: as its unit, if that is all."""
+    units: tuple[Any, ...] = answer.units
+    return next(iter(units)) if len(units) == 1 else answer
+
+
+# The deep pass: what a pipeline finds for the questions of a run beyond what the run asked it for.
 
 DEPTH = 100
 """How many results are asked for."""

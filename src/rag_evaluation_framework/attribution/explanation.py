@@ -4,13 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from rag_evaluation_framework.attribution.causes import CAUSES, Cause
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.attribution.losses import CAUSES, Cause
+from rag_evaluation_framework.data import Answer, CharacterSpan, Corpus, EvaluationType, Hit
 from rag_evaluation_framework.data.score_table import Status
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.shown import Shown
 

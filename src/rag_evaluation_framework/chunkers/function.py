@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rag_evaluation_framework._support.coroutines import resolved
-from rag_evaluation_framework.contracts.chunked import as_texts
-from rag_evaluation_framework.contracts.chunker import Chunker
+from rag_evaluation_framework.base.coroutines import resolved
+from rag_evaluation_framework.contracts.chunker import Chunker, as_texts
 from rag_evaluation_framework.contracts.component import check_function, function_name
 
 

@@ -12,9 +12,8 @@ from rag_evaluation_framework.chunkers.measure import check_length, check_sizes,
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.frozen import FrozenDict
+from rag_evaluation_framework.data import Document, PositionAwareChunk
+from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import ConfigError
 
 _BLOCKS = MarkdownIt("commonmark").disable("inline")

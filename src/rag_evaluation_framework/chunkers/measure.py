@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.tokenizer import Tokenizer
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.text.sentence_boundaries import Place
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer, tokenizer_name

@@ -8,15 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.contracts.chunked import as_texts
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import generate_chunk_id, generate_pa_chunk_id
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker, as_texts
+from rag_evaluation_framework.data import (
+    AnyChunk,
+    Chunk,
+    Document,
+    PositionAwareChunk,
+    generate_chunk_id,
+    generate_pa_chunk_id,
+)
 from rag_evaluation_framework.registry.building import as_component
-from rag_evaluation_framework.text.searched_texts import SearchedTexts
-from rag_evaluation_framework.text.white_space import offsets_without_white_space
+from rag_evaluation_framework.text.text_locator import SearchedTexts, offsets_without_white_space
 
 _BEAM = 8
 _WEIGHT = 100  # of a character; that of white space is 1
@@ -30,7 +33,7 @@ Place = tuple[int, int]
 
 def position_aware(chunker: Chunker | PositionAwareChunker | Callable[[str], Any]) -> PositionAwareChunker:
     """Return the chunker itself if it knows positions, else wrapped in a `ChunkerPositionAdapter`."""
-    positioned: Chunker | PositionAwareChunker = as_component("chunker", chunker, "position_aware")
+    positioned: Chunker | PositionAwareChunker = as_component(Chunker, chunker, "position_aware")
     return positioned if isinstance(positioned, PositionAwareChunker) else ChunkerPositionAdapter(positioned)
 
 
@@ -50,7 +53,7 @@ class ChunkerPositionAdapter(PositionAwareChunker):
     """
 
     def __init__(self, chunker: Chunker | Callable[[str], Any]) -> None:
-        self.chunker: Chunker = as_component("chunker", chunker, "ChunkerPositionAdapter")
+        self.chunker: Chunker = as_component(Chunker, chunker, "ChunkerPositionAdapter")
         self.skipped_chunks = 0
 
     @property

@@ -11,10 +11,8 @@ from rag_evaluation_framework.chunkers.measure import check_length, cut_out, len
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count, check_number
-from rag_evaluation_framework.contracts.embedded import as_numbers
-from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted, as_numbers
+from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.text.sentence_boundaries import Place, sentence_places
@@ -71,7 +69,7 @@ class SemanticChunker(PositionAwareChunker):
 
     def __post_init__(self) -> None:
         check_length(self.length)
-        object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "SemanticChunker"))
+        object.__setattr__(self, "embedder", as_component(Embedder, self.embedder, "SemanticChunker"))
         check_number("SemanticChunker", "percentile", self.percentile, most=100)
         check_count("SemanticChunker", "buffer", self.buffer, least=0)
         check_count("SemanticChunker", "min_size", self.min_size, least=0)

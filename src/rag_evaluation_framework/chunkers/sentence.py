@@ -15,8 +15,7 @@ from rag_evaluation_framework.chunkers.measure import (
 )
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.text.sentence_boundaries import Place, sentence_places
 

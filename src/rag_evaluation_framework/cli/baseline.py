@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from rag_evaluation_framework import results
-from rag_evaluation_framework._outside import name_line, one_line
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.output import stdout
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.results import store
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def baseline(
-    run: Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")],
+    run: options.SavedRun,
     root: options.Root = None,
     allow_failures: options.AllowFailures = 0,
     allow_skipped: options.AllowSkipped = 0,

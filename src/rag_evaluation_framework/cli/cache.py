@@ -10,15 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_evaluation_framework import embedders, registry
-from rag_evaluation_framework._outside import name_line, one_line
-from rag_evaluation_framework._support.files import checked_path, folder_size
+from rag_evaluation_framework import embedders, llms, registry
+from rag_evaluation_framework.base.files import checked_path, folder_size
+from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.llms.answer_files import answer_files, remove_answers
-from rag_evaluation_framework.llms.kept_answers import KeptAnswers
 
 _NAMED = 10  # files that are not ours
 _EMBEDDER = 1000  # characters of an embedder and its parameters
@@ -43,11 +41,15 @@ def cache(
     """Show or clear the cache of earlier runs: embedding vectors, exported models, answers of language models."""
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
-    embeddings, exports, answers = embedders.EmbeddingCache(root), root / "cache" / "onnx", KeptAnswers(root).folder
+    embeddings, exports, answers = (
+        embedders.EmbeddingCache(root),
+        root / "cache" / "onnx",
+        llms.KeptAnswers(root).folder,
+    )
     if action is Action.info:
         _show(_described(embeddings, exports, answers), as_json=as_json)
         return
-    (models, others), (kept, strange) = exported(exports), answer_files(answers)
+    (models, others), (kept, strange) = exported(exports), llms.answer_files(answers)
     freed = embeddings.size() + sum(map(folder_size, (*models, *kept)))
     left = [*embeddings.others(), *others, *strange]
     if freed and not yes:
@@ -55,7 +57,7 @@ def cache(
         raise ConfigError(f"this removes {freed:,} bytes{asked} from {root / 'cache'}; add --yes to confirm")
     embeddings.clear()
     freed -= embeddings.size()  # where another process uses the cache
-    for folder, remove in ((exports, remove_exports), (answers, remove_answers)):
+    for folder, remove in ((exports, remove_exports), (answers, llms.remove_answers)):
         try:
             remove(folder)
         except OSError as error:
@@ -75,7 +77,7 @@ def _counted(answers: int) -> str:
 
 
 def _described(embeddings: embedders.EmbeddingCache, exports: Path, answers: Path) -> dict[str, Any]:
-    contents, (kept, _) = embeddings.contents(), answer_files(answers)
+    contents, (kept, _) = embeddings.contents(), llms.answer_files(answers)
     return {
         "folder": str(embeddings.folder.parent),
         "vectors": sum(entry.vectors for entry in contents),

@@ -12,23 +12,20 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-import rag_evaluation_framework._support as support
-from rag_evaluation_framework._outside import fit_to_show
-from rag_evaluation_framework._support.files import from_home
+import rag_evaluation_framework.base as support
+from rag_evaluation_framework.base.files import from_home
+from rag_evaluation_framework.base.outside import fit_to_show
 from rag_evaluation_framework.cli.baseline import baseline
 from rag_evaluation_framework.cli.cache import cache
+from rag_evaluation_framework.cli.ci import forget_junit
 from rag_evaluation_framework.cli.compare import compare
 from rag_evaluation_framework.cli.components import components
-from rag_evaluation_framework.cli.dataset import update
-from rag_evaluation_framework.cli.dataset_info import info
-from rag_evaluation_framework.cli.dataset_lint import lint
-from rag_evaluation_framework.cli.dataset_push import pull, push
-from rag_evaluation_framework.cli.dataset_quality import quality
+from rag_evaluation_framework.cli.dataset import info, lint, pull, push, quality
 from rag_evaluation_framework.cli.dataset_review import review
+from rag_evaluation_framework.cli.dataset_update import update
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.explain import explain
-from rag_evaluation_framework.cli.gating import forget_junit
 from rag_evaluation_framework.cli.generate import generate
 from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.label import label

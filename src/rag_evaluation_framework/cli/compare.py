@@ -3,9 +3,9 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,17 +14,16 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import analysis, report, results
-from rag_evaluation_framework._outside import json_text, one_line
-from rag_evaluation_framework._support.files import checked_path
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.outside import json_text, one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.output import arriving, print_json
+from rag_evaluation_framework.cli.output import arriving, print_json, stdout
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.results.clusters import Cluster
+    from rag_evaluation_framework.results.means import Cluster
 
 _NAMING = "a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or last, last~1 …"
 
@@ -68,70 +67,54 @@ def compare(
     independent: Any = cluster  # whatever it is, it is checked
     if more and by:
         raise ConfigError(f"--by {by[0]}: slices are those of two runs, got {len(runs)}; compare two of them")
-    if more:
-        told = _told_of_many(runs, found, score, worst, independent)
-    else:
-        told = _told_of_two(runs, found, score, worst, independent, by or ())
+    record, page = (
+        _several(runs, found, score, worst, independent)
+        if more
+        else _two(runs, found, score, worst, independent, dict.fromkeys(by or ()))
+    )
     if folder is not None:
-        store.write_folder(folder, told.write)
+        name = "leaderboard" if more else "diff"
+        files = {f"{name}.json": json_text(record, indent=1), f"{name}.md": page.as_markdown()}
+        store.write_folder(folder, lambda made: store.write_texts(made, files))
     where = "" if folder is None else one_line(str(folder))
     with arriving(f"the comparison is saved in {where}") if where else nullcontext():
         if as_json:
-            print_json(told.record)
+            print_json(record)
             return
-        console = stdout()
-        report.show(console, told.page)
+        report.show(stdout(), page)
         if where:
-            console.print(f"\nSaved to {where}", soft_wrap=True)
+            stdout().print(f"\nSaved to {where}", soft_wrap=True)
 
 
-@dataclass(frozen=True)
-class _Told:
-    """What is told of a comparison.
-
-    Attributes:
-        name: The name of its files.
-        record: The object for JSON.
-        page: What people read.
-    """
-
-    name: str
-    record: dict[str, Any]
-    page: report.Page
-
-    def write(self, folder: Path) -> None:
-        """Write the files."""
-        store.write_lines(folder / f"{self.name}.json", [json_text(self.record, indent=1)])
-        store.write_lines(folder / f"{self.name}.md", [self.page.as_markdown().removesuffix("\n")])
-
-
-def _told_of_two(
+def _two(
     runs: Sequence[rag.EvaluationResult[Any]],
     found: Sequence[Path],
     score: str | None,
     worst: int,
     cluster: Cluster | None,
-    by: Sequence[str],
-) -> _Told:
+    by: Iterable[str],
+) -> tuple[dict[str, Any], report.Page]:
+    """Return a comparison for JSON, and as people read it."""
     before, after = runs
     compared = rag.Comparison.of(before, after, cluster=cluster)
     if _is_same(*found):
         compared = replace(compared, notes=("baseline and candidate are the same run", *compared.notes))
-    sliced = {name: compared.slices(name, score) for name in dict.fromkeys(by)}
-    record = record_of(compared, before, after)
+    sliced = {name: compared.slices(name, score) for name in by}
+    record = compared.record((before, after))
     if sliced:
-        record["slices"] = {name: [analysis.slice_record(one) for one in found] for name, found in sliced.items()}
-    slices = [report.slices_table(name, found, cluster) for name, found in sliced.items()]
-    return _Told("diff", record, report.comparison_page(compared, (before, after), score, worst, slices))
+        record["slices"] = {name: [analysis.slice_record(one) for one in slices] for name, slices in sliced.items()}
+    tables = [report.slices_table(name, slices, cluster) for name, slices in sliced.items()]
+    return record, report.comparison_page(compared, (before, after), score, worst, tables)
 
 
-def _told_of_many(
+def _several(
     runs: Sequence[rag.EvaluationResult[Any]],
     found: Sequence[Path],
     score: str | None,
     worst: int,
     cluster: Cluster | None,
-) -> _Told:
+) -> tuple[dict[str, Any], report.Page]:
+    """Return a table of runs for JSON, and as people read it."""
     board = analysis.Leaderboard.of(runs, cluster=cluster)
     again = [
         f"{one} and {other} are the same run"
@@ -142,7 +125,7 @@ def _told_of_many(
     record = board.record(score)
     for known, run in zip(record["runs"], runs, strict=True):
         known |= {"folder": str(run.folder), "created": run.created}
-    return _Told("leaderboard", record, report.leaderboard_page(board, score, worst, runs))
+    return record, report.leaderboard_page(board, score, worst, runs)
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -151,13 +134,3 @@ def _is_same(one: Path, other: Path) -> bool:
 
 def _report(run: Path) -> Path:
     return run / store.REPORT if run.is_dir() else run
-
-
-def record_of(
-    compared: rag.Comparison, before: rag.EvaluationResult[Any], after: rag.EvaluationResult[Any]
-) -> dict[str, Any]:
-    """Return a comparison for JSON, with where its runs are."""
-    record = compared.record()
-    for which, run in (("baseline", before), ("candidate", after)):
-        record[which] |= {"folder": None if run.folder is None else str(run.folder), "created": run.created}
-    return record

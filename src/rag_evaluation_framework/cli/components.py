@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from rag_evaluation_framework import registry
-from rag_evaluation_framework._outside import name_line, one_line, raised
-from rag_evaluation_framework._support.optional import install_command, missing_extras
+from rag_evaluation_framework.base.optional import install_command, missing_extras
+from rag_evaluation_framework.base.outside import name_line, one_line, raised
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.contracts.component import Component, default_parameters
 

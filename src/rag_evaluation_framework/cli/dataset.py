@@ -1,205 +1,302 @@
-"""`rag-eval dataset update`: find the labels of a dataset again after its documents were edited, and add questions."""
+"""`rag-eval dataset`: what a dataset is like, its checks, and its way to LangSmith and back."""
 
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass
+import shutil
+from contextlib import nullcontext, suppress
+from itertools import count
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, labelling, report
-from rag_evaluation_framework._outside import json_text
-from rag_evaluation_framework._support.files import checked_path, write_new
+from rag_evaluation_framework import inspection, integrations, report
+from rag_evaluation_framework.base.files import checked_path, published, unfinished
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.dataset_file import write_dataset
-from rag_evaluation_framework.cli.left_out import told_left_out
-from rag_evaluation_framework.cli.output import arriving, print_text
-from rag_evaluation_framework.cli.quote_suggestions import (
-    Accept,
-    Repeated,
-    accepted,
-    check_accept,
-    options_of,
-    save_suggestions,
-)
-from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.cli import run_options as options
+from rag_evaluation_framework.cli.endings import Found
+from rag_evaluation_framework.cli.output import arriving, print_json, print_text, stdout
+from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
+
+DatasetFile = Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+# The file of the dataset that a command is about: read whatever its format and level, and written anew.
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
-def update(
-    dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset: a native .json or .jsonl file.")],
-    corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents, as they are now.")],
-    glob: paths.Glob = None,
-    questions: Annotated[
-        Path | None,
-        typer.Option(parser=paths.path, help="Questions to add: CSV or JSONL of question, quote[, document]."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="A new file; by default the dataset itself, kept beside it.")
-    ] = None,
-    accept: Accept = None,
-    repeated: Repeated = "ambiguous",
-    utf16_offsets: Annotated[
-        bool, typer.Option("--utf16-offsets", help="The file's offsets count UTF-16 units, as in JavaScript.")
-    ] = False,
-    changes: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="Write the list of changes there, as JSON.")
-    ] = None,
-) -> None:
-    """Find the labels of a dataset again in documents that were edited, and add questions.
+def chunks_of(path: Path | None) -> rag.ChunkRegistry | None:
+    """Return the chunks of a file, if there is one."""
+    return None if path is None else rag.ChunkRegistry.load(path)
 
-    The dataset as it was is kept beside the new one; no file is overwritten.
-    Exit codes: 0 also if labels were lost, 2 if nothing was written, as no label would be left.
+
+def read_dataset(path: Path, corpus: rag.Corpus | None, registry: rag.ChunkRegistry | None) -> rag.Dataset[Any]:
+    """Return a dataset as its file has it: labels that contradict the documents are not refused.
+
+    Raises:
+        ConfigError: It can only be read with its documents, and there are none.
+        DatasetError: It cannot be read.
     """
-    if dataset.suffix.lower() in (".csv", ".tsv"):
-        raise ConfigError(
-            f"{dataset}: a table has nothing to update, as it is located anew whenever it is read; `rag-eval init "
-            "--corpus FOLDER --questions TABLE` makes a dataset of it"
-        )
-    _check_free(dataset, output, changes)
-    check_accept(accept)
-    if accept is not None and questions is None:
-        raise ConfigError("--accept takes suggestions for quotes of a table: give --questions, too")
-    pattern = paths.pattern(glob)
-    documents = rag.Corpus.from_folder(corpus, pattern)
-    loaded = rag.load_dataset(dataset, corpus=documents if utf16_offsets else None, utf16_offsets=utf16_offsets)
-    if output is None and loaded.recorded is None:
-        raise ConfigError(
-            f"{dataset}: not in the format of this package, so it is not replaced; give --output NEW.json"
-        )
-    update = _updated(loaded, documents, questions, accept, repeated)
-    _check_read(dataset, documents, update)
-    _check_labels_left(dataset, documents, update)
-    written = [write_dataset(update.dataset, dataset, output)]
-    if changes is not None:
-        _write_changes(changes, update.record(dataset), written[0])
-        written.append(f"Wrote {changes}")
-    again = f"dataset update {shlex.quote(str(output or dataset))}"
-    suggested = "" if update.additions is None else save_suggestions(update.additions.check, again, corpus, pattern)
-    following = suggested or _next(update.dataset, again, corpus, pattern)
-    with arriving("; ".join(written)):
-        update.show(documents)
-        print_text("\n".join([*update.counted(), *written, *([following] if following else [])]))
-
-
-@dataclass(frozen=True)
-class _Update:
-    """Dataset in edited documents, with the questions of a table if there is one.
-
-    Attributes:
-        found: What became of its labels.
-        additions: What became of the questions of the table.
-    """
-
-    found: labelling.Relabelled
-    additions: labelling.Additions | None = None
-
-    @property
-    def dataset(self) -> rag.Dataset[rag.CharacterSpan]:
-        """The dataset as it is now."""
-        return self.found.dataset if self.additions is None else self.additions.dataset
-
-    def show(self, documents: rag.Corpus) -> None:
-        """Print every label and every question to which something was done."""
-        console = stdout()
-        report.show_changes(console, self.found.changed, documents)
-        if self.additions is not None:
-            report.show_quotes(console, self.additions.check)
-            for kind, queries in (("added", self.additions.added), ("corrected", self.additions.corrected)):
-                ids = {query.id for query in queries}
-                entries = [entry for entry in self.dataset if entry.query.id in ids]
-                report.show_questions(console, kind, entries, documents)
-
-    def counted(self) -> list[str]:
-        """Return what was done, and what the dataset has now."""
-        added = [] if self.additions is None else [self.additions.counted()]
-        return [self.found.counted_spans(), *added, _total(self.dataset)]
-
-    def record(self, dataset: Path) -> dict[str, Any]:
-        """Return the list of changes, as its file holds it."""
-        record: dict[str, Any] = {"dataset": str(dataset), **self.found.record()}
-        if self.additions is not None:
-            for key in ("added", "corrected", "kept", "skipped", "repeated"):
-                record[key] = [{"id": query.id, "query": query.text} for query in getattr(self.additions, key)]
-        return record
-
-
-def _updated(
-    dataset: rag.Dataset[rag.CharacterSpan],
-    documents: rag.Corpus,
-    questions: Path | None,
-    accept: float | None,
-    repeated: Repeated,
-) -> _Update:
-    found = labelling.relabel(dataset, documents)
-    if questions is None:
-        return _Update(found)
-    check = accepted(rag.check_quotes(questions, documents, repeated=repeated), accept)
-    return _Update(found, labelling.add_questions(found.dataset, check, documents))
-
-
-def _total(dataset: rag.Dataset[rag.CharacterSpan]) -> str:
-    """Return how many questions a dataset has, and how many it skips."""
-    answerable, skipped = sum(bool(entry.relevant) for entry in dataset), data.count_skipped(dataset.skipped)
-    count = f"The dataset has {len(dataset):,} question{'s' * (len(dataset) != 1)}, {answerable:,} with an answer"
-    return f"{count}; {f'{skipped:,} more' if skipped else 'none'} {'are' if skipped > 1 else 'is'} skipped"
-
-
-def _next(dataset: rag.Dataset[rag.CharacterSpan], command: str, corpus: Path, glob: str) -> str:
-    """Return what to do about the questions that a dataset skips; "" if there are none."""
-    skipped = data.count_skipped(dataset.skipped)
-    if not skipped:
-        return ""
-    which, what = ("questions", "their answers") if skipped > 1 else ("question", "its answer")
-    return (
-        f"\nTo label the skipped {which} again, quote {what} in a table of question and quote, then:\n\n"
-        f"  rag-eval {command} {options_of(corpus, glob)} --questions TABLE.csv"
-    )
-
-
-def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> None:
-    """Raise ConfigError if a file to be written is there, or the dataset cannot be replaced by one of its kind."""
-    for option, path in (("--output", output), ("--changes", changes)):
-        if path is not None and checked_path(path, ConfigError).exists():
-            raise ConfigError(f"{option} {path} already exists and is not overwritten; choose another name, or move it")
-    if output is not None and changes is not None and output.resolve() == changes.resolve():
-        raise ConfigError(f"--output and --changes are both {output}; choose another name for one of them")
-    if output is None and dataset.suffix not in (".json", ".jsonl"):
-        raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
-
-
-def _check_read(dataset: Path, documents: rag.Corpus, update: _Update) -> None:
-    """Raise DatasetError if a label would be lost in a file that the pattern leaves out."""
-    skipped = {label.query.id for label in update.dataset.skipped}
-    lost = [change for change in update.found.changes if change.found.span is None and change.query.id in skipped]
-    if left_out := told_left_out((change.before.doc_id for change in lost), documents):
-        raise DatasetError(
-            f"{dataset}: labels would be lost, so nothing was written: {left_out}, or remove the questions from the "
-            "dataset"
-        )
-
-
-def _check_labels_left(dataset: Path, documents: rag.Corpus, update: _Update) -> None:
-    """Raise DatasetError if no label is left, after showing what became of them."""
-    updated, found = update.dataset, update.found
-    if any(entry.relevant for entry in updated) or (len(updated) and not found.changes):
-        return
-    update.show(documents)
-    if found.changes:
-        print_text(found.counted_spans())
-    raise DatasetError(
-        f"{dataset}: no question keeps its labels in {documents.metadata['source']}, so nothing was written; is it the "
-        "right folder? If the documents were rewritten, give a table of new quotes with --questions"
-    )
-
-
-def _write_changes(path: Path, record: dict[str, Any], written: str) -> None:
-    """Write the list of changes of a dataset that was written; if that fails, the error says so."""
     try:
-        write_new(path, json_text(record, 1) + "\n")
-    except DatasetError as error:
-        raise DatasetError(f"{error}; {written}") from error
+        return _of_any_level(path, None, registry)
+    except DatasetError:
+        if corpus is None and path.suffix.lower() in (".csv", ".tsv"):
+            raise ConfigError(
+                f"{path}: quotes have to be located in the documents; give --corpus FOLDER, and --glob if they are "
+                "not Markdown"
+            ) from None
+        if corpus is None:
+            raise
+    return _of_any_level(path, corpus, registry)
+
+
+def _of_any_level(path: Path, corpus: rag.Corpus | None, registry: rag.ChunkRegistry | None) -> rag.Dataset[Any]:
+    for level in (rag.TOKEN, rag.CHUNK):
+        with suppress(LevelMismatch):
+            return rag.load_dataset(path, level, corpus=corpus, registry=registry)
+    return rag.load_dataset(path, rag.DOCUMENT, corpus=corpus, registry=registry)
+
+
+def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None = None) -> str:
+    """Save the dataset, in place of the one that is kept beside it if there is no other name; return what was done.
+
+    Of a symbolic link the file that it leads to is replaced, and kept beside that one. Its mode stays.
+    """
+    if output is not None:
+        rag.save_dataset(updated, output)
+        return f"Wrote {output}"
+    try:
+        file = dataset.resolve(strict=True) if dataset.is_symlink() else dataset
+        with unfinished(file.parent) as folder:
+            part = rag.save_dataset(updated, folder / dataset.name)
+            if part.read_bytes() == file.read_bytes():
+                return f"{dataset} is as it was"
+            shutil.copymode(file, part)
+            copy = folder / "kept"
+            shutil.copy(file, copy)
+            numbered = (file.with_name(f"{file.stem}.{number}{file.suffix}") for number in count(1))
+            kept = next(name for name in numbered if published(copy, name))
+            part.replace(file)
+    except OSError as error:
+        advice = "`rag-eval dataset update --output NEW.json` writes another file"
+        raise DatasetError(f"{dataset}: cannot be replaced ({error.strerror}); {advice}") from error
+    return f"Wrote {dataset}; the earlier version is {kept}"
+
+
+# `rag-eval dataset info`: what a dataset is like.
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+
+
+def info(
+    dataset: DatasetFile,
+    corpus: options.Corpus = None,
+    glob: paths.Glob = None,
+    chunks: paths.Chunks = None,
+    as_json: AsJson = False,
+) -> None:
+    """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers."""
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    registry = chunks_of(chunks)
+    described = inspection.describe_dataset(read_dataset(dataset, documents, registry), documents, registry)
+    if as_json:
+        print_json({"dataset": str(dataset), **described.record()})
+    else:
+        report.show(stdout(), report.dataset_page(described))
+
+
+# `rag-eval dataset lint`: check the labels and questions of a dataset.
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+
+
+def lint(
+    dataset: DatasetFile,
+    corpus: options.Corpus = None,
+    glob: paths.Glob = None,
+    chunks: paths.Chunks = None,
+    budget: Annotated[str, typer.Option(help="The largest context budget, in characters.")] = "4000ch",
+    k: Annotated[int, typer.Option(min=1, help="The largest number of results.")] = 10,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Mend what is certain, in a native .json or .jsonl file; it is kept beside.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all that was found.")] = False,
+) -> None:
+    """Check a dataset: labels that no retriever can find, questions that mislead.
+
+    With --fix labels that moved are found again, copies removed, and labels trimmed.
+    Exit codes: 0 nothing is wrong, 1 errors or warnings were found, 2 the dataset cannot be read.
+    """
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    registry = chunks_of(chunks)
+    loaded = read_dataset(dataset, documents, registry)
+    fixed, written = _fixed(loaded, documents, dataset) if fix else (None, "")
+    found = inspection.lint_dataset(loaded if fixed is None else fixed.dataset, documents, registry, budget, k)
+    with arriving(written) if written else nullcontext():
+        if as_json:
+            told = None if fixed is None else {**fixed.record(), "written": written}
+            print_json({"dataset": str(dataset), "fixed": told, **found.record()})
+        else:
+            console = stdout()
+            if fixed is not None:
+                report.show(console, report.fixes_page(fixed, written))
+                console.print()
+            report.show(console, report.lint_page(found))
+    if found.problems:
+        raise Found
+
+
+def _fixed(
+    loaded: rag.Dataset[Any], documents: rag.Corpus | None, dataset: Path
+) -> tuple[inspection.FixedDataset, str]:
+    """Mend a dataset and write it in place of the one that is kept beside it; return what was done.
+
+    Raises:
+        ConfigError: Its file is not one that is written.
+        DatasetError: It cannot be written.
+    """
+    if loaded.recorded is None or dataset.suffix not in (".json", ".jsonl"):
+        raise ConfigError(
+            f"{dataset}: --fix writes native .json and .jsonl files, as `rag-eval init` makes them; correct this one "
+            "where it was made"
+        )
+    fixed = inspection.fix_dataset(loaded, documents)
+    return fixed, write_dataset(fixed.dataset, dataset) if fixed.fixes else f"{dataset} is as it was"
+
+
+# `rag-eval dataset quality`: how good a dataset is as a test, beside public questions.
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+
+
+def quality(
+    dataset: DatasetFile,
+    corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")],
+    glob: paths.Glob = None,
+    chunks: paths.Chunks = None,
+    as_json: AsJson = False,
+) -> None:
+    """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions."""
+    documents = rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    registry = chunks_of(chunks)
+    measured = inspection.dataset_quality(read_dataset(dataset, documents, registry), documents, registry)
+    public = inspection.public_questions()
+    if as_json:
+        print_json({"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]})
+    else:
+        report.show(stdout(), report.quality_page(measured, public))
+
+
+# `rag-eval dataset push` and `pull`: datasets in LangSmith.
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+
+
+_MOST_IDS = 10
+_NAMES = 21  # characters of the first column
+
+
+def push(
+    dataset: DatasetFile,
+    name: Annotated[
+        str | None, typer.Option(help="Its name in LangSmith; by default rag-eval-token-level-v1, or of its level.")
+    ] = None,
+    description: Annotated[str | None, typer.Option(help="The description, if it is created.")] = None,
+    delete_missing: Annotated[
+        bool, typer.Option("--delete-missing", help="Delete examples in LangSmith that are not in the file.")
+    ] = False,
+    corpus: options.Corpus = None,
+    glob: paths.Glob = None,
+    chunks: paths.Chunks = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all ids.")] = False,
+) -> None:
+    """Make a dataset in LangSmith hold the questions of a file: only differences are sent.
+
+    Needs LANGSMITH_API_KEY. What is in LangSmith and not in the file stays, unless --delete-missing is given.
+    Exit codes: 0 done, 2 not everything arrived: the next push sends the rest.
+    """
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    loaded = read_dataset(dataset, documents, chunks_of(chunks))
+    if documents is not None:
+        loaded = loaded.with_corpus(documents)
+    pushed = integrations.push_dataset(loaded, name, description=description, delete_missing=delete_missing)
+    with arriving(pushed.counted()):
+        if as_json:
+            print_json({"dataset": str(dataset), **pushed.record()})
+        else:
+            report.show(stdout(), _page(pushed))
+
+
+def pull(
+    name: Annotated[str, typer.Argument(help="The name of the dataset in LangSmith.")],
+    output: Annotated[Path, typer.Option("--output", "-o", parser=paths.path, help="The new file, .json or .jsonl.")],
+    level: Annotated[
+        Literal["document-level", "chunk-level", "token-level"] | None,
+        typer.Option(help="The level of its labels; by default what they are."),
+    ] = None,
+    corpus: options.Corpus = None,
+    glob: paths.Glob = None,
+    chunks: paths.Chunks = None,
+    query_key: Annotated[str | None, typer.Option(help="The key of inputs that holds the question.")] = None,
+    ground_truth_key: Annotated[
+        str | None, typer.Option(help="The key of outputs that holds the ground truth; by default any that is known.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a dataset in LangSmith to a file.
+
+    Needs LANGSMITH_API_KEY. No file is overwritten.
+    Exit codes: 0 done, 2 nothing was written.
+    """
+    _check_output(output)
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    options: dict[str, Any] = {
+        "corpus": documents,
+        "registry": chunks_of(chunks),
+        "query_key": query_key,
+        "ground_truth_key": ground_truth_key,
+    }
+    levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
+    pulled = integrations.pull_dataset(name, levels.get(level), **options)
+    rag.save_dataset(pulled, output)
+    kind, questions = pulled.level.evaluation_type, f"{len(pulled):,} question{'s' * (len(pulled) != 1)}"
+    if as_json:
+        record = {"name": name, "dataset": str(output), "questions": len(pulled), "evaluation_type": kind}
+        print_json({**record, "content_hash": pulled.content_hash})
+    else:
+        print_text(f"Wrote {output}: {questions}, {kind}")
+
+
+def _check_output(output: Path) -> None:
+    """Raise ConfigError if a file cannot be written, before anything is asked for."""
+    if output.suffix not in (".json", ".jsonl"):
+        raise ConfigError(f"--output {output}: expected a file name ending in .json or .jsonl")
+    if checked_path(output, ConfigError).exists():
+        raise ConfigError(f"--output {output} already exists and is not overwritten; choose another name, or move it")
+
+
+def _page(pushed: integrations.PushReport) -> report.Page:
+    rows = {
+        "created": pushed.created,
+        "updated": pushed.updated,
+        "edited in LangSmith": pushed.edited,
+        "unchanged": pushed.unchanged,
+        "deleted": pushed.deleted,
+        "only in LangSmith": pushed.missing,
+    }
+    always = ("created", "updated", "unchanged")
+    listed = {name: _listed(ids) for name, ids in rows.items() if ids or name in always}
+    if pushed.left_out:
+        listed["not kept"] = f"{', '.join(pushed.left_out)}: in the file only"
+    lines = (report.line(text, indent=_NAMES, before=name, role="muted") for name, text in listed.items())
+    title = f"{name_line(pushed.name)}{' (new)' if pushed.is_new else ''}: {pushed.url}"
+    return report.Page(title, (report.Lines(tuple(lines)),))
+
+
+def _listed(ids: tuple[str, ...]) -> str:
+    named = ", ".join(map(name_line, ids[:_MOST_IDS]))
+    more = f" and {len(ids) - _MOST_IDS:,} more" if len(ids) > _MOST_IDS else ""
+    return f"{len(ids):,}: {named}{more}" if ids else "0"

@@ -11,15 +11,14 @@ from typing import Annotated, TypeAlias
 import typer
 
 import rag_evaluation_framework as rag
-import rag_evaluation_framework._support as support
+import rag_evaluation_framework.base as support
 from rag_evaluation_framework import demo as built_in
 from rag_evaluation_framework import report, results
-from rag_evaluation_framework._outside import one_line
-from rag_evaluation_framework._support import interrupts
-from rag_evaluation_framework._support.optional import install_command, missing_extras
+from rag_evaluation_framework.base import interrupts
+from rag_evaluation_framework.base.optional import install_command, missing_extras
+from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.output import arriving, print_json
+from rag_evaluation_framework.cli.output import arriving, print_json, stdout
 from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 
 _PART = ", in part"

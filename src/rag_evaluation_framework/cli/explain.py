@@ -10,8 +10,7 @@ import typer
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import report, results
 from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.output import components_print_to_stderr, print_json
+from rag_evaluation_framework.cli.output import components_print_to_stderr, print_json, stdout
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 

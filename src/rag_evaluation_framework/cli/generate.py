@@ -1,25 +1,65 @@
 """`rag-eval generate`: a language model writes a dataset about a folder of documents."""
 
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import providers, registry, report, synthesis
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.cli import generate_options as options
 from rag_evaluation_framework.cli import generators, paths, run_options
-from rag_evaluation_framework.cli.advice import advising_on_options, as_options
-from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text
+from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
 from rag_evaluation_framework.cli.quote_suggestions import options_of
-from rag_evaluation_framework.errors import Interrupted
+from rag_evaluation_framework.errors import ConfigError, Interrupted, ProviderError, RagEvalError
 from rag_evaluation_framework.results import store
+
+# Advice of the library in the words of the command line: parameters are named as the options that set them.
+
+_FLAGS = {"check_answers=False": "--no-check-answers", "embedder=None": "--embedder none"}
+_OPTIONS = {"dataset_name": "--name"}
+_PARAMETERS = (
+    *("copied_share", "dataset_name", "dedup_threshold", "embedder", "max_retries", "max_tokens"),
+    *("queries_per_doc", "relevance_threshold", "structure"),
+)
+_GIVEN = re.compile(rf"\b({'|'.join(_PARAMETERS)})=(?=(\S?))")
+_NAMED = re.compile(rf"\(({'|'.join(_PARAMETERS)})\)")
+
+
+def as_options(text: str) -> str:
+    """Return a text of ours in which `max_tokens=9` is `--max-tokens 9`, and `(max_tokens)` is `(--max-tokens)`."""
+    for parameter, option in _FLAGS.items():
+        text = text.replace(parameter, option)
+    named = _NAMED.sub(lambda found: f"({_option(found[1])})", text)
+    return _GIVEN.sub(lambda found: f"{_option(found[1])}{' ' if found[2] else ''}", named)
+
+
+@contextmanager
+def advising_on_options() -> Generator[None]:
+    """Name options in the errors about parameters and providers that are raised inside.
+
+    Raises:
+        RagEvalError: In place of such an error.
+    """
+    try:
+        yield
+    except (ConfigError, ProviderError) as error:
+        raise RagEvalError(as_options(str(error))) from error
+
+
+def _option(parameter: str) -> str:
+    return _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
+
+
+# `rag-eval generate`: a language model writes a dataset about a folder of documents.
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
 def generate(
@@ -88,7 +128,10 @@ def generate(
         if text != generator.funnel.told:
             note(as_options(text))
     if isinstance(done, synthesis.Estimate):
-        _show_estimate(done, as_json=as_json)
+        if as_json:
+            print_json(asdict(done))
+        else:
+            report.show(stdout(), report.estimate_page(done))
         return
     with arriving(f"the dataset is in {generator.path}"):
         if as_json:
@@ -97,13 +140,6 @@ def generate(
             _show(generator, done, options_of(corpus, paths.pattern(glob)), chunker)
     if generator.path is None or generator.failed:
         raise Found
-
-
-def _show_estimate(estimate: synthesis.Estimate, *, as_json: bool) -> None:
-    if as_json:
-        print_json(asdict(estimate))
-    else:
-        report.show_estimate(stdout(), estimate)
 
 
 def _run(work: Callable[[], object], generator: synthesis.SyntheticDataGenerator[Any]) -> providers.Usage:
@@ -137,24 +173,13 @@ def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.U
 def _show(
     generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: str, chunker: str | None
 ) -> None:
-    report.show_funnel(stdout(), generator.funnel)
-    report.show_rejections(stdout(), generator.rejections, generator.failed)
     failed = [replace(each, messages=tuple(map(as_options, each.messages))) for each in generator.failed]
-    report.show_failed(stdout(), failed)
-    for each in usage.models:
-        print_text(each.told)
-    if generator.llm.kept is not None and (used := generator.llm.kept.used):
-        print_text(
-            f"{used:,} answer{'s' * (used != 1)} that {'was' if used == 1 else 'were'} kept, not asked for again"
-        )
-    if generator.langsmith_url:
-        print_text(f"In LangSmith: {generator.langsmith_url}")
-    if generator.path is None:
-        print_text("no question was kept")
-    elif generator.failed:
-        print_text(f"Saved to {generator.path}, without what the requests that failed would have brought")
-    else:
+    kept = 0 if generator.llm.kept is None else generator.llm.kept.used
+    saved = [str(place) for place in (generator.path, generator.langsmith_url) if place]
+    page = report.generation_page(generator.funnel, generator.rejections, failed, usage.models, kept, saved)
+    report.show(stdout(), page)
+    if generator.path is not None and not failed:
         command = f"dataset review {shlex.quote(str(generator.path))} {documents}"
         if chunker is not None:  # a review would show ids
             command = f"run --dataset {shlex.quote(str(generator.path))} {documents} --chunker {shlex.quote(chunker)}"
-        print_text(f"Saved to {generator.path}. Next:\n\n  rag-eval {command}")
+        print_text(f"\nNext:\n\n  rag-eval {command}")

@@ -9,11 +9,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import llms, registry, synthesis
+from rag_evaluation_framework import llms, providers, registry, synthesis
 from rag_evaluation_framework.cli.generate_options import Strategy
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
-from rag_evaluation_framework.providers.sdks import sdk_client
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.contracts import QuestionStrategy
@@ -31,11 +29,11 @@ def language_model(provider: str, base_url: str | None, model: str | None, given
     if provider == "none":
         unasked: Any = SimpleNamespace(chat=None)
         return llms.LanguageModel(unasked, model or synthesis.DEFAULT_MODEL, **given)
-    asked = OPENAI if provider == "openai" else ANTHROPIC
-    if asked is ANTHROPIC and model is None:
+    asked = providers.OPENAI if provider == "openai" else providers.ANTHROPIC
+    if asked is providers.ANTHROPIC and model is None:
         raise ConfigError("--provider anthropic needs --model: the name of one of Anthropic's models")
-    sdk = sdk_client(asked, None, None, base_url, _SECONDS, "rag-eval generate")
-    client = llms.AnthropicClient(client=sdk) if asked is ANTHROPIC else sdk
+    sdk = providers.sdk_client(asked, None, None, base_url, _SECONDS, "rag-eval generate")
+    client = llms.AnthropicClient(client=sdk) if asked is providers.ANTHROPIC else sdk
     return llms.LanguageModel(client, model or synthesis.DEFAULT_MODEL, **given)
 
 

@@ -1,11 +1,12 @@
 """`rag-eval init`: create a dataset and a configuration from a folder and questions with quotes."""
 
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -13,13 +14,10 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, labelling, report, results
-from rag_evaluation_framework._outside import harmless, one_line, shown
-from rag_evaluation_framework._support.files import checked_path, write_new
-from rag_evaluation_framework._support.unfinished import remove_abandoned
+from rag_evaluation_framework.base.files import checked_path, remove_abandoned, write_new
+from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.init_ci import init_ci
-from rag_evaluation_framework.cli.output import arriving, print_text
+from rag_evaluation_framework.cli.output import arriving, print_text, stdout
 from rag_evaluation_framework.cli.quote_suggestions import (
     Accept,
     Repeated,
@@ -29,6 +27,100 @@ from rag_evaluation_framework.cli.quote_suggestions import (
     save_suggestions,
 )
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
+from rag_evaluation_framework.results import store
+
+# The files that let a repository evaluate its own retrieval system, in CI too.
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+
+
+_TEMPLATES = Path(__file__).with_name("ci_files")
+_FILES = {
+    "config.yaml": "{config}",
+    "gitignore": "{root}/.gitignore",
+    "sample.json": "{root}/datasets/sample.json",
+    "rag_eval_engine.py": "rag_eval_engine.py",
+    "rag-eval.yml": ".github/workflows/rag-eval.yml",
+}
+"""Where each of the templates goes, below the working directory."""
+
+_ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
+_PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
+_NEXT = """
+Next:
+
+  rag-eval run{option}
+      evaluate, and check the gates of {config}
+  rag-eval baseline last{option}
+      keep that run as {root}/baseline/report.json, for the workflow
+  git add {root} rag_eval_engine.py .github
+
+The workflow installs vendor/rag-evaluation-framework: put a checkout of this project there, as a submodule.
+
+Then put your own documents and questions into {root}/datasets/sample.json, and your own system into
+rag_eval_engine.py. {root}/.gitignore leaves runs and caches out of the repository."""
+
+
+def init_ci(root: Path) -> None:
+    """Write the files that are not there yet, and tell which are; nothing is overwritten.
+
+    Raises:
+        ConfigError: The root is not below the working directory, or a file cannot be written.
+    """
+    if root.is_absolute() or ".." in root.parts:
+        raise ConfigError(
+            f"--root {root}: the workflow has to find it in the repository; expected a folder below the current one, "
+            "such as .rag-eval"
+        )
+    if not _PLAIN.fullmatch(root.as_posix()):
+        raise ConfigError(
+            f"--root {shown(str(root))}: the workflow names it in a shell; expected a name of ASCII letters, digits, "
+            "'.', '_' and '-', such as .rag-eval"
+        )
+    configs = [path for ending in _ENDINGS if (path := root / f"config.{ending}").exists()]
+    filled = {
+        "{root}": root.as_posix(),
+        "{config}": (configs[0] if configs else root / "config.yaml").as_posix(),
+        "{option}": "" if root == store.ROOT else f" --root {root.as_posix()}",
+    }
+    targets = {name: Path(_filled(place, filled)) for name, place in _FILES.items()}
+    for target in targets.values():
+        _check_folder(target)
+    written: list[str] = []
+    kept: list[str] = []
+    for name, target in targets.items():
+        if checked_path(target, ConfigError).exists():
+            kept.append(str(target))
+            continue
+        text = (_TEMPLATES / name).read_text(encoding="utf-8")
+        write_new(target, text if name == "sample.json" else _filled(text, filled))
+        written.append(str(target))
+    with arriving(f"{', '.join(written) or 'nothing'} is written"):
+        for told in (
+            *(f"wrote {name}" for name in written),
+            *(f"{name} is there, and is left as it is" for name in kept),
+        ):
+            print_text(told)
+        print_text(_filled(_NEXT, filled))
+
+
+def _filled(text: str, filled: Mapping[str, str]) -> str:
+    for name, value in filled.items():
+        text = text.replace(name, value)
+    return text
+
+
+def _check_folder(target: Path) -> None:
+    """Raise ConfigError if the folder of a file cannot be made, before another one is written."""
+    for folder in target.parents:
+        if checked_path(folder, ConfigError).exists() and not folder.is_dir():
+            raise ConfigError(f"{folder} is a file; expected a folder, for {target}. Nothing was written")
+
+
+# `rag-eval init`: create a dataset and a configuration from a folder and questions with quotes.
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+
 
 _ROOT = Path(".rag-eval")
 _CONFIG = """\
@@ -104,23 +196,23 @@ def init(
     kept = "" if root == _ROOT else f" --root {shlex.quote(str(root))}"
     others, dataset = left_out(documents, corpus, pattern), _dataset(check, called)
     if dataset is None:
-        _show(check)
+        report.show(stdout(), report.quotes_page(check))
         again = f"init{kept} --name {shlex.quote(called)}"
-        print_text(f"{others}{save_suggestions(check, again, corpus, pattern) or 'There is nothing to suggest.'}")
+        print_text(f"\n{others}{save_suggestions(check, again, corpus, pattern) or 'There is nothing to suggest.'}")
         raise ConfigError(_nothing_located(check, corpus))
     try:
         _save(dataset, target)
         write_new(config, _settings(config, corpus, pattern, target))
     except InputError:
-        _show(check)
+        report.show(stdout(), report.quotes_page(check))
         raise
     skipped = data.count_skipped(dataset.skipped)
     allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
     told = save_suggestions(check, f"dataset update {shlex.quote(str(target))}", corpus, pattern)
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
-        _show(check)
+        report.show(stdout(), report.quotes_page(check))
         print_text(
-            f"{others}Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
+            f"\n{others}Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
             f"{allowed if skipped else ''}{told and f'{chr(10)}{told}'}"
         )
 
@@ -165,13 +257,6 @@ def _settings(config: Path, corpus: Path, glob: str, target: Path) -> str:
         glob=_yaml_text(glob),
         dataset=_yaml_path(target, config.parent),
     )
-
-
-def _show(check: labelling.QuoteCheck) -> None:
-    console = stdout()
-    report.show_quotes(console, check)
-    if check.skipped:
-        console.print(labelling.skipped_questions(check.skipped), style="yellow")
 
 
 def _dataset(check: labelling.QuoteCheck, name: str) -> rag.Dataset[rag.CharacterSpan] | None:

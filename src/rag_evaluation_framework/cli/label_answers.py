@@ -1,20 +1,118 @@
-"""From chosen passages to the answers of a question: trimmed, and joined with their copies."""
+"""From the passages that are shown for a question, page by page, to its answers."""
 
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from rich.console import Console
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import annotation, report
-from rag_evaluation_framework.cli.label_page import Passages
-from rag_evaluation_framework.cli.output import print_text
-from rag_evaluation_framework.cli.typed import Stop, typed_line
+from rag_evaluation_framework.cli.output import Stop, components_print_to_stderr, print_text, typed_line
 from rag_evaluation_framework.errors import InputError
+
+# The passages that are shown for a question that is being labelled, page by page.
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+
+
+class Passages:
+    """Passages of one question: each keeps the number with which it was shown first.
+
+    Args:
+        pool: Finds them.
+        console: Where they are shown.
+        question: The question.
+    """
+
+    def __init__(self, pool: annotation.Pool, console: Console, question: str) -> None:
+        self._pool, self._console = pool, console
+        self._numbers: dict[rag.CharacterSpan, int] = {}
+        self._left: list[rag.CharacterSpan] = []
+        self._page: list[rag.CharacterSpan] = []
+        self._words = question
+        self._answered = frozenset[int]()
+
+    @property
+    def shown(self) -> int:
+        """How many passages have a number: those from 1 to this."""
+        return len(self._numbers)
+
+    def passage(self, number: int) -> rag.CharacterSpan:
+        """Return the passage of a number."""
+        return [*self._numbers][number - 1]
+
+    def copies(self, number: int) -> tuple[rag.CharacterSpan, ...]:
+        """Return the passages that have the text of the one of a number, itself among them."""
+        return self._pool.copies(self.passage(number))
+
+    def record(self) -> dict[str, Any]:
+        """Return what the passages were found with, as a dataset keeps it: what failed in every search is left out."""
+        return self._pool.record(self._answered)
+
+    def search(self, words: str) -> None:
+        """Show the first page of what is found for a question, or for other words."""
+        self._words = words
+        with components_print_to_stderr():
+            found = self._pool.found(words)
+        for problem in found.problems:
+            report.print_wrapped(self._console, problem, 0)
+        self._answered |= found.answered
+        self._left = [*found.passages]
+        if not self._left:
+            told = "No passage was found. /other words searches with other words, 0 says that there is no answer."
+            report.print_wrapped(self._console, told, 0)
+            return
+        self.more()
+
+    def more(self) -> None:
+        """Show the next page."""
+        if not self._left:
+            told = "There are no more passages for these words. /other words searches with other words."
+            report.print_wrapped(self._console, told, 0)
+            return
+        size = fitting(self._console)
+        self._page, self._left = self._left[:size], self._left[size:]
+        for passage in self._page:
+            self._numbers.setdefault(passage, len(self._numbers) + 1)
+        self.again()
+
+    def again(self) -> None:
+        """Show the page that was shown last."""
+        numbered = {self._numbers[passage]: passage for passage in self._page}
+        counts = {number: len(self._pool.copies(passage)) for number, passage in numbered.items()}
+        most = most_of_each(self._console, len(numbered))
+        report.show(self._console, report.passages_block(numbered, self._words, self._pool.corpus, counts, most))
+
+
+def fitting(console: Console) -> int:
+    """Return how many passages fit on a page; without a terminal as many as on any."""
+    if not console.is_terminal:
+        return _MOST
+    return min(max((console.height - _AROUND) // (_LINES[0] + 1), _FEWEST), _MOST)
+
+
+def most_of_each(console: Console, count: int) -> int | None:
+    """Return how many characters of each of so many passages fit on a page; None, which is all, without a terminal."""
+    if not console.is_terminal:
+        return None
+    fewest, most = _LINES
+    lines = min(max((console.height - _AROUND) // count - 1, fewest), most)
+    return (console.width - 2 * _INDENT) * lines
+
+
+# From chosen passages to the answers of a question: trimmed, and joined with their copies.
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+
+
+_MOST = 9  # passages of a page
+_FEWEST = 4
+_AROUND = 9  # lines of a page that are no passages: the question, how many are labelled, what can be typed
+_LINES = (2, 6)  # of a passage, at least and at most; all of it is shown when it was chosen
+_INDENT = 4
 
 T = TypeVar("T")
 Places: TypeAlias = "tuple[rag.CharacterSpan, ...]"
@@ -85,7 +183,8 @@ class Answers:
     def _trimmed(self, passage: rag.CharacterSpan, title: str, question: str) -> rag.CharacterSpan:
         print_text("")
         sentences = annotation.sentences_of(passage, self._corpus)
-        report.show_sentences(self._console, f"{title}{report.named_place(passage, self._corpus)}", sentences, question)
+        shown = report.sentences_block(title, passage, self._corpus, sentences, question)
+        report.show(self._console, shown)
         report.print_wrapped(self._console, _TRIM, 0)
         return _asked(self._console, _TRIM_HELP, lambda typed: annotation.trimmed(typed, passage, self._corpus))
 
@@ -104,7 +203,7 @@ class Answers:
                 copies = annotation.copies_of(place, passages, self._corpus)
                 copies = tuple(copy for copy in copies if not any(map(copy.overlaps, (*places, *declined))))
                 if copies:
-                    report.show_copies(self._console, place, copies, self._corpus)
+                    report.show(self._console, report.copies_lines(place, copies, self._corpus))
                     report.print_wrapped(self._console, _JOIN, 0)
                     if _asked(self._console, _JOIN_HELP, _is_joined):
                         places = (*places, *copies)

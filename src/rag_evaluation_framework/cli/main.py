@@ -4,7 +4,7 @@ import gc
 import sys
 from importlib import import_module
 
-from rag_evaluation_framework._support import interrupts
+from rag_evaluation_framework.base import interrupts
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from rag_evaluation_framework import data
-from rag_evaluation_framework._support.files import from_home
+from rag_evaluation_framework.base.files import from_home
 
 
 def path(given: str) -> Path:

@@ -3,9 +3,9 @@
 import logging
 import warnings
 
-from rag_evaluation_framework._support import interrupts
-from rag_evaluation_framework._support.exits import end_in_time
-from rag_evaluation_framework._support.time_limit import was_given_up
+from rag_evaluation_framework.base import interrupts
+from rag_evaluation_framework.base.coroutines import was_given_up
+from rag_evaluation_framework.base.exits import end_in_time
 from rag_evaluation_framework.cli import commands, endings, output
 from rag_evaluation_framework.registry.loading import PACKAGE
 

@@ -16,7 +16,7 @@ from rag_evaluation_framework.results import store
 
 
 def publish(
-    run: Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")],
+    run: options.SavedRun,
     dataset: Annotated[str, typer.Argument(help="The name of its dataset in LangSmith.")],
     root: options.Root = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

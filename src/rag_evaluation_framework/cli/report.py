@@ -10,8 +10,8 @@ import typer
 
 from rag_evaluation_framework import report as pages
 from rag_evaluation_framework import results
-from rag_evaluation_framework._outside import one_line
-from rag_evaluation_framework._support.files import checked_path
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.output import print_text
@@ -20,7 +20,7 @@ from rag_evaluation_framework.results import store
 
 
 def report(
-    run: Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")],
+    run: options.SavedRun,
     others: Annotated[
         list[str] | None,
         typer.Argument(help="Other runs: one is compared with the first, with more of them there is a table."),

@@ -12,15 +12,12 @@ from typing import Any, TypeAlias
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, gates, report, results, retrievers
-from rag_evaluation_framework._outside import one_line
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.cli import ci
 from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.compare import record_of
-from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.gating import Gating
-from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json
-from rag_evaluation_framework.cli.reliable import check_reliable, why_skipped
+from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, stdout
 from rag_evaluation_framework.errors import (
     ComponentExited,
     ConfigError,
@@ -66,13 +63,9 @@ def run(
         raise ConfigError(
             "--allow-custom-prefix lets a run delete what is in its scope, whatever that is; expected --yes"
         )
-    gating = Gating.of(
-        run_file,
-        folder,
-        **{name: keys[name] for name in options.OF_THE_COMMAND},
-        junit=junit,
-        step_summary=step_summary,
-    )
+    written = gates.Written(keys["gate"] or (), keys["threshold"] or (), "--gate", "--threshold")
+    gating = gates.Gating(run_file, folder, written, keys["baseline"])
+    summary = ci.step_summary() if step_summary else None
     with components_print_to_stderr(), _nothing_kept():
         experiment = run_file.experiment(folder, imports=not no_import)
     with _cleaned_up(experiment.retriever, run_file.cleanup) as if_left:
@@ -83,29 +76,36 @@ def run(
             allow_unlocated=allow_unlocated,
         )
         result, problem = _made(experiment, gating, unreliable)
-        skipped = why_skipped(result, experiment.corpus)
-        problems = unreliable(result, why_skipped=skipped)
+        runs = gating.runs(result)
+        problems = unreliable(result, why_skipped=report.why_skipped(result, experiment.corpus))
         not_written: tuple[str, ...] = ()
         if not isinstance(problem, Interrupted):
-            known = (*_told(problem), *_told(gating.compared(result)), *problems)
-            not_written = gating.write(result, known)
-            if_left.append(lambda left: gating.write_junit(result, (*known, left)))
-        _tell(result, problem, experiment.corpus, gating, worst, as_json=as_json)
-        check_reliable(result, (*problems, *not_written))
+            known = (*_told(problem), *_told(runs.compared), *problems)
+            if summary is not None:
+                not_written = ci.add_to_step_summary(summary, result)
+            if junit is not None:
+                not_written += ci.write_junit(junit, result, runs, (*known, *not_written))
+                if_left.append(lambda left: ci.write_junit(junit, result, runs, (*known, left)))
+        _tell(result, problem, experiment.corpus, runs, worst, as_json=as_json)
+        gates.refuse_unreliable(result, (*problems, *not_written))
         if any(verdict.counts_as == "fail" for verdict in result.gates):
             raise Found
 
 
 def _made(
     experiment: rag.ExperimentConfig[Any],
-    gating: Gating,
+    gating: gates.Gating,
     unreliable: Callable[[rag.EvaluationResult[Any]], Sequence[str]],
 ) -> tuple[rag.EvaluationResult[Any], Problem | None]:
     """Return the result of an experiment, and what is to be told after that was shown."""
     with components_print_to_stderr(), _nothing_kept():
-        planned = gating.planned(experiment)
+        planned = gating.gates_of(experiment)
+
+        def complete(run: rag.EvaluationResult[Any]) -> rag.EvaluationResult[Any]:
+            return report.with_comparison(gating.checked(run, planned, unreliable(run)), gating.runs(run))
+
         try:
-            return rag.run_experiment(experiment, lambda run: gating.complete(run, planned, unreliable(run))), None
+            return rag.run_experiment(experiment, complete), None
         except (SaveFailed, Interrupted, ComponentExited) as problem:
             if problem.result is None:
                 raise
@@ -123,20 +123,20 @@ def _tell(
     result: rag.EvaluationResult[Any],
     problem: Problem | None,
     corpus: rag.Corpus,
-    gating: Gating,
+    runs: gates.Runs,
     worst: int,
     *,
     as_json: bool,
 ) -> None:
     """Print a result, how it differs from a baseline, and where it is saved; raise what is to be told after that."""
-    before, compared = gating.baseline, gating.compared(result)
+    before, compared = runs.baseline, runs.compared
     not_saved = problem.why if isinstance(problem, SaveFailed) else str(problem)
     where = f"not saved: {not_saved}" if result.folder is None else f"saved in {result.folder}"
     with arriving(f"the run is {where}"):
         if as_json:
             record = None
             if before is not None and isinstance(compared, rag.Comparison):
-                record = record_of(compared, before, result)
+                record = compared.record((before, result))
             print_json(_summary(result, not_saved, worst) | ({} if before is None else {"comparison": record}))
         else:
             more: list[report.Page] = []
@@ -211,22 +211,18 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.R
 
 def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
     """Return the keys of a configuration that hold beside options."""
-    written = {
-        key: value
-        for key, value in experiments.load_config(config).model_dump(exclude_unset=True).items()
-        if key not in flags
-    }
+    replaced, parts = {*flags}, {"retriever", *_PARTS}
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
-        written = {key: value for key, value in written.items() if key not in _PARTS}
-    if flags.keys() & set(_WHOLE):
-        written = {key: value for key, value in written.items() if key not in ("retriever", *_PARTS, *_WHOLE, "order")}
-    elif flags.keys() & {"retriever", *_PARTS}:
-        written = {key: value for key, value in written.items() if key not in (*_WHOLE, "order")}
+        replaced |= {*_PARTS}
+    if flags.keys() & {*_WHOLE}:
+        replaced |= {*parts, *_WHOLE, "order"}
+    elif flags.keys() & parts:
+        replaced |= {*_WHOLE, "order"}
     if "rankings" in flags:
-        written = {key: value for key, value in written.items() if key not in (*_ABOUT_ENGINES, "scope_prefix")}
-    elif flags.keys() & {"retriever", *_PARTS}:
-        written = {key: value for key, value in written.items() if key not in _ABOUT_ENGINES}
-    return written
+        replaced |= {*_ABOUT_ENGINES, "scope_prefix"}
+    elif flags.keys() & parts:
+        replaced |= {*_ABOUT_ENGINES}
+    return experiments.load_config(config).model_dump(exclude_unset=True, exclude=replaced)
 
 
 def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:

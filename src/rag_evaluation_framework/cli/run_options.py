@@ -46,6 +46,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 
 # Other commands share these, and load no `RunSpec` for them.
 Corpus = Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")]
+SavedRun = Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")]
 Root = Annotated[Path | None, typer.Option(parser=paths.path, help="Where runs are saved; by default .rag-eval.")]
 Cluster = Annotated[
     str | None,

@@ -7,34 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
-from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import rankings as rank_files
 from rag_evaluation_framework import report
-from rag_evaluation_framework._outside import name_line, one_line, shown
-from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.cli import paths, run_options
-from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.output import print_json, print_text
+from rag_evaluation_framework.cli.output import print_json, stdout
 from rag_evaluation_framework.errors import DatasetError
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.data import ScoreTable
-
-_LONGEST_NAME, _LONGEST_QUESTION = 24, 40
-_EDGES, _GAP = 2, 3  # characters that a table adds around all columns, and between two
-_COUNTS = {
-    "questions": "in the qrels; means are over those with a score",
-    "no_answer": "questions to which nothing is relevant; they have no score",
-    "queries_not_ranked": "questions without a ranking; they score 0.0 if anything is relevant",
-    "queries_not_judged": "questions that are not in the qrels; not scored",
-    "ties_or_duplicates": "rankings with tied or unsorted scores; ties keep the order of the file",
-    "repeated": "documents listed more than once in a ranking; the best score counts",
-    "contradicted": "questions whose rank column contradicts this order; --order given follows it",
-}
 
 Scored: TypeAlias = "tuple[Path, ScoreTable, dict[str, int]]"
 
@@ -54,7 +38,7 @@ def score(
         list[str] | None, typer.Option(help="For example ndcg@10, or nDCG@10 as ir_measures spells it; repeatable.")
     ] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Also show the scores of every question.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    as_json: run_options.AsJson = False,
 ) -> None:
     """Score rankings stored in files, several files side by side.
 
@@ -65,14 +49,8 @@ def score(
     if as_json:
         print_json(_as_json(qrels, judged, scored, per_query))
         return
-    console = stdout()
-    counts = _qrels_counts(judged)
-    again = f", {counts['repeated']} repeated" if counts["repeated"] else ""
-    title = f"{qrels.name}: {counts['judgements']} judgement{'s' * (counts['judgements'] != 1)}{again}"
-    console.print(Text(one_line(title), style="bold"))
-    _show(console, scored)
-    if per_query:
-        _show_questions(console, scored)
+    shown = [(_name(path, scored), scores, counts) for path, scores, counts in scored]
+    report.show(stdout(), report.rankings_page(qrels.name, _qrels_counts(judged), shown, per_query=per_query))
 
 
 def _scored(qrels: Path, judged: rank_files.RankFile, path: Path, order: Any, metric: list[str] | None) -> Scored:
@@ -129,67 +107,7 @@ def _qrels_counts(judged: rank_files.RankFile) -> dict[str, int]:
     return {"questions": len(judged.by_query), "judgements": judgements, "repeated": judged.repeated}
 
 
-def _show(console: Console, scored: list[Scored]) -> None:
-    """Print one column per file, as many side by side as fit: the means, the best in green, and the counts."""
-    names = list(scored[0][1].columns)
-    counted = [name for name in _COUNTS if any(counts[name] for _, _, counts in scored)]
-    means = [report.best_in_green([scores.mean[name] for _, scores, _ in scored], _number) for name in names]
-    counts = [[Text(str(counts[name]), style="dim") for _, _, counts in scored] for name in counted]
-    rows = [
-        *(Text(name_line(name)) for name in names),
-        *(Text(name.replace("_", " "), style="dim") for name in counted),
-    ]
-    room = console.width - max(row.cell_len for row in rows) - _EDGES - _GAP
-    headers = map(Text, _headers([_name(path, scored) for path, _, _ in scored], room))
-    columns = map(report.Column, headers, zip(*means, *counts, strict=True))
-    report.show_table(console, [report.Column(Text(), rows)], list(columns), section=len(names))
-    for name in counted:
-        console.print(Text(f"{name.replace('_', ' '):<18}  {_COUNTS[name]}", style="dim"))
-
-
-def _headers(names: list[str], room: int) -> list[str]:
-    """Return names that fit a column and tell the files apart, numbered where nothing else does."""
-    if sum(cell_len(name) + _GAP for name in names) - _GAP <= room:
-        return names
-    for longest in range(_LONGEST_NAME, room + 1):
-        short = [_shortened(name, longest) for name in names]
-        if len(set(short)) == len(set(names)):
-            return short
-    return [f"{number} {_shortened(name, _LONGEST_NAME)}" for number, name in enumerate(names, 1)]
-
-
-def _shortened(name: str, longest: int) -> str:
-    """Return the end of a name, which says more than its beginning."""
-    if cell_len(name) <= longest:
-        return name
-    while cell_len(name) >= longest:
-        name = name[1:]
-    return f"…{name}"
-
-
 def _name(path: Path, scored: list[Scored]) -> str:
     """Return the name of a rankings file, or its whole path if another file has the same name."""
     same = sum(path.name == other.name for other, _, _ in scored)
     return name_line(path.name if same == 1 else str(path))
-
-
-def _show_questions(console: Console, scored: list[Scored]) -> None:
-    """Print one line per question. Scores come first, so that long ids need no padding."""
-    for path, scores, _ in scored:
-        print_text(f"\n{_name(path, scored)}")
-        queries = [name_line(query_id) for query_id in scores.query_ids]
-        longest = min(max(map(cell_len, ("question", *queries))), _LONGEST_QUESTION)
-        widths = {name: max(len(name), 6) for name in scores.columns}
-        for part in report.side_by_side([*widths.values()], console.width - longest - 2, gap=2):
-            names = list(widths)[part]
-            columns = [map(_number, scores.per_query(name).values()) for name in names]
-            if part.start:
-                print_text("")
-            print_text("  ".join(f"{name:>{widths[name]}}" for name in names) + "  question")
-            for query, *values in zip(queries, *columns, strict=True):
-                cells = (f"{value:>{widths[name]}}" for value, name in zip(values, names, strict=True))
-                print_text(f"{'  '.join(cells)}  {query}")
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"

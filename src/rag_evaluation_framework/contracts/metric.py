@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from rag_evaluation_framework.contracts.component import Component
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import CharacterSpan, ChunkId, Cutoff, DocumentId, EvaluationType
 
 U_contra = TypeVar("U_contra", bound=DocumentId | ChunkId | CharacterSpan, contravariant=True)
 
@@ -24,10 +23,17 @@ class Metric(Component, ABC, Generic[U_contra]):
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """The least and the greatest score there can be, infinite where there is no limit; intervals of means need it."""
 
+    needs_budget: ClassVar[bool] = False
+    """Whether it scores rankings at context budgets only, such as `@4000ch`."""
+
     @property
     def name(self) -> str:
         """The class name in snake case; `span_recall` for `SpanRecall`."""
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(self).__name__).lower()
+
+    def takes(self, cutoff: Cutoff | None) -> bool:
+        """Return whether it scores rankings that are cut there; None is the whole ranking."""
+        return not self.needs_budget or (cutoff is not None and cutoff.is_budget)
 
     @abstractmethod
     def calculate(self, retrieved: Sequence[U_contra], ground_truth: Sequence[U_contra]) -> float:

@@ -1,16 +1,31 @@
-"""Which questions a language model is asked to write, and from which parts of the documents."""
+"""Which questions a language model is asked to write, and the shape of its client."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from rag_evaluation_framework.contracts.component import Component, check_count, check_truth
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.frozen import FrozenDict
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.value_checks import freeze_metadata
+from rag_evaluation_framework.data import AnyChunk, DocumentId
+from rag_evaluation_framework.data.values import FrozenDict, freeze_metadata
 from rag_evaluation_framework.errors import ConfigError
+
+# The shape of a language model's client.
+
+
+class LLMClient(Protocol):
+    """The shape of the OpenAI SDK: `client.chat.completions.create(model=..., messages=...)`.
+
+    The attribute is `Any`: a precise signature would refuse the SDK's own client.
+    """
+
+    @property
+    def chat(self) -> Any:
+        """The chat interface."""
+        ...
+
+
+# Which questions a language model is asked to write, and from which parts of the documents.
 
 
 @dataclass(frozen=True)

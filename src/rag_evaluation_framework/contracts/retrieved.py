@@ -8,13 +8,20 @@ from time import perf_counter
 from types import NoneType
 from typing import Any, TypeGuard, TypeVar, cast
 
-from rag_evaluation_framework._outside import class_name, fit_to_keep, name_line, one_line, shown
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.plain import (
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import class_name, fit_to_keep, name_line, one_line, shown
+from rag_evaluation_framework.data import (
+    AnyChunk,
+    CharacterSpan,
+    Chunk,
+    Corpus,
+    DocumentId,
+    Hit,
+    PositionAwareChunk,
+    Retrieval,
+    Stage,
+)
+from rag_evaluation_framework.data.values import (
     all_chunks,
     at_most,
     gives_items,
@@ -23,7 +30,6 @@ from rag_evaluation_framework.data.plain import (
     plain_offset,
     plain_text,
 )
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 T = TypeVar("T")

@@ -1,15 +1,22 @@
-"""Answers: what a question wants to know, each at any of its places."""
+"""Answers: what a question wants to know, each at any of its places; and the units that they are made of."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any, Generic, cast
+from numbers import Real
+from typing import Any, Generic, TypeVar, cast
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap, total_length
+from rag_evaluation_framework.data.values import FrozenDict, items
 from rag_evaluation_framework.errors import DatasetError
+
+# Answers: what a question wants to know, each at any of its places.
 
 
 @dataclass(frozen=True)
@@ -127,3 +134,175 @@ def _check_spans(place: tuple[object, ...]) -> None:
         raise DatasetError(
             f"the spans of a place overlap or are out of order ({told}); give them as the document has them"
         )
+
+
+# The units that ground truth is made of: checked, with their gains, and answers with several places among them.
+
+LARGEST_GAIN = 1e100
+"""Sums of gains stay finite."""
+
+IdT = TypeVar("IdT", DocumentId, ChunkId)
+
+
+def check_query(owner: str, query: Any, gains: Any) -> None:
+    """Check what ground truth is given beside its units.
+
+    Raises:
+        DatasetError: The query is not a query, or the gains are not a mapping.
+    """
+    if not isinstance(query, Query):
+        raise DatasetError(f"{owner}: query={shown(query)}; expected a Query; Query.from_text('What?') makes one")
+    if not isinstance(gains, Mapping):
+        raise DatasetError(
+            f"question {query.id!r}: gains={shown(gains)}; expected a dict of ids and gains: {{id: 2.0}}"
+        )
+
+
+def as_answer(unit: U | Answer[U]) -> Answer[U]:
+    """Return what is relevant as an answer: of a unit, the one with this place."""
+    return unit if isinstance(unit, Answer) else Answer(((unit,),))
+
+
+def flattened(units: Iterable[U | Answer[U]]) -> tuple[U, ...]:
+    """Return the units of what is relevant, those of all places of answers."""
+    return tuple(part for unit in units for part in as_answer(unit).units)
+
+
+def mapped(units: Iterable[U | Answer[U]], function: Callable[[U], U]) -> tuple[U | Answer[U], ...]:
+    """Return what is relevant with every unit replaced; places that become the same are one."""
+    return _plainly(unit.mapped(function) if isinstance(unit, Answer) else function(unit) for unit in units)
+
+
+def _plainly(units: Iterable[Any]) -> tuple[Any, ...]:
+    """Return units, and answers with several places: the units of one place are answers of their own."""
+    return tuple(part for unit in units for part in (_only_place(unit) or (unit,)))
+
+
+def _only_place(unit: Any) -> tuple[Any, ...]:
+    if not issubclass(type(unit), Answer):
+        return ()
+    return unit.reference if len(unit.places) == 1 else ()
+
+
+def listed_spans(query: Query, given: Any) -> tuple[CharacterSpan | Answer[CharacterSpan], ...]:
+    """Return the relevant spans of a question, and answers with several places among them.
+
+    Raises:
+        DatasetError: They are no list of spans.
+    """
+    if isinstance(given, str | Mapping | CharacterSpan | Answer) or not isinstance(given, Iterable):
+        raise _no_spans(query, cast("object", given))
+    units: tuple[Any, ...] = (*items(given, f"question {query.id!r}: relevant_spans"),)
+    for unit in units:
+        for part in _parts(unit):
+            if not isinstance(part, CharacterSpan):
+                raise _no_spans(query, part)
+    return _plainly(units)
+
+
+def _parts(unit: Any) -> tuple[Any, ...]:
+    return unit.units if issubclass(type(unit), Answer) else (unit,)
+
+
+def _no_spans(query: Query, given: object) -> DatasetError:
+    return DatasetError(
+        f"question {query.id!r}: relevant_spans: got {shown(given)}; expected a list of spans, such as "
+        "CharacterSpan('a.md', 0, 5). Of the ids of position-aware chunks, TokenLevelGroundTruth.of_chunks(query, ids, "
+        "registry) makes spans"
+    )
+
+
+def listed_ids(query: Query, given: Any) -> tuple[Any, ...]:
+    """Return the relevant ids of a question, and answers with several places among them.
+
+    Raises:
+        DatasetError: They are no list of ids.
+    """
+    if isinstance(given, str | bytes | Mapping | Answer) or not isinstance(given, Iterable):
+        raise DatasetError(
+            f"question {query.id!r}: relevant units are {shown(cast('object', given))}; expected a list of ids; pass "
+            "gains as gains={id: gain}"
+        )
+    ids: tuple[Any, ...] = tuple(items(given, f"question {query.id!r}: the list of relevant units"))
+    for unit in ids:
+        for part in _parts(unit):
+            if not isinstance(part, str):
+                raise DatasetError(f"question {query.id!r}: {shown(part)} is not a valid id; expected a string")
+    return _plainly(ids)
+
+
+def renamed_gains(query: Query, gains: Mapping[IdT, float], rename: Callable[[IdT], IdT]) -> dict[IdT, float]:
+    """Return gains with renamed ids.
+
+    Raises:
+        DatasetError: Two different gains end up under the same id, or an id is no text.
+    """
+    renamed: dict[IdT, float] = {}
+    for unit, gain in gains.items():
+        key: Any = unit
+        if not isinstance(key, str):
+            raise DatasetError(f"question {query.id!r}: gains are of {shown(key)}; expected ids as texts")
+        other: Any = renamed.setdefault(rename(unit), gain)
+        if other is not gain and not (_is_gain(gain) and _is_gain(other) and other == gain):
+            raise DatasetError(
+                f"question {query.id!r}: {rename(unit)!r} has two gains, {shown(other)} and {shown(gain)}; keep one"
+            )
+    return renamed
+
+
+def _is_gain(gain: Any) -> bool:
+    number: Any = gain
+    return not isinstance(gain, bool) and isinstance(gain, Real) and bool(0 < number <= LARGEST_GAIN)
+
+
+def checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, ...]) -> FrozenDict[IdT, float]:
+    """Return the gains of relevant units.
+
+    Raises:
+        DatasetError: A gain is not a finite number above 0, or belongs to no relevant unit.
+    """
+    known = frozenset(relevant)
+    for unit, gain in gains.items():
+        if unit not in known:
+            raise DatasetError(
+                f"question {query.id!r}: {unit!r} has a gain, but is not among the relevant units: "
+                f"{', '.join(map(repr, relevant[:3])) or 'none'}"
+            )
+        if not _is_gain(gain):
+            raise DatasetError(
+                f"question {query.id!r}: gain {shown(gain)} of {unit!r}: expected a number above 0 and at most "
+                f"{LARGEST_GAIN:g}; leave out units that were judged not relevant"
+            )
+    return FrozenDict({unit: float(gain) for unit, gain in gains.items()})
+
+
+def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:
+    """Return what is wrong with a labelled span in this corpus, or None if it is valid."""
+    where = f"{span.doc_id}[{span.start}:{span.end}]"
+    if span.doc_id not in corpus:
+        return f"the corpus has no document {span.doc_id!r}"
+    content = corpus[span.doc_id].content
+    if span.start == span.end:
+        return f"{where} is empty"
+    there = content[span.start : span.end]
+    if span.end > len(content):
+        return f"{where} ends after the document's {len(content)} characters{counted_otherwise(span, content)}"
+    if not span.text or span.text.split() == there.split():  # the text of a tidied chunk may have other white space
+        return None
+    differs = f"{where} is {there[:40]!r} in the document, but {span.text[:40]!r} in the dataset"
+    return f"{differs}{counted_otherwise(span, content)}"
+
+
+def counted_otherwise(span: CharacterSpan, content: str) -> str:
+    """Return in which other units the offsets of a span are those of its text, and what to do; "" if in none."""
+    with_lf, in_utf16 = _other_units(content)
+    if span.text and with_lf[span.start : span.end] == span.text:
+        return "; its text is there if line ends are LF: convert the document from CRLF"
+    if span.text and in_utf16[2 * span.start : 2 * span.end] == span.text.encode("utf-16-le", "surrogatepass"):
+        return "; its text is there in UTF-16 units: `rag-eval dataset update --utf16-offsets`, or utf16_offsets=True"
+    return ""
+
+
+@lru_cache(maxsize=1)
+def _other_units(content: str) -> tuple[str, bytes]:
+    return content.replace("\r\n", "\n"), content.encode("utf-16-le", "surrogatepass")

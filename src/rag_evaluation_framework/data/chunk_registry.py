@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import checked_path, json_lines, write_new
+from rag_evaluation_framework.base.files import checked_path, json_lines, write_new
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.ids import (
     ChunkId,
@@ -17,8 +17,8 @@ from rag_evaluation_framework.data.ids import (
     canonical_chunk_id,
     content_digest,
 )
-from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.values import gives_items, items
 from rag_evaluation_framework.errors import DatasetError
 
 SCHEMA_VERSION = 1

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, PositionAwareChunkId, generate_pa_chunk_id
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.value_checks import check_offsets, check_texts, freeze_metadata
+from rag_evaluation_framework.data.values import FrozenDict, check_offsets, check_texts, freeze_metadata
 from rag_evaluation_framework.errors import SpanError
 
 

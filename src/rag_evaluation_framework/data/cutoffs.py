@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal, TypeGuard, get_args
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.data.plain import at_most
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data.values import at_most
 from rag_evaluation_framework.errors import ConfigError
 
 Unit = Literal["", "ch", "tok", "topK"]

@@ -6,22 +6,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar, cast, get_args
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data.answers import span_problem
 from rag_evaluation_framework.data.documents import Corpus, check_corpus_type
-from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.identity import unit_key, with_text
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
-from rag_evaluation_framework.data.label_contexts import LabelContexts
-from rag_evaluation_framework.data.labelled_units import span_problem
+from rag_evaluation_framework.data.label_contexts import LabelContexts, Skipped, checked_skipped, count_skipped
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
-from rag_evaluation_framework.data.plain import items
-from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.queries import SCOPE_PREFIX, Query
 from rag_evaluation_framework.data.reviews import note_of_reviews
-from rag_evaluation_framework.data.scopes import SCOPE_PREFIX
-from rag_evaluation_framework.data.skipped import Skipped, checked_skipped, count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
+from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, items
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 UnitT = TypeVar("UnitT", bound=DocumentId | ChunkId | CharacterSpan)
@@ -262,6 +258,10 @@ class Dataset(Generic[U]):
         """The scope of the dataset: `scopePrefix` of the `defaults` in its metadata, or `""`."""
         given = self._defaults.get(SCOPE_PREFIX)
         return given if isinstance(given, str) else ""
+
+    def may_have_moved(self, corpus: Corpus) -> bool:
+        """Return whether it has spans that may be elsewhere in a corpus: one that it is not known to be labelled in."""
+        return self.level is TOKEN and self.corpus_hash != corpus.content_hash
 
     def mismatches(self, corpus: Corpus) -> list[str]:
         """Return which labelled spans are not where they were in a corpus, and why; none of documents and chunks."""

@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id
 from rag_evaluation_framework.errors import DatasetError

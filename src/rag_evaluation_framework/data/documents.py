@@ -12,13 +12,11 @@ from typing import Any, cast
 
 import bracex
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import checked_path, read_bytes, refuse_wide
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.data.frozen import FrozenDict
+from rag_evaluation_framework.base.files import checked_path, read_bytes, refuse_wide
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id, content_digest
-from rag_evaluation_framework.data.plain import items
-from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
+from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, items
 from rag_evaluation_framework.errors import CorpusError
 
 _LARGEST = 500_000_000  # bytes of a document

@@ -1,17 +1,15 @@
 """Ground truth: what is relevant to each query, as answers that may have several places."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeAlias, cast
 
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.frozen import FrozenDict
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id
-from rag_evaluation_framework.data.labelled_units import (
+import numpy as np
+
+from rag_evaluation_framework.data.answers import (
+    Answer,
     IdT,
     as_answer,
     check_query,
@@ -23,10 +21,19 @@ from rag_evaluation_framework.data.labelled_units import (
     renamed_gains,
     span_problem,
 )
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.columns import Numbering
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.hits import Coded, Hit
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
+
+# Ground truth: what is relevant to each query, as answers that may have several places.
 
 Around: TypeAlias = Mapping[CharacterSpan, tuple[str, str]]
 NO_CONTEXTS: Around = FrozenDict[CharacterSpan, tuple[str, str]]()
@@ -344,3 +351,37 @@ def _span_record(span: CharacterSpan, corpus: Corpus | None, around: Around) -> 
 
 def _optional(prefixes: list[str], gains: dict[Any, float]) -> dict[str, Any]:
     return {key: value for key, value in (("relevant_prefixes", prefixes), ("gains", gains)) if value}
+
+
+# Ground truth projected to the level at which rankings are judged.
+
+
+@dataclass(frozen=True)
+class ProjectedTruth(Generic[U]):
+    """The ground truth of every query, in the units of one level.
+
+    Attributes:
+        level: The evaluation type.
+        entries: The ground truth of each query, in the order of the dataset.
+        chunk_id: Returns the id under which the dataset knows a hit, or None if it cannot be told; chunk level only.
+        chunking: The number of chunks in the index and their fingerprint; chunk level only.
+    """
+
+    level: Level[U]
+    entries: tuple[GroundTruth[U], ...]
+    chunk_id: Callable[[Hit], ChunkId | None] | None = None
+    chunking: Mapping[str, Any] | None = None
+
+    def __iter__(self) -> Iterator[GroundTruth[U]]:
+        return iter(self.entries)
+
+    def with_dataset_ids(self, rankings: Rankings) -> Rankings:
+        """Return rankings with the chunk ids of the dataset; at other levels, return them unchanged."""
+        if self.chunk_id is None:
+            return rankings
+        table = rankings.hits.table
+        rows, numbers = table.distinct()
+        known, name = Numbering(), self.chunk_id
+        names = map(name, table.take(rows))
+        codes = np.fromiter((-1 if unit is None else known[unit] for unit in names), dtype=np.int32, count=len(rows))
+        return rankings.with_table(replace(table, chunk_id=Coded(codes[numbers], tuple(known))))

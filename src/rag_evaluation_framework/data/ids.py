@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Literal, NewType, TypeAlias
 from unicodedata import normalize
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import InputError
 
 DocumentId = NewType("DocumentId", str)

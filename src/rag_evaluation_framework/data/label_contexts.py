@@ -1,17 +1,19 @@
-"""What a file keeps of the labelled documents, so that its spans can be found again when these have changed."""
+"""What files keep of labelled documents, to find spans again; and the questions whose labels were not found."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.values import FrozenDict, check_texts, gives_items, items
+from rag_evaluation_framework.errors import DatasetError
 
-if TYPE_CHECKING:
-    from rag_evaluation_framework.data.skipped import Skipped
+# What a file keeps of the labelled documents, so that its spans can be found again when these have changed.
 
 UniqueWith: TypeAlias = Literal[
     "text", "text among others", "text alone", "text alone among others", "context", "document", "nothing"
@@ -93,3 +95,130 @@ class LabelContexts:
 
 def _around(span: CharacterSpan, content: str) -> tuple[str, str]:
     return content[max(0, span.start - CONTEXT) : span.start], content[span.end : span.end + CONTEXT]
+
+
+# What is kept of a labelled span so that it can be found again after its document has changed.
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Labelled span as a file keeps it: where it was, its text, and what stood around it.
+
+    Attributes:
+        doc_id: The document in which it was labelled.
+        start: Its first character there, 0-based.
+        text: Its text.
+        before: Up to 32 characters before it, fewer where the document begins; both contexts are "" if unknown.
+        after: Up to 32 characters behind it, fewer where the document ends.
+        unique_with: What made its place the only one in the labelled corpus; None if nobody looked.
+        document: `Document.content_hash` of the document when it was labelled; "" if that is told for all labels of the
+            document together.
+        was_in: The documents that it was in before that one, first to last; not compared, as it is not found by them.
+        times: How often its text stood in its document when it was labelled, up to white space, if that matters as it
+            stood in several places; else 1.
+        name_is_taken: Whether `doc_id` was seen to be the name of another document since then.
+    """
+
+    doc_id: str
+    start: int
+    text: str
+    before: str = ""
+    after: str = ""
+    unique_with: UniqueWith | None = None
+    document: str = ""
+    was_in: tuple[str, ...] = field(default=(), compare=False)
+    times: int = 1
+    name_is_taken: bool = False
+
+
+# Skipped questions: those that a dataset lacks, as a label of theirs could not be placed in the documents.
+
+NOT_LABELLED = "not labelled yet"
+"""The reason for which a question is skipped until somebody has looked for its answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Label that could not be placed in the documents, so that its whole question is skipped.
+
+    A question with several such labels is skipped once, and has an entry for each.
+
+    Attributes:
+        query: The question.
+        quote: The text that was not placed; "" where it was not recorded.
+        reason: Why, and what to do about it.
+        anchor: What the label is found again by; None if it never had a place. No part of what is compared.
+        place: The number of its answer in the question, and that of the place in the answer, both from 0, where an
+            answer has several places; None if every label is an answer of its own. No part of what is compared.
+        beside: Of a lost place, how many labels the only place has that is left of its answer: in the question these
+            are answers of their own, from the number in `place`. No part of what is compared.
+        among: Of a lost place, how many answers the question has, without which numbers say nothing; 0 if it is not
+            known. No part of what is compared.
+
+    Raises:
+        DatasetError: A field is of another type.
+    """
+
+    query: Query
+    quote: str
+    reason: str
+    anchor: Anchor | None = field(default=None, compare=False)
+    place: tuple[int, int] | None = field(default=None, compare=False)
+    beside: int = field(default=1, compare=False)
+    among: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        query: Any = self.query
+        if not isinstance(query, Query):
+            raise DatasetError(
+                f"Skipped: query={shown(query)}; expected a Query; Query.from_text('What?') makes one of its wording"
+            )
+        check_texts(self, DatasetError, "quote", "reason")
+        anchor: Any = self.anchor
+        if anchor is not None and not isinstance(anchor, Anchor):
+            raise DatasetError(f"Skipped: anchor={shown(anchor)}; expected an Anchor, as files of a dataset keep it")
+
+    def record(self) -> dict[str, Any]:
+        """Return it as files hold it."""
+        query = {"id": self.query.id, "query": self.query.text, "metadata": dict(self.query.metadata)}
+        known: dict[str, Any] = {} if self.anchor is None else asdict(self.anchor)
+        known.pop("text", None)  # the quote
+        if known.get("times") == 1:
+            del known["times"]
+        label = {key: value for key, value in known.items() if value is not None and value is not False and value != ()}
+        if label and self.place is not None:
+            label["answer"], label["place"] = self.place
+            label |= {"beside": self.beside} if self.beside > 1 else {}
+            label |= {"among": self.among} if self.among else {}
+        return {"query": query, "quote": self.quote, "reason": self.reason, **({"label": label} if label else {})}
+
+
+def checked_skipped(name: str, given: Any, scored: Set[str]) -> tuple[Skipped, ...]:
+    """Return the skipped labels of a dataset.
+
+    Args:
+        name: The name of the dataset, for messages.
+        given: What was given as such.
+        scored: The ids of its questions.
+
+    Raises:
+        DatasetError: It is not a list of `Skipped`, or an id is that of two questions.
+        InputError: Reading it raises something.
+    """
+    if not gives_items(given, str, Mapping, Skipped):
+        expected = "expected a list, such as [Skipped(query, quote, reason)]"
+        raise DatasetError(f"dataset {name!r}: skipped={shown(given)}; {expected}")
+    wordings: dict[str, str] = {}
+    labels = tuple(items(given, f"dataset {name!r}: skipped"))
+    for label in labels:
+        if not isinstance(label, Skipped):
+            raise DatasetError(f"dataset {name!r}: skipped: {shown(label)}; expected Skipped(query, quote, reason)")
+        query = label.query
+        if query.id in scored or wordings.setdefault(query.id, query.text) != query.text:
+            raise DatasetError(f"dataset {name!r}: skipped: duplicate question id {query.id!r}; ids must be unique")
+    return labels
+
+
+def count_skipped(skipped: Iterable[Skipped]) -> int:
+    """Return how many questions were skipped: each counts once, however many of its labels could not be placed."""
+    return len({label.query.id for label in skipped})

@@ -8,9 +8,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.data.hit_table import HitTable
-from rag_evaluation_framework.data.hits import Hit, Ranking
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data.hits import Hit, HitTable, Ranking
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, canonical_chunk_id
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import LevelMismatch

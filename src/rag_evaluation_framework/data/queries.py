@@ -1,13 +1,15 @@
-"""Queries: the questions of a dataset."""
+"""Queries: the questions of a dataset, and the scope that each is asked in."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from rag_evaluation_framework.data.frozen import FrozenDict
+from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.data.ids import QueryId, QueryText, generate_query_id
-from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
+from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, frozen
 from rag_evaluation_framework.errors import DatasetError
+
+# Queries: the questions of a dataset.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +43,69 @@ class Query:
             DatasetError: It is not a text.
         """
         return cls(generate_query_id(str(text)), QueryText(text))
+
+
+# Scopes: the part of the documents that a question is asked in.
+
+SCOPE_PREFIX = "scopePrefix"
+CONSTRAINTS = "metadataConstraints"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The part of the documents that a question is asked in; all of them, if it is empty (and then it is false).
+
+    Attributes:
+        prefix: What the ids of its documents begin with, letter for letter: `""` for all documents, None if the
+            question says nothing, so that an engine searches where its documents are.
+        constraints: What the metadata of its documents contain: of a mapping every entry, of a list every item, in any
+            order; of anything else the same value. It is what `@>` asks of JSON in PostgreSQL.
+    """
+
+    prefix: str | None = None
+    constraints: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+
+    @classmethod
+    def of(cls, question: Query) -> "Scope":
+        """Return the scope of a question: `scopePrefix` and `metadataConstraints` of its metadata."""
+        prefix, constraints = question.metadata.get(SCOPE_PREFIX), question.metadata.get(CONSTRAINTS)
+        return cls(
+            prefix if isinstance(prefix, str) else None,
+            frozen(constraints) if isinstance(constraints, Mapping) else FrozenDict(),
+        )
+
+    @classmethod
+    def of_all(cls, questions: Iterable[Query]) -> "list[Scope]":
+        """Return the scopes that questions are asked in, each once; none for those without one."""
+        found = {repr(scope): scope for question in questions if (scope := cls.of(question))}
+        return [*found.values()]
+
+    def __bool__(self) -> bool:
+        return bool(self.prefix or self.constraints)
+
+    def holds(self, document: Document) -> bool:
+        """Return whether a document is in it."""
+        return document.id.startswith(self.prefix or "") and _contains(document.metadata, self.constraints)
+
+    def __str__(self) -> str:
+        """Return how messages call it."""
+        told = [
+            *([f"{SCOPE_PREFIX} {self.prefix!r}"] if self.prefix else []),
+            *([f"{CONSTRAINTS} on {', '.join(map(repr, self.constraints))}"] if self.constraints else []),
+        ]
+        return " and ".join(told) or "no scope"
+
+
+def _contains(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, Mapping):
+        entries = cast("Mapping[str, object]", wanted)
+        return isinstance(value, Mapping) and all(
+            key in value and _contains(value[key], item) for key, item in entries.items()
+        )
+    if isinstance(wanted, list | tuple):
+        items = cast("list[object]", wanted)
+        if not isinstance(value, list | tuple):
+            return False
+        known = cast("list[object]", value)
+        return all(any(_contains(one, item) for one in known) for item in items)
+    return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import name_line, shown
-from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.data.columns import Numbers, mean_of
 from rag_evaluation_framework.data.cutoffs import ScoreName
-from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id
-from rag_evaluation_framework.data.value_checks import check_offsets, check_texts
+from rag_evaluation_framework.data.values import check_offsets, check_texts
 from rag_evaluation_framework.errors import SpanError
 
 

@@ -5,17 +5,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import read_json_text, table_rows
-from rag_evaluation_framework._support.records import Problems
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.base.files import read_json_text, table_rows
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.records import Problems
+from rag_evaluation_framework.data import TOKEN, CharacterSpan, Corpus, Dataset, Query, TokenLevelGroundTruth
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
 from rag_evaluation_framework.data.ids import DocumentId, QueryIds, QueryText
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 
 COLUMNS = {"question", "references", "corpus_id"}

@@ -1,30 +1,97 @@
-"""Reading labels from dataset files: spans, chunk ids and document ids, with their gains."""
+"""Reading labels from dataset files: spans, chunk ids and document ids, and answers with several places."""
 
 from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 from pydantic import Field
 
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr, json_path
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.frozen import FrozenDict
-from rag_evaluation_framework.data.ground_truth import (
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr, json_path
+from rag_evaluation_framework.data import (
+    CharacterSpan,
     ChunkLevelGroundTruth,
+    Corpus,
     DocumentLevelGroundTruth,
+    Query,
     TokenLevelGroundTruth,
 )
+from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer, IdT
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
-from rag_evaluation_framework.data.label_contexts import LabelContexts, UniqueWith
-from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN, IdT
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.skipped import Skipped
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.datasets.answers import Given, read_answers
+from rag_evaluation_framework.data.label_contexts import LabelContexts, Skipped, UniqueWith
+from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
+
+# Reading answers with several places from dataset files.
+
+
+class Given(NamedTuple):
+    """What a file gives.
+
+    Attributes:
+        value: The value, of whatever type it is there.
+        at: Its location in the file.
+    """
+
+    value: Any
+    at: str
+
+
+class _AnswerRecord(Record):
+    places: list[Any]
+
+
+def have_places(answers: Any) -> bool:
+    """Return whether a value is a list of answers with places; anything else that is called so is none of a label."""
+    return is_list(answers) and any(is_object(answer) and "places" in answer for answer in answers)
+
+
+def read_answers(
+    records: RecordReader, given: Given, several: str, read: Callable[[Any, str], U | None]
+) -> tuple[Answer[U], ...]:
+    """Return the answers of a list in a file, without those of which something was wrong, which is recorded.
+
+    Args:
+        records: Collects problems.
+        given: The list of objects, each with its `places`.
+        several: The key under which a place lists its units, if it has several.
+        read: Returns a unit, given with its location, or None after recording what is wrong with it.
+    """
+    found: list[Answer[U]] = []
+    for number, item in enumerate(given.value):
+        at = f"{given.at}[{number}]"
+        record = records.validate(_AnswerRecord, item, at, unknown="is ignored")
+        if record is None:
+            continue
+        places = [
+            _units(records, place, f"{at}.places[{row}]", several, read) for row, place in enumerate(record.places)
+        ]
+        try:
+            if None not in places:
+                found.append(Answer(tuple(tuple(units) for units in places if units is not None)))
+        except DatasetError as error:
+            records.problem(at, error)
+    return tuple(found)
+
+
+def _units(
+    records: RecordReader, item: Any, at: str, several: str, read: Callable[[Any, str], U | None]
+) -> list[U] | None:
+    """Return the units of a place, or None after recording what is wrong with it."""
+    if not (is_object(item) and several in item):
+        unit = read(item, at)
+        return None if unit is None else [unit]
+    if not is_list(item[several]):
+        records.problem(f"{at}.{several}", f"expected a list, got {brief_repr(item[several])}")
+        return None
+    units = [read(unit, f"{at}.{several}[{row}]") for row, unit in enumerate(item[several])]
+    return None if None in units else [unit for unit in units if unit is not None]
+
+
+# Reading labels from dataset files: spans, chunk ids and document ids, with their gains.
 
 TruthT = TypeVar("TruthT")
 

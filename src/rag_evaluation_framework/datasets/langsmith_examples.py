@@ -7,30 +7,26 @@ from typing import Any, TypeGuard, overload
 from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework import labelling, quotes
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr
-from rag_evaluation_framework._support.strict_json import Json
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.dataset_examples import (
+from rag_evaluation_framework.base.files import Json, is_list, is_object
+from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr
+from rag_evaluation_framework.data import (
+    CharacterSpan,
     ChunkLevelDatasetExample,
-    DocumentLevelDatasetExample,
-    TokenLevelDatasetExample,
-)
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import (
     ChunkLevelGroundTruth,
+    ChunkRegistry,
+    Corpus,
+    Dataset,
+    DocumentLevelDatasetExample,
     DocumentLevelGroundTruth,
     GroundTruth,
+    LabelContexts,
+    Query,
+    TokenLevelDatasetExample,
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryIds, QueryText
-from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.datasets.answers import Given, have_places
-from rag_evaluation_framework.datasets.labels import LabelReader
+from rag_evaluation_framework.datasets.labels import Given, LabelReader, have_places
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 _SPANS = ("relevant_spans", "relevantSpans")

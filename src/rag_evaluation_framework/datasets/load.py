@@ -6,21 +6,23 @@ from pathlib import Path
 from typing import Any, overload
 
 from rag_evaluation_framework import labelling
-from rag_evaluation_framework._support.files import checked_path, json_lines, read_json_text, read_text, table_rows
-from rag_evaluation_framework._support.records import brief_repr
-from rag_evaluation_framework._support.strict_json import Json
-from rag_evaluation_framework._support.strict_yaml import parse_yaml
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.base.files import (
+    Json,
+    checked_path,
+    json_lines,
+    read_json_text,
+    read_text,
+    table_rows,
+)
+from rag_evaluation_framework.base.records import brief_repr
+from rag_evaluation_framework.base.strict_yaml import parse_yaml
+from rag_evaluation_framework.data import CharacterSpan, ChunkRegistry, Dataset, count_skipped
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level
-from rag_evaluation_framework.data.skipped import count_skipped
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.chunking_evaluation import COLUMNS, read_chunking_evaluation
 from rag_evaluation_framework.datasets.langsmith_examples import ExampleReader, is_example
-from rag_evaluation_framework.datasets.loaders import Loader
 from rag_evaluation_framework.datasets.native import is_native, read_native, read_native_lines
-from rag_evaluation_framework.datasets.retrieval_harness import is_harness, read_harness
+from rag_evaluation_framework.datasets.retrieval_harness import Loader, is_harness, read_harness
 from rag_evaluation_framework.errors import DatasetError
 
 _LARGEST_YAML = 20_000_000  # bytes

@@ -1,4 +1,4 @@
-"""The native dataset format: JSON or YAML (one object), and JSONL (a header line, then one question per line)."""
+"""The native dataset format: JSON or YAML (one object), and JSONL (a header line, then a question a line)."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -8,20 +8,87 @@ from typing import Annotated, Any, Literal, TypeGuard
 from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr
-from rag_evaluation_framework._support.strict_json import Json
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
+from rag_evaluation_framework.base.files import Json, is_list, is_object
+from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr
+from rag_evaluation_framework.data import Corpus, Dataset, EvaluationType, GroundTruth, Query, QueryId, QueryText
+from rag_evaluation_framework.data.label_contexts import Anchor, Skipped, UniqueWith
 from rag_evaluation_framework.data.levels import Level, check_level
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.skipped import Skipped
-from rag_evaluation_framework.datasets.answers import Given, have_places
-from rag_evaluation_framework.datasets.labels import LabelReader
-from rag_evaluation_framework.datasets.skipped_labels import read_skipped
+from rag_evaluation_framework.datasets.labels import Given, LabelReader, have_places
 from rag_evaluation_framework.errors import DatasetError
+
+# Labels that could not be placed, as the native format lists them.
+
+
+class _SkippedQuery(Record):
+    id: Annotated[str, Field(min_length=1)]
+    query: Annotated[str, Field(min_length=1)]
+    metadata: dict[str, Any] = Field(default={})
+
+
+class _Label(Record):
+    doc_id: Annotated[str, Field(min_length=1)]
+    start: Annotated[int, Field(ge=0)]
+    before: str = ""
+    after: str = ""
+    unique_with: UniqueWith | None = None
+    document: Annotated[str, StringConstraints(pattern="^([0-9a-f]{64})?$")] = ""
+    was_in: list[str] = Field(default=[])
+    times: Annotated[int, Field(ge=1)] = 1
+    name_is_taken: bool = False
+    answer: Annotated[int, Field(ge=0)] | None = None
+    place: Annotated[int, Field(ge=0)] = 0
+    beside: Annotated[int, Field(ge=1)] = 1
+    among: Annotated[int, Field(ge=0)] = 0
+
+    def anchor(self, text: str) -> Anchor:
+        """Return what the label is found again by."""
+        known = self.before, self.after, self.unique_with, self.document, tuple(self.was_in)
+        return Anchor(self.doc_id, self.start, text, *known, self.times, self.name_is_taken)
+
+
+class _Skipped(Record):
+    query: Any  # validated by itself, as what is unknown in it is kept
+    quote: str
+    reason: str
+    label: Any = None  # by itself, as what is unknown in it is ignored
+
+
+def read_skipped(items: list[Any], where: str, records: RecordReader, *, are_scored: bool = False) -> list[Skipped]:
+    """Return the labels that a file lists, after recording what is wrong with them.
+
+    Args:
+        items: Their objects.
+        where: Their place in the file.
+        records: Collects problems.
+        are_scored: Whether their questions are scored ones of the file, as of lost places.
+    """
+    labels: list[Skipped] = []
+    wordings: dict[str, str] = {}
+    for number, item in enumerate(items):
+        place = f"{where}[{number}]"
+        record = records.validate(_Skipped, item, place, unknown="is ignored")
+        query = None if record is None else records.validate(_SkippedQuery, record.query, f"{place}.query")
+        if record is None or query is None:
+            continue
+        if query.id not in wordings and not are_scored:
+            records.check_query(query.id, query.query, f"{place}.query")
+        if wordings.setdefault(query.id, query.query) != query.query:
+            records.problem(f"{place}.query.id", f"{query.id!r} is the id of two skipped questions; ids must be unique")
+        metadata = {**query.metadata, **(query.model_extra or {})}
+        asked = Query(QueryId(query.id), QueryText(query.query), metadata)
+        label = None
+        if record.label is not None:
+            label = records.validate(_Label, record.label, f"{place}.label", unknown="is ignored")
+        if label is None:
+            labels.append(Skipped(asked, record.quote, record.reason))
+            continue
+        where_it_was = None if label.answer is None else (label.answer, label.place)
+        anchor = label.anchor(record.quote)
+        labels.append(Skipped(asked, record.quote, record.reason, anchor, where_it_was, label.beside, label.among))
+    return labels
+
+
+# The native dataset format: JSON or YAML (one object), and JSONL (a header line, then one question per line).
 
 SCHEMA_VERSION = 2
 """The version of files in which an answer has several places; all others are of version 1."""

@@ -1,28 +1,124 @@
-"""Datasets of the retrieval regression harness, version 1: document level, camelCase, in JSON or YAML."""
+"""Datasets of the retrieval regression harness, version 1, with their thresholds."""
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from difflib import get_close_matches
+from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeGuard, get_args
+from typing import Annotated, Any, Literal, TypeAlias, TypeGuard, get_args
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework._outside import raised, said, shown
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.records import RecordReader, json_path
-from rag_evaluation_framework._support.strict_json import Json
+from rag_evaluation_framework.base.files import Json, checked_path, is_list, is_object, read_text
+from rag_evaluation_framework.base.outside import raised, said, shown
+from rag_evaluation_framework.base.records import RecordReader, json_path
+from rag_evaluation_framework.data import (
+    DOCUMENT,
+    Corpus,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    QueryId,
+    QueryText,
+)
 from rag_evaluation_framework.data.dataset import Dataset, Mode
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus, Document
-from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth
-from rag_evaluation_framework.data.ids import DocumentId, QueryId, QueryText
-from rag_evaluation_framework.data.levels import DOCUMENT
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.datasets.loaders import Loader
-from rag_evaluation_framework.datasets.thresholds import read_thresholds
 from rag_evaluation_framework.errors import DatasetError, InputError
+
+# The thresholds of design document 004, such as `min.recallAtK`, as files have them.
+
+P95 = "max.p95TotalMs"
+KEYS = ("min.hitAtK", "min.recallAtK", "min.precisionAtK", "min.mrrAtK", "min.ndcgAtK", P95)
+"""All thresholds; but for the last, the metrics of `gates.thresholds.METRICS`."""
+
+_PROBABLE = 0.6
+
+
+def read_thresholds(given: Any, where: str, problems: list[str]) -> dict[str, float]:
+    """Return the thresholds of a file by key, such as `min.recallAtK`.
+
+    Args:
+        given: What the file says: `{"min": {"recallAtK": 0.75}}`, or None.
+        where: Where it is, for messages.
+        problems: What is wrong is added here.
+    """
+    if given is None:
+        return {}
+    if not is_object(given):
+        problems.append(f"{where}: got {shown(given)}; expected an object such as {{min: {{recallAtK: 0.75}}}}")
+        return {}
+    found: dict[str, float] = {}
+    for side, bounds in given.items():
+        if side in KEYS:
+            group, _, name = str(side).partition(".")
+            problems.append(f"{where}: {side} is written as {{{group}: {{{name}: …}}}} in a file")
+        elif side not in ("min", "max"):
+            problems.append(f"{where}: {threshold_problem(str(side), None)}")
+        elif not is_object(bounds):
+            problems.append(f"{where}.{side}: got {shown(bounds)}; expected an object such as {{recallAtK: 0.75}}")
+        for name, value in bounds.items() if side in ("min", "max") and is_object(bounds) else ():
+            key = f"{side}.{name}"
+            problem = threshold_problem(key, value)
+            if problem:
+                problems.append(f"{where}: {problem}")
+            else:
+                found[key] = float(value)
+    return found
+
+
+def threshold_problem(key: str, value: Any) -> str | None:
+    """Return why a threshold is none, or what is wrong with its value; None if nothing is."""
+    if key not in KEYS:
+        near = get_close_matches(key, KEYS, n=1, cutoff=_PROBABLE)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(KEYS)}"
+        return f"{shown(key)} is not a threshold; {hint}"
+    largest, what = (None, "a number of milliseconds of at least 0") if key == P95 else (1.0, "a number from 0 to 1")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
+        return f"{key} is {shown(value)}; expected {what}"
+    return f"{key} is {value:g}; expected {what}" if value < 0 or (largest is not None and value > largest) else None
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number that is larger than every float
+        return False
+
+
+# Loading the texts that a dataset refers to instead of holding them.
+
+Loader: TypeAlias = Callable[[str], str]
+"""A function from a `loaderRef` to the text that it stands for."""
+
+
+def folder_loader(root: str | Path) -> Loader:
+    """Return a loader of the files below a folder; a reference is the path of a file relative to it.
+
+    A reference that leads out of the folder, by `..`, as an absolute path or by a link, is refused.
+
+    Raises:
+        DatasetError: The folder is not there.
+    """
+    folder = checked_path(root, DatasetError)
+    if not folder.is_dir():
+        raise DatasetError(f"{folder}: is not a folder; expected that of the files that loaderRef names")
+    real = folder.resolve()
+
+    def load(reference: str) -> str:
+        path = checked_path(folder / reference, DatasetError)
+        if not path.resolve().is_relative_to(real):
+            raise DatasetError(f"leads out of {folder}")
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise DatasetError(f"{path}: is no file; expected one with a text")
+        return read_text(path)
+
+    return load
+
+
+# Datasets of the retrieval regression harness, version 1: document level, camelCase, in JSON or YAML.
 
 _Text = Annotated[str, Field(min_length=1)]
 

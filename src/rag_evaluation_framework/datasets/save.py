@@ -1,20 +1,65 @@
-"""Saving datasets in the native format."""
+"""Saving datasets in the native format, once, or again and again while they grow."""
 
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import json_text, shown
-from rag_evaluation_framework._support.files import checked_path, write_new
-from rag_evaluation_framework._support.records import Problems, storable
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.datasets.label_records import label_records
+from rag_evaluation_framework.base.files import checked_path, unfinished, write_new
+from rag_evaluation_framework.base.outside import json_text, shown
+from rag_evaluation_framework.base.records import Problems, storable
+from rag_evaluation_framework.data import TOKEN, CharacterSpan, Dataset, GroundTruth, Query, QueryId
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.anchors import known_documents
+from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
+
+# The labels of a dataset as files hold them, with what it takes to find them again in changed documents.
+
+
+def label_records(dataset: Dataset[Any]) -> list[dict[str, Any]]:
+    """Return what is relevant to each question, in order.
+
+    Spans are given with their text, 32 characters of context on either side, and what nobody can tell once the
+    documents have changed: what made their place the only one, how often their text stood there, and which documents
+    they were in before; as far as the dataset knows it.
+
+    Raises:
+        DatasetError: Files cannot represent this kind of ground truth.
+    """
+    records = [entry.record(dataset.labelled_corpus, dataset.contexts.around) for entry in dataset]
+    if dataset.level is TOKEN:
+        asked = zip(dataset.queries, records, strict=True)
+        _add_what_is_known([(query.id, span) for query, record in asked for span in _span_records(record)], dataset)
+    return records
+
+
+def _add_what_is_known(asked: list[tuple[QueryId, dict[str, Any]]], dataset: Dataset[Any]) -> None:
+    spans = [CharacterSpan(record["doc_id"], record["start"], record["end"]) for _, record in asked]
+    contexts = dataset.contexts
+    if dataset.labelled_corpus is None:
+        unique = [(contexts.unique_with.get(span), contexts.times.get(span, 1)) for span in spans]
+    else:
+        unique = [(anchor.unique_with, anchor.times) for anchor in anchors_of(spans, dataset.labelled_corpus)]
+    was_in = contexts.was_in
+    for (query_id, record), span, (found, times) in zip(asked, spans, unique, strict=True):
+        if found is not None:
+            record["unique_with"] = found
+        if times > 1:
+            record["times"] = times
+        if (query_id, span) in was_in:
+            record["was_in"] = list(was_in[query_id, span])
+
+
+def _span_records(labels: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the records of all spans of a question."""
+    places = (place for answer in labels.get("answers", ()) for place in answer["places"])
+    return chain(labels.get("relevant_spans", ()), *(place.get("spans", [place]) for place in places))
+
+
+# Saving datasets in the native format.
 
 
 def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
@@ -113,3 +158,54 @@ def _json(value: object, path: Path, indent: int | None = None) -> str:
         return json_text(value, indent)
     except (TypeError, ValueError, RecursionError) as error:
         raise DatasetError(f"{path}: the metadata cannot be written as JSON: {error}") from error
+
+
+# Saving a dataset again and again while it grows, in place of what its file held: whole or not at all.
+
+
+def file_state(path: Path) -> str:
+    """Return what tells a content of a file from any other; "" if there is no file.
+
+    Raises:
+        DatasetError: It cannot be read.
+    """
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
+
+
+def replace_dataset(dataset: Dataset[Any], path: Path, state: str) -> str:
+    """Save a dataset in place of an earlier one, so that its file always holds one of the two.
+
+    Of a symbolic link the file that it leads to is replaced. Its mode stays.
+
+    Args:
+        dataset: The dataset.
+        path: Its file, `.json` or `.jsonl`; its folder is made if there is none.
+        state: The `file_state` of the file when the earlier dataset was read or written.
+
+    Returns:
+        The new state.
+
+    Raises:
+        DatasetError: It cannot be saved, or somebody else has written the file since; then it stays as it is.
+    """
+    file = path.resolve() if path.is_symlink() else path
+    try:
+        with unfinished(file.parent) as folder:
+            part = save_dataset(dataset, folder / path.name)
+            written = file_state(part)
+            if file_state(file) not in (state, written):  # the second after an interrupt, which comes at any moment
+                raise DatasetError(
+                    f"{path}: was written by somebody else meanwhile, so it is left as it is; start again to go on "
+                    "with what it holds now"
+                )
+            with suppress(FileNotFoundError):
+                shutil.copymode(file, part)
+            part.replace(file)
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be written ({error.strerror}); give another file") from error
+    return written

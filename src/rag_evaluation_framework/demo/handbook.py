@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Dataset
 from rag_evaluation_framework.datasets.load import load_dataset
 
 _HERE = Path(__file__).parent

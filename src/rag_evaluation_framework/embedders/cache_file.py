@@ -12,8 +12,7 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from rag_evaluation_framework._support.files import folder_size, from_home, published
-from rag_evaluation_framework._support.unfinished import unfinished
+from rag_evaluation_framework.base.files import folder_size, from_home, published, unfinished
 
 _FILE = "vectors.sqlite"
 _OURS = (_FILE, f"{_FILE}-wal", f"{_FILE}-shm", f"{_FILE}-journal")  # the others SQLite keeps beside it

@@ -4,15 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework.base.files import is_list
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.embedder import Role
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.prices import Consumed
-from rag_evaluation_framework.providers.provider import COHERE, Provider
-from rag_evaluation_framework.providers.sdks import NO_RETRIES
+from rag_evaluation_framework.providers.sdks import COHERE, NO_RETRIES, Provider
+from rag_evaluation_framework.providers.usage import Consumed
 
 Truncate: TypeAlias = Literal["NONE", "START", "END"]
 

@@ -1,29 +1,97 @@
-"""Vectors on disk, so that no text is embedded twice: one SQLite file below the root.
+"""Vectors on disk, so that no text is embedded twice: one SQLite file below the root."""
 
-A record is found by what made it (the embedder's class, parameters and weights) and by the text, both hashed. It
-carries a checksum, and one that fails it is dropped. What is known of an embedder is read off its latest vector.
-Several processes may use a cache at once, and one that is killed leaves everything that it had written. Whatever goes
-wrong with the file, embedding goes on without it, with a note.
-"""
-
+import hashlib
 import sqlite3
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.data.plain import plain_offset
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.data.values import plain_offset
 from rag_evaluation_framework.embedders.cache_file import AnothersDatabase, CacheFile, Damaged, NotOurs, Replaced
-from rag_evaluation_framework.embedders.cache_records import (
-    Embedding,
-    KnownEmbedder,
-    decoded,
-    digest,
-    dimension_of,
-    encoded,
-    record_key,
-)
 from rag_evaluation_framework.errors import InputError
+
+# Vectors as bytes: each record has a checksum over its key and its content.
+
+_CHECKSUM = 16
+_FLOATS = np.dtype("<f4")
+_HEAD = struct.Struct("<?q")  # whether it is truncated, and the input limit of the embedder
+
+
+class Embedding(NamedTuple):
+    """A vector as it is kept.
+
+    Attributes:
+        vector: float32, shape (dimension,).
+        truncated: Whether it covers only a part of the text.
+    """
+
+    vector: NDArray[np.float32]
+    truncated: bool
+
+
+class KnownEmbedder(NamedTuple):
+    """What the cache knows of an embedder.
+
+    Attributes:
+        dimension: The length of its vectors.
+        input_limit: The most tokens that it reads of a text; None if there is no limit, or none that it tells.
+    """
+
+    dimension: int
+    input_limit: int | None
+
+
+def digest(identity: bytes) -> bytes:
+    """Return what an embedder is found by."""
+    return hashlib.sha256(identity).digest()
+
+
+def record_key(identity: str, role: str, text: str) -> bytes:
+    """Return what the vector of a text is found by, embedded by an embedder of this identity in this role."""
+    return hashlib.sha256(
+        digest(identity.encode("ascii")) + f"{role}\0{text}".encode("utf-8", "surrogatepass")
+    ).digest()
+
+
+def encoded(key: bytes, embedding: Embedding, input_limit: int | None) -> bytes:
+    """Return the record of a vector; the input limit of its embedder is below 2 to the 63."""
+    content = _HEAD.pack(embedding.truncated, input_limit or 0) + embedding.vector.astype(_FLOATS).tobytes()
+    return _checksum(key, content) + content
+
+
+def decoded(key: object, record: object) -> tuple[Embedding, KnownEmbedder] | None:
+    """Return the vector that a record holds, and its embedder; None if the record, or its key, is damaged."""
+    if not isinstance(key, bytes) or not isinstance(record, bytes):
+        return None
+    content = record[_CHECKSUM:]
+    floats = content[_HEAD.size :]
+    if _checksum(key, content) != record[:_CHECKSUM] or not floats or len(floats) % _FLOATS.itemsize:
+        return None
+    truncated, input_limit = _HEAD.unpack_from(content)
+    vector = np.frombuffer(floats, _FLOATS).astype(np.float32)
+    return Embedding(vector, truncated), KnownEmbedder(len(vector), input_limit or None)
+
+
+def dimension_of(size: int) -> int:
+    """Return the length of the vector in a record of so many bytes."""
+    return max(size - _CHECKSUM - _HEAD.size, 0) // _FLOATS.itemsize
+
+
+def _checksum(key: bytes, content: bytes) -> bytes:
+    return hashlib.blake2b(key + content, digest_size=_CHECKSUM).digest()
+
+
+# Vectors on disk, so that no text is embedded twice: one SQLite file below the root.
+#
+# A record is found by what made it (the embedder's class, parameters and weights) and by the text, both hashed. It
+# carries a checksum, and one that fails it is dropped. What is known of an embedder is read off its latest vector.
+# Several processes may use a cache at once, and one that is killed leaves everything that it had written. Whatever goes
+# wrong with the file, embedding goes on without it, with a note.
 
 T = TypeVar("T")
 

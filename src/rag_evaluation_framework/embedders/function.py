@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._support.coroutines import resolved
+from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.contracts.component import check_function, function_name
-from rag_evaluation_framework.contracts.embedded import as_vectors
-from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.embedder import Embedder, as_vectors
 
 
 @dataclass(frozen=True)

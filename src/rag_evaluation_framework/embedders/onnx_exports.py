@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from rag_evaluation_framework._support.files import is_object
+from rag_evaluation_framework.base.files import is_object
 
 MODEL, TOKENIZER, RECORD = "model.onnx", "tokenizer.json", "export.json"
 _EXPORT = re.compile("[0-9a-f]{64}")

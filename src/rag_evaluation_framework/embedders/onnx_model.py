@@ -12,14 +12,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import raised
-from rag_evaluation_framework._support.files import from_home
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.embedders.model_folder import file_hash
+from rag_evaluation_framework.base import note, require
+from rag_evaluation_framework.base.files import from_home
+from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.embedders.onnx_exports import MODEL, RECORD, TOKENIZER
-from rag_evaluation_framework.embedders.sentence_model import TOKENS_ON_CPU, ModelSettings, SentenceModel, quiet
-from rag_evaluation_framework.embedders.torch_model import TorchModel
+from rag_evaluation_framework.embedders.sentence_model import (
+    TOKENS_ON_CPU,
+    ModelSettings,
+    SentenceModel,
+    TorchModel,
+    file_hash,
+    quiet,
+)
 from rag_evaluation_framework.errors import ConfigError
 
 LEAST_COSINE = 0.9999

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework.base.files import is_list
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.embedder import Role
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
-from rag_evaluation_framework.providers.prices import Consumed
-from rag_evaluation_framework.providers.provider import OPENAI, Provider
+from rag_evaluation_framework.providers.sdks import OPENAI, Provider
+from rag_evaluation_framework.providers.usage import Consumed
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import EmbeddedPart, Embedder, Role, joined
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.providers.batches import BatchLimits, embed_in_batches
-from rag_evaluation_framework.providers.calls import ProviderCalls
-from rag_evaluation_framework.providers.prices import Consumed, Prices, check_prices
+from rag_evaluation_framework.providers.calls import BatchLimits, ProviderCalls, embed_in_batches
 from rag_evaluation_framework.providers.sdks import ProviderModel, address_of
+from rag_evaluation_framework.providers.usage import Consumed, Prices, check_prices
 
 _PROBE = "dimension"  # embedded where the length of vectors is asked before anything was embedded
 

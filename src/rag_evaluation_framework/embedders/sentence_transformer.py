@@ -9,16 +9,14 @@ from typing import ClassVar, Literal, NamedTuple, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.optional import missing_extras, require
-from rag_evaluation_framework._support.progress import progress_bar
+from rag_evaluation_framework.base.optional import missing_extras, require
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.progress import progress_bar
 from rag_evaluation_framework.contracts.component import check_choice, check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.data.plain import encodable
-from rag_evaluation_framework.embedders.model_folder import content_hash, find_model
+from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.embedders.onnx_model import load_onnx_model, padded
-from rag_evaluation_framework.embedders.sentence_model import SentenceModel
-from rag_evaluation_framework.embedders.torch_model import TorchModel
+from rag_evaluation_framework.embedders.sentence_model import SentenceModel, TorchModel, content_hash, find_model
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 Backend = Literal["torch", "onnx"]

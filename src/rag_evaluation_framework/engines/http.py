@@ -10,11 +10,10 @@ from functools import cached_property
 from ipaddress import ip_address
 from typing import Any, ClassVar
 
-from rag_evaluation_framework._outside import hide, raised, said, shown
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework._support.strict_json import Json, parse_json
-from rag_evaluation_framework._support.time_limit import OutOfTime, checked_limit, within
+from rag_evaluation_framework.base.coroutines import OutOfTime, checked_limit, within
+from rag_evaluation_framework.base.files import Json, is_list, is_object, parse_json
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import hide, raised, said, shown
 from rag_evaluation_framework.contracts.component import Component, check_truth
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import one_line
-from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework._support.postgres import (
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.postgres import (
     Connection,
     check_built,
     check_connection,
@@ -24,8 +24,7 @@ from rag_evaluation_framework._support.postgres import (
 from rag_evaluation_framework.chunkers.position_adapter import position_aware
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import Component, component_name
-from rag_evaluation_framework.contracts.embedded import as_vectors
-from rag_evaluation_framework.contracts.embedder import Embedder, checked_dimension
+from rag_evaluation_framework.contracts.embedder import Embedder, as_vectors, checked_dimension
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import as_component
@@ -108,8 +107,8 @@ class PgVectorEngine(Component):
     def __post_init__(self) -> None:
         check_connection(_OWNER, self.dsn, self.table)
         check_index(_OWNER, self.index, self.m, self.ef_construction, self.ef_search)
-        self._embedder: Embedder = as_component("embedder", self.embedder, _OWNER)
-        self._chunker = position_aware(as_component("chunker", self.chunker, _OWNER))
+        self._embedder: Embedder = as_component(Embedder, self.embedder, _OWNER)
+        self._chunker = position_aware(as_component(Chunker, self.chunker, _OWNER))
         self._psycopg = require("psycopg", extra="pgvector", needed_by=_OWNER)
         self._connection = Connection(_OWNER, self.dsn, self.table)
 

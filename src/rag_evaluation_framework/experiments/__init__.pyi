@@ -3,8 +3,6 @@ from .config import ChunkLevelExperimentConfig as ChunkLevelExperimentConfig
 from .config import DocumentLevelExperimentConfig as DocumentLevelExperimentConfig
 from .config import ExperimentConfig as ExperimentConfig
 from .config import TokenLevelExperimentConfig as TokenLevelExperimentConfig
-from .config_reading import load_config as load_config
-from .config_reading import parse_config as parse_config
 from .evaluation import ChunkLevelEvaluation as ChunkLevelEvaluation
 from .evaluation import DocumentLevelEvaluation as DocumentLevelEvaluation
 from .evaluation import Evaluation as Evaluation
@@ -17,3 +15,5 @@ from .settings import EvaluationConfig as EvaluationConfig
 from .settings import Option as Option
 from .settings import own_first as own_first
 from .spec import RunSpec as RunSpec
+from .spec import load_config as load_config
+from .spec import parse_config as parse_config

@@ -8,16 +8,14 @@ from threading import Lock
 from time import perf_counter
 from typing import Any
 
-from rag_evaluation_framework._support.coroutines import stop_if_cancelled
-from rag_evaluation_framework._support.interrupts import pass_on_interrupt, stop_if_interrupted
-from rag_evaluation_framework._support.notes import collected, note
-from rag_evaluation_framework._support.side_by_side import side_by_side
-from rag_evaluation_framework._support.time_limit import OutOfTime, within
+from rag_evaluation_framework.base.coroutines import OutOfTime, stop_if_cancelled, within
+from rag_evaluation_framework.base.interrupts import pass_on_interrupt, stop_if_interrupted
+from rag_evaluation_framework.base.notes import collected, note
+from rag_evaluation_framework.base.side_by_side import side_by_side
 from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.failures import NOT_ASKED, Failure
-from rag_evaluation_framework.data.hits import Retrieval, Stage
-from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data import Query, Retrieval, Stage
+from rag_evaluation_framework.data.rankings import NOT_ASKED, Failure
 from rag_evaluation_framework.experiments.settings import Asking
 
 MOST_ABANDONED = 3

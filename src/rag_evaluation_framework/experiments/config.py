@@ -3,42 +3,97 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 
-from rag_evaluation_framework._outside import fit_to_keep, shown
-from rag_evaluation_framework._support.faults import Faults
+from rag_evaluation_framework.base.files import whole_path
+from rag_evaluation_framework.base.outside import fit_to_keep, shown
+from rag_evaluation_framework.base.records import Faults
+from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.data import CharacterSpan, count_skipped
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
-from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
-from rag_evaluation_framework.data.scopes import Scope
-from rag_evaluation_framework.data.skipped import count_skipped
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.queries import Scope
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
-from rag_evaluation_framework.experiments.mode import noted_mode
 from rag_evaluation_framework.experiments.settings import RECORDED, EvaluationConfig
 from rag_evaluation_framework.labelling.anchors import copied_labels
 from rag_evaluation_framework.labelling.edited_documents import relabel_edited, told_lost
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
-from rag_evaluation_framework.registry.records import describe, plain
-from rag_evaluation_framework.results.means import recorded_range
-from rag_evaluation_framework.results.query_result import DEEPEST
+from rag_evaluation_framework.registry.records import describe, describe_metric, plain
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
-from rag_evaluation_framework.scoring.own_cutoffs import cutoffs_of
-from rag_evaluation_framework.scoring.score_checks import Metrics, check_metrics
-from rag_evaluation_framework.scoring.score_names import takes
+from rag_evaluation_framework.scoring.score import cutoffs_of
+from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics
 
-_PLAIN = (str, int, float, type(None))
+# Whether a run reranks, and how many candidates: what the run says, else what its dataset says.
+
+CANDIDATES = RerankedRetriever.candidates
+"""How many results are reranked where nobody says another number."""
+
+
+def in_mode(
+    retriever: Retriever,
+    reranker: Reranker | None,
+    dataset: Dataset[Any],
+    mode: Mode | None = None,
+    candidates: int | None = None,
+) -> Retriever:
+    """Return a retriever with its reranker, or without, as the run or else its dataset says.
+
+    A reranker that is given reranks, unless the mode of the run is `retrieve`. A dataset that says `retrieve` does not
+    keep it from that; one that says `retrieve+rerank` wants one.
+
+    Args:
+        retriever: The retriever, which may be reranked already; in the mode `retrieve` the retriever inside is left.
+        reranker: The reranker of the run; None if none is given, by an option, a configuration or an engine.
+        dataset: What is asked.
+        mode: The mode of the run, if it says.
+        candidates: How many results are reranked, if the run says; else that of the dataset, else 50, or as many as the
+            retriever that is reranked already says.
+
+    Raises:
+        ConfigError: There is no reranker, and the run or its dataset says `retrieve+rerank`, or the run says how many
+            are reranked.
+    """
+    if mode == "retrieve":
+        while isinstance(retriever, RerankedRetriever):
+            retriever = retriever.retriever
+        return retriever
+    if reranker is not None:
+        number = dataset.rerank_top_k or CANDIDATES if candidates is None else candidates
+        return RerankedRetriever(retriever, reranker, number)
+    if isinstance(retriever, RerankedRetriever):
+        return retriever if candidates is None else replace(retriever, candidates=candidates)
+    wanted = mode is not None or dataset.mode == "retrieve+rerank"
+    if wanted or candidates is not None:
+        said = "the run" if mode is not None or not wanted else f"dataset {dataset.name!r}"
+        what = f"rerank_top_k={candidates}" if not wanted else "mode retrieve+rerank"
+        plain = "" if not wanted else "; or run it without one: --mode retrieve, or `mode: retrieve`"
+        raise ConfigError(
+            f"{what} of {said} needs a reranker, and there is none: name one by --reranker, or `reranker:` in the "
+            f"configuration, such as cross-encoder, or give the engine a method rerank{plain}"
+        )
+    return retriever
+
+
+def noted_mode(retriever: Retriever, dataset: Dataset[Any]) -> Iterator[str]:
+    """Yield in what a run differs from what its dataset says of reranking."""
+    own = retriever.candidates if isinstance(retriever, RerankedRetriever) else None
+    if own is None and dataset.mode == "retrieve+rerank":
+        yield "the dataset says mode retrieve+rerank, and nothing is reranked: this run has no reranker"
+    if dataset.rerank_top_k not in (None, own):
+        why = "nothing is reranked" if own is None else f"this run reranks {own} candidates"
+        yield f"rerankTopK={dataset.rerank_top_k} of the dataset is not applied: {why}"
+
+
+# `ExperimentConfig`: what is to be evaluated, checked before any work is done.
 
 
 class ReportedFields(TypedDict, Generic[U], total=False):
@@ -136,7 +191,8 @@ class ExperimentConfig(Generic[U]):
         documents = _documents(dataset, corpus, pipeline, level)
         dataset, moved = _found_again(dataset.with_scopes(), documents)
         with faults.gathered():
-            pipeline = within_scopes(pipeline, Scope.of_all(dataset.queries), documents)
+            if scopes := Scope.of_all(dataset.queries):
+                pipeline = within_scopes(pipeline, scopes, documents)
         if dataset.corpus is None and dataset.level is TOKEN:  # what its spans quote is a part of what it is
             dataset = dataset.with_corpus(documents)
         if chunk_id is not None and not callable(chunk_id):
@@ -176,7 +232,7 @@ class ExperimentConfig(Generic[U]):
             str(ScoreName(metric.name, cutoff))
             for metric in self.metrics
             for cutoff in self.cutoffs
-            if takes(metric, cutoff)
+            if metric.takes(cutoff)
         )
 
     @property
@@ -193,10 +249,10 @@ class ExperimentConfig(Generic[U]):
         """The record kept with the result: components with their parameters, dataset and corpus; each with a hash."""
         copied = copied_labels(self.dataset, self.corpus) if self.level is TOKEN else []
         version, settings = self.dataset.metadata.get("version"), self._settings
-        given = self.config.experiment_name
+        given, source = self.config.experiment_name, self.corpus.metadata.get("source")
         return {
             **settings,
-            "hash": content_digest(json.dumps(plain(settings, DEEPEST), sort_keys=True)),
+            "hash": content_digest(json.dumps(settings, sort_keys=True)),
             "experiment_name": None if not given else fit_to_keep(given),
             "dataset": {
                 "name": fit_to_keep(self.dataset.name),
@@ -209,7 +265,7 @@ class ExperimentConfig(Generic[U]):
                 **({"copied": copied} if copied else {}),
             },
             "corpus": {
-                "source": _source(self.corpus.metadata.get("source")),
+                "source": None if source is None else whole_path(fit_to_keep(str(source))),
                 "glob_pattern": plain(self.corpus.metadata.get("glob_pattern")),
                 "documents": len(self.corpus),
                 "characters": sum(len(document.content) for document in self.corpus),
@@ -226,10 +282,7 @@ class ExperimentConfig(Generic[U]):
             **({"rewrites_texts": True} if self.retriever.rewrites_texts else {}),
             "mode": "retrieve+rerank" if isinstance(self.retriever, RerankedRetriever) else "retrieve",
             "scope_prefixes": sorted({scope.prefix for scope in Scope.of_all(self.dataset.queries) if scope.prefix}),
-            "metrics": [
-                {**_attributes(metric), **describe(metric), **recorded_range(metric.score_range)}
-                for metric in self.metrics
-            ],
+            "metrics": [*map(describe_metric, self.metrics)],
             "k": list(self.k),
             **({} if self.top_k is None else {"top_k": self._other_top_k(self.top_k)}),
             "budgets": [str(budget) for budget in self.config.budgets],
@@ -237,12 +290,6 @@ class ExperimentConfig(Generic[U]):
             **{name: getattr(self.config, name) for name in RECORDED},
             "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
         }
-
-
-def _attributes(metric: Any) -> dict[str, Any]:
-    """Return the public attributes of a metric that is not a dataclass, as far as they are plain values."""
-    own: dict[str, Any] = {} if is_dataclass(metric) else getattr(metric, "__dict__", {})
-    return dict(plain({name: own[name] for name in own if name[:1] != "_" and isinstance(own[name], _PLAIN)}))
 
 
 def _documents(dataset: Dataset[Any], given: Corpus | None, retriever: Retriever, level: Level[Any]) -> Corpus:
@@ -291,7 +338,7 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
     Raises:
         DatasetError: Of no question all spans are in the corpus.
     """
-    again = relabel_edited(dataset, corpus)
+    again = relabel_edited(dataset, corpus) if dataset.may_have_moved(corpus) else None
     if again is None:
         return dataset, ()
     if not any(entry.relevant for entry in again.dataset):
@@ -302,17 +349,6 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
         )
     told = f"labels were looked for in documents that have changed: {again.counted()}"
     return again.dataset, (f"{told}. rag-eval dataset update writes this into the dataset",)
-
-
-def _source(source: object) -> str | None:
-    """Return where a corpus comes from, for the record: a whole path, or what the corpus says if that is not a path."""
-    if source is None:
-        return None
-    told = fit_to_keep(str(source))
-    try:
-        return told if "://" in told else str(Path(told).resolve())
-    except (OSError, ValueError):  # characters that no path can have
-        return told
 
 
 class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):

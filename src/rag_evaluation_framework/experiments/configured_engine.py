@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rag_evaluation_framework._outside import hide_environment, raised, shown
-from rag_evaluation_framework._support.coroutines import resolved
-from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework.contracts.engine import Engine, can, check_engine, engine_name
-from rag_evaluation_framework.contracts.reranker import Reranker
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.datasets.loaders import Loader
+from rag_evaluation_framework.base.coroutines import resolved
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.outside import hide_environment, raised, shown
+from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
+from rag_evaluation_framework.data import Corpus, Dataset
+from rag_evaluation_framework.datasets.retrieval_harness import Loader
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.rerankers.function import FunctionReranker

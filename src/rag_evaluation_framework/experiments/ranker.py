@@ -8,19 +8,24 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.coroutines import stop_if_cancelled
-from rag_evaluation_framework._support.interrupts import finished, stop_if_interrupted
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.progress import progress_bar
+from rag_evaluation_framework.base.coroutines import stop_if_cancelled
+from rag_evaluation_framework.base.interrupts import finished, stop_if_interrupted
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.progress import progress_bar
 from rag_evaluation_framework.contracts.retriever import Retriever, checked_prefix_stable
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.failures import NOT_ANSWERED, NOT_ASKED, Failure
-from rag_evaluation_framework.data.hit_table import HitCollector, RankedHits
-from rag_evaluation_framework.data.hits import Retrieval, Stage
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.rankings import UNFILLED, Rankings, StageRow, stage_columns, stage_rows
+from rag_evaluation_framework.data import AnyChunk, Cutoff, Query
+from rag_evaluation_framework.data.hits import HitCollector, RankedHits, Ranking, Retrieval, Stage
+from rag_evaluation_framework.data.rankings import (
+    NOT_ANSWERED,
+    NOT_ASKED,
+    UNFILLED,
+    Failure,
+    Rankings,
+    StageRow,
+    stage_columns,
+    stage_rows,
+)
 from rag_evaluation_framework.experiments.asker import Asker, Returned
 from rag_evaluation_framework.experiments.settings import Asking
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
@@ -268,7 +273,7 @@ class Ranker:
         """Locate the hits of an answer in the corpus, and collect those that a cutoff reaches."""
         self.depth = max(self.depth, answer.depth)
         found = answer.found
-        hits = self._locator.place(found.hits)
+        hits = self._located(found.hits, self._locator)
         kept = hits[: max(self._largest.size, self.cutter.reach(hits))]
         return _Seen(
             self._hits.add(kept),
@@ -284,7 +289,11 @@ class Ranker:
 
     def _placed(self, stage: Stage) -> Stage:
         """Return a stage whose hits have their places."""
-        return stage if stage.hits is None else replace(stage, hits=self._stage_locator.place(stage.hits))
+        return stage if stage.hits is None else replace(stage, hits=self._located(stage.hits, self._stage_locator))
+
+    def _located(self, hits: Ranking, locator: HitLocator) -> Ranking:
+        """Return hits with their places, which most retrievers tell."""
+        return hits if all(hit.is_in(locator.corpus) for hit in hits) else locator.place(hits)
 
     def _is_document(self, text: str) -> bool:
         return text in self.cutter.reader.corpus

@@ -6,22 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data import TOKEN, Cutoff, GroundTruth, ProjectedTruth, ScoreName
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.data.failures import OnError
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.projected_truth import ProjectedTruth
-from rag_evaluation_framework.data.rankings import Rankings
+from rag_evaluation_framework.data.rankings import OnError, Rankings
 from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
-from rag_evaluation_framework.judging.ceilings import largest_sums, relevant_parts
-from rag_evaluation_framework.judging.span_columns import SpanColumns
 from rag_evaluation_framework.judging.span_truth import SpanTruth
-from rag_evaluation_framework.metrics.chunk_recall import ChunkRecall
-from rag_evaluation_framework.metrics.recall import Recall
-from rag_evaluation_framework.metrics.span_recall import SpanRecall
+from rag_evaluation_framework.judging.spans import largest_sums, relevant_parts
+from rag_evaluation_framework.judging.stretches import SpanColumns
+from rag_evaluation_framework.metrics import ChunkRecall, Recall, SpanRecall
 from rag_evaluation_framework.scoring.score import score_checked
 from rag_evaluation_framework.text.reading import RankingCutter
 
@@ -44,6 +38,7 @@ class BeforeReranking:
 
 
 def before_reranking(
+    before: Rankings,
     rankings: Rankings,
     truth: ProjectedTruth[Any],
     metrics: Sequence[Metric[Any]],
@@ -53,6 +48,7 @@ def before_reranking(
     """Score the rankings that the reranker of a run was given, cut where those of the run are cut.
 
     Args:
+        before: What the reranker was given for the queries of which that is known: `rankings.before_reranking`.
         rankings: One per entry of the truth, in its order, with the chunk ids of the dataset.
         truth: What is relevant.
         metrics: The metrics to compute.
@@ -60,14 +56,11 @@ def before_reranking(
         on_error: Whether what a metric raises is data, or ends the scoring.
 
     Returns:
-        Nothing without a reranker, or if no query of which the candidates are known can be scored.
+        Nothing if no query of which the candidates are known can be scored.
 
     Raises:
         QueryFailed: A metric failed, and `on_error` is `"raise"`.
     """
-    before = rankings.before_reranking
-    if before is None:
-        return BeforeReranking()
     number = {query.id: row for row, query in enumerate(rankings.queries)}
     rows = [number[query.id] for query in before.queries]
     scored = [

@@ -8,30 +8,25 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, TypeAlias, TypeVar, Unpack
 
-from rag_evaluation_framework._outside import raised, shown
-from rag_evaluation_framework._support.coroutines import without_a_loop
-from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.interrupts import pass_on_interrupt
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.base.coroutines import without_a_loop
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.notes import collected, note
+from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retrieved import as_chunks
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever
+from rag_evaluation_framework.data import AnyChunk, Cutoff, Dataset, Query
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.failures import NOT_ANSWERED
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
-from rag_evaluation_framework.data.plain import gives_items, items
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.rankings import Rankings
+from rag_evaluation_framework.data.rankings import NOT_ANSWERED, Rankings
+from rag_evaluation_framework.data.values import gives_items, items
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted, RagEvalError
 from rag_evaluation_framework.experiments.ranker import Ranker
 from rag_evaluation_framework.experiments.settings import Asking, AskingFields
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.reading import RankingCutter
-from rag_evaluation_framework.text.tokenizer_checks import checked_counter
+from rag_evaluation_framework.text.tokenizers import checked_counter
 
 T = TypeVar("T")
 Ended: TypeAlias = KeyboardInterrupt | ComponentExited

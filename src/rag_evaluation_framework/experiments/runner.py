@@ -1,36 +1,163 @@
 """`run_experiment`: index, retrieve, score, and save the result."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias, overload
 
-from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.interrupts import finished
-from rag_evaluation_framework._support.notes import collected
+import numpy as np
+
+from rag_evaluation_framework import quotes
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.interrupts import finished
+from rag_evaluation_framework.base.notes import collected, note
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data import (
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    DocumentId,
+    GroundTruth,
+    ProjectedTruth,
+    calculate_overlap,
+)
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
-from rag_evaluation_framework.data.failures import NOT_ANSWERED
-from rag_evaluation_framework.data.levels import DOCUMENT, U
-from rag_evaluation_framework.data.projected_truth import ProjectedTruth
-from rag_evaluation_framework.data.rankings import Rankings
+from rag_evaluation_framework.data.hits import Hit, RankedHits
+from rag_evaluation_framework.data.levels import DOCUMENT, TOKEN, Level, U
+from rag_evaluation_framework.data.rankings import NOT_ANSWERED, Rankings
 from rag_evaluation_framework.errors import ComponentExited, Interrupted, SaveFailed
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
-from rag_evaluation_framework.experiments.copied_text import note_copies_retrieved
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
-from rag_evaluation_framework.experiments.unlocated import example_of_unlocated
-from rag_evaluation_framework.experiments.unmatched_results import note_unmatched_results
+from rag_evaluation_framework.labelling.telling import is_long
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
-from rag_evaluation_framework.results.query_result import QueryResults
-from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
-from rag_evaluation_framework.results.store import check_root
-from rag_evaluation_framework.scoring.own_cutoffs import with_own_cutoffs
-from rag_evaluation_framework.scoring.score import score_checked, unscored
+from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults, check_root
+from rag_evaluation_framework.scoring.rank_checks import none_matches
+from rag_evaluation_framework.scoring.score import score_checked, unscored, with_own_cutoffs
 from rag_evaluation_framework.text.reading import RankingCutter
+
+# How often the text of a label was retrieved where it is not labelled.
+
+
+def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, copied: Collection[str]) -> None:
+    """Note for how many questions results hold at least half of a label's text where it is not labelled.
+
+    Short texts are left out: the same words are written in other places without being the same answer.
+
+    Args:
+        dataset: The questions with their labels, as they are in the corpus of the rankings.
+        rankings: One per question, in the same order.
+        copied: The ids of the questions a label of which quotes a text that occurs more than once.
+    """
+    asked, retrieved, missed = frozenset(copied), 0, 0
+    for number, entry in enumerate(dataset):
+        if entry.query.id not in asked:
+            continue
+        read = _places(rankings.hits, number)
+        if _hold_copy(read, entry, rankings.corpus):
+            retrieved += 1
+            missed += not any(span.overlaps(label) for span in read for label in entry.labels)
+    if retrieved:
+        note(
+            f"questions whose answer was retrieved at another place with the same text, which is not labelled and "
+            f"counts as not relevant: {retrieved}; for {missed} of them no labelled place was retrieved. `rag-eval "
+            "dataset lint` names the places; `*` as the document of a quote labels all of them"
+        )
+
+
+def _places(hits: RankedHits, number: int) -> list[CharacterSpan]:
+    """Return the places of the hits of a ranking; those without a place are left out."""
+    rows, table = slice(int(hits.begins[number]), int(hits.ends[number])), hits.table
+    columns = table.doc_id.read(rows), table.start[rows].tolist(), table.end[rows].tolist()
+    return [
+        CharacterSpan(DocumentId(doc_id), start, end)
+        for doc_id, start, end in zip(*columns, strict=True)
+        if doc_id is not None and start >= 0 and end >= 0
+    ]
+
+
+def _hold_copy(read: Sequence[CharacterSpan], entry: GroundTruth[CharacterSpan], corpus: Corpus) -> bool:
+    """Return whether results hold at least half of a text of a label, where no label of its question is."""
+    texts = {corpus[span.doc_id].content[span.start : span.end] for span in entry.labels}
+    for text in filter(is_long, texts):
+        for place in _near(read, text, corpus):
+            is_labelled = any(map(place.overlaps, entry.labels))
+            if not is_labelled and 2 * calculate_overlap(read, [place]) >= place.length():
+                return True
+    return False
+
+
+def _near(read: Iterable[CharacterSpan], text: str, corpus: Corpus) -> Iterator[CharacterSpan]:
+    """Yield the places of a text, up to white space, that begin or end in what was read."""
+    pattern, reach = _pattern(text), 2 * len(text)
+    for span in read:
+        content = corpus[span.doc_id].content
+        for match in pattern.finditer(content, max(span.start - reach, 0), span.end + reach):
+            yield CharacterSpan(span.doc_id, match.start(), match.end())
+
+
+@lru_cache(maxsize=1024)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(map(re.escape, text.split())))
+
+
+# Results that have no place in the corpus: what one of them may be.
+
+_HOW_TO_LOCATE = (
+    "Are the documents those that were indexed? Let the retriever return their text as it is, or doc_id, start and end"
+)
+_COMPARED = 500  # characters of the example
+
+
+def example_of_unlocated(result: EvaluationResult[Any], corpus: Corpus) -> str:
+    """Return a note with an example of most results, which have no place."""
+    table = result.queries.hits.flat
+    first = next((hit for hit in table if not hit.placed and (hit.text or "").strip()), None)
+    example = "" if first is None else f", such as {_with_passage(first, corpus)}"
+    return f"most results have no {RULES[result.evaluation_type].noun}{example}. {_HOW_TO_LOCATE}"
+
+
+def _with_passage(hit: Hit, corpus: Corpus) -> str:
+    """Return a result and the passage of the corpus that is most like it."""
+    text, locator = (hit.text or "").strip(), quotes.QuoteLocator.of(corpus)
+    passage = quotes.nearest_passage(text[:_COMPARED], locator.rendered)
+    if passage is None:
+        return f"{shown(text)}; nothing in the documents is like it"
+    document = corpus.documents[passage.number]
+    line = document.content.count("\n", 0, passage.start) + 1
+    return f"{shown(text)}; the nearest passage is {document.id}:{line}: {shown(passage.text)}"
+
+
+# Results of a run none of which match a label: other ids, or no results at all.
+
+
+def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth: Sequence[GroundTruth[Any]]) -> None:
+    """Note why every score is 0: there were no results, or their ids match no label of any question.
+
+    Args:
+        level: The level at which the run was scored.
+        queries: The results, of which none is relevant.
+        truth: What is relevant, one entry per question.
+    """
+    answered = len(queries) - int(queries.table.with_status("failed").sum())
+    if not any(entry.labels for entry in truth) or not answered:
+        return
+    hits = queries.hits.flat
+    if not len(hits):
+        note(f"the retriever returned no results for any question that did not fail ({answered} of {len(queries)})")
+    elif level is not TOKEN:
+        ids = (level.unit(hit, 1) for hit in hits.take(np.flatnonzero(level.known(hits))))
+        if told := none_matches(ids, chain.from_iterable(entry.labels for entry in truth), with_prefixes=True):
+            note(told)
+
+
+# `run_experiment`: index, retrieve, score, and save the result.
 
 Complete: TypeAlias = Callable[[EvaluationResult[Any]], EvaluationResult[Any]]
 """What adds to a result what follows from it, before it is saved: the verdicts of gates, a comparison."""
@@ -85,7 +212,14 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
             "cutoffs": tuple(map(str, config.cutoffs)),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        (truth, rankings), ended = _ranked(config, cutter)
+
+        def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings], KeyboardInterrupt | None]:
+            truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
+            spans = config.level is not DOCUMENT
+            rankings, interrupt = index.rank(config.dataset.queries, cutter, measured, spans=spans)
+            return (truth, rankings), interrupt
+
+        (truth, rankings), ended = ranked(config.retriever, config.corpus, asked)
         answered = how_many_answered(rankings)
         try:
             result, late = finished(lambda: _scored(config, cutter, truth, rankings, head, record))
@@ -93,25 +227,13 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
             answered, late = f"{answered}, but not scored", again
             result = _scored(config, cutter, truth, rankings, head, record, interrupted=True)
     told = [f"interrupted: {answered}"] if NOT_ANSWERED in rankings.failures.values() else []
-    said = dict.fromkeys([*told, *config.notes, *notes, *example_of_unlocated(result, config.corpus)])
-    result = replace(result, notes=tuple(said), usage=tuple(usage.models))
+    said = [*told, *config.notes, *notes]
+    if result.unplaced > 0.5:
+        said.append(example_of_unlocated(result, config.corpus))
+    result = replace(result, notes=tuple(dict.fromkeys(said)), usage=tuple(usage.models))
     if complete is not None and late is None and not isinstance(ended, KeyboardInterrupt):
         result, late = finished(lambda: complete(result))
     return _kept(result, measured.save_results_path, answered, late or ended)
-
-
-def _ranked(
-    config: ExperimentConfig[Any], cutter: RankingCutter
-) -> tuple[tuple[ProjectedTruth[Any], Rankings], Ended | None]:
-    """Return the truth and the rankings, and what ended the run before all was done."""
-
-    def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings], KeyboardInterrupt | None]:
-        truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
-        spans = config.level is not DOCUMENT
-        rankings, interrupt = index.rank(config.dataset.queries, cutter, config.config, spans=spans)
-        return (truth, rankings), interrupt
-
-    return ranked(config.retriever, config.corpus, asked)
 
 
 def _scored(
@@ -130,7 +252,9 @@ def _scored(
         table, before = unscored(rankings, truth, config.metrics, cutter), BeforeReranking()
     else:
         table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
-        before = before_reranking(rankings, truth, config.metrics, cutter, config.config.on_error)
+        before = BeforeReranking()
+        if (candidates := rankings.before_reranking) is not None:
+            before = before_reranking(candidates, rankings, truth, config.metrics, cutter, config.config.on_error)
         if copied := record["dataset"].get("copied"):
             note_copies_retrieved(config.dataset, rankings, copied)
     seconds = perf_counter() - start
@@ -141,7 +265,7 @@ def _scored(
     table = replace(table, count_as_zero=config.config.count_as_zero)
     queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted, config.dataset)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
-    if not interrupted:
+    if not interrupted and queries.none_is_relevant:
         note_unmatched_results(config.level, queries, truth.entries)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](

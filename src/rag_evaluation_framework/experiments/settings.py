@@ -21,14 +21,14 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.time_limit import checked_limit
-from rag_evaluation_framework.contracts.tokenizer import Tokenizer
+from rag_evaluation_framework.base.coroutines import checked_limit
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.failures import OnError
-from rag_evaluation_framework.data.plain import items
+from rag_evaluation_framework.data.rankings import OnError
+from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.text.tokenizer_checks import checked_counter
+from rag_evaluation_framework.text.tokenizers import checked_counter
 
 Unscored = Literal["no-answer", "failed"]
 

@@ -1,41 +1,38 @@
-"""`RunSpec`: a run as files, options and tools describe it; each key is declared here, or in `settings`, once."""
+"""`RunSpec`: a run as files, options and tools describe it; each key is declared here."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from os.path import normpath
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from rag_evaluation_framework._outside import fit_to_show, shown
-from rag_evaluation_framework._support.faults import Faults
-from rag_evaluation_framework._support.files import from_home
-from rag_evaluation_framework.contracts.engine import Engine
-from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.base.files import checked_path, from_home, is_list, is_object, parse_json, read_text
+from rag_evaluation_framework.base.outside import fit_to_show, shown
+from rag_evaluation_framework.base.records import Faults
+from rag_evaluation_framework.base.strict_yaml import parse_yaml
+from rag_evaluation_framework.contracts.retriever import Engine
+from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, EvaluationType
 from rag_evaluation_framework.data.dataset import Dataset, Mode
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
-from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.datasets.loaders import Loader, folder_loader
+from rag_evaluation_framework.datasets import Loader, folder_loader, load_dataset
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
-from rag_evaluation_framework.experiments.config import CONFIGS, AnyExperimentConfig
+from rag_evaluation_framework.experiments.config import CONFIGS, AnyExperimentConfig, in_mode
 from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, engine_reranker, make_engine
-from rag_evaluation_framework.experiments.mode import in_mode
-from rag_evaluation_framework.experiments.settings import ONLY_IN_FILES, EvaluationConfig, Measuring, Option
+from rag_evaluation_framework.experiments.settings import ONLY_IN_FILES, EvaluationConfig, Measuring, Option, refusals
 from rag_evaluation_framework.rankings.order import Order
 from rag_evaluation_framework.rankings.stored import StoredRetriever
-from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.functions import load_function
+from rag_evaluation_framework.registry.building import build, load_function
 from rag_evaluation_framework.registry.table import Kind
-from rag_evaluation_framework.results.clusters import Cluster
 from rag_evaluation_framework.results.gate_verdict import OnInconclusive
-from rag_evaluation_framework.retrievers.cleanup import Cleanup, leave
-from rag_evaluation_framework.retrievers.engine import engine_in
+from rag_evaluation_framework.results.means import Cluster
+from rag_evaluation_framework.retrievers.engine import Cleanup, engine_in, leave
 from rag_evaluation_framework.retrievers.function import as_retriever
+
+# `RunSpec`: a run as files, options and tools describe it; each key is declared here, or in `settings`, once.
 
 ComponentConfig = str | dict[str, Any]
 
@@ -325,3 +322,77 @@ def _dataset(path: str, corpus: Corpus | None, loader: Loader | None, allow_asse
         with suppress(LevelMismatch):
             return load_dataset(path, level, corpus=corpus)
     return load_dataset(path, DOCUMENT, corpus=corpus, loader=loader, allow_assets=allow_assets)
+
+
+# Reading configuration files: runs in YAML or JSON, parsed and validated.
+
+_LARGEST = 300_000  # bytes; YAML of this size takes some 6 s to read
+_DEEPEST = 50  # levels: enough for every pipeline, and few enough for whatever walks through it
+_OF_DATASETS = frozenset({"questions", "queries"})
+
+
+def load_config(path: str | Path) -> RunSpec:
+    """Read a YAML or JSON configuration.
+
+    Raises:
+        ConfigError: The file cannot be read, is neither YAML nor JSON, repeats a key, or holds an unknown key or a
+            wrong value.
+    """
+    path = checked_path(path, ConfigError)
+    text = read_text(path, ConfigError, most=_LARGEST, remedy="is it a configuration?")
+    try:
+        content = parse_json(text) if path.suffix == ".json" else parse_yaml(text)
+    except ValueError as error:
+        raise ConfigError(f"{path}: cannot be parsed: {error}") from error
+    return parse_config(content, str(path))
+
+
+def parse_config(content: Any, source: str, options: Mapping[str, str] | None = None) -> RunSpec:
+    """Validate a configuration.
+
+    Args:
+        content: The parsed file: a mapping.
+        source: Where it comes from, for messages.
+        options: The keys that were given otherwise, and what messages call them: `{"on_error": "--on-error"}`.
+
+    Raises:
+        ConfigError: It is not a mapping, is a dataset, or holds an unknown key or a wrong value.
+    """
+    if not is_object(content):
+        got = "nothing" if content is None else type(content).__name__
+        raise ConfigError(f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {got}")
+    if _is_deeper(cast("object", content), _DEEPEST):
+        raise ConfigError(f"{source}: nested too deeply; expected at most {_DEEPEST} levels")
+    if not _OF_DATASETS.isdisjoint(content) and {"corpus", "dataset"}.isdisjoint(content):
+        raise ConfigError(
+            f"{source}: this is a dataset, not a configuration; name it by `dataset:` in one, or --dataset"
+        )
+    try:
+        return RunSpec.model_validate(content)
+    except ValidationError as error:
+        named = options or {}
+        keys = [str(item["loc"][0]) if item["loc"] else "" for item in error.errors()]
+        problems = refusals(error, RunSpec, lambda *at: named.get(str(at[0])) or _path(at) if at else "$")
+        where = "" if all(key in named for key in keys) else f"{source}: "
+        raise ConfigError(f"{where}{'; '.join(problems)}") from error
+
+
+def _is_deeper(content: object, most: int) -> bool:
+    """Return whether a value has more levels than these, which what walks through it may not bear."""
+    level: list[Any] = [content]
+    for _ in range(most):
+        nested = (
+            value.values() if is_object(value) else value for value in level if is_object(value) or is_list(value)
+        )
+        level = [*chain.from_iterable(nested)]
+    return bool(level)
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    """Return the path of a value in the file, such as `$.metrics[0]`.
+
+    Only the first key and the indices belong to the file; other parts of the location name alternatives of its type.
+    """
+    return ".".join(("$", *map(str, location[:1]))) + "".join(
+        f"[{part}]" for part in location[1:] if isinstance(part, int)
+    )

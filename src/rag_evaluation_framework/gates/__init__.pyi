@@ -1,13 +1,8 @@
 from .checking import assert_gates as assert_gates
 from .checking import check_gates as check_gates
-from .checking import told_verdict as told_verdict
-from .checking import verdicts as verdicts
+from .checking import refuse_unreliable as refuse_unreliable
+from .checking import unreliable as unreliable
 from .gate import Gate as Gate
-from .measuring import Compared as Compared
+from .gating import Gating as Gating
 from .measuring import Runs as Runs
 from .plan import Written as Written
-from .plan import gates_of_run as gates_of_run
-from .reliable import has_no_score as has_no_score
-from .reliable import unreliable as unreliable
-from .uncounted import not_compared_by_reason as not_compared_by_reason
-from .uncounted import why_no_score as why_no_score

@@ -1,18 +1,83 @@
-"""Verdicts: what became of gates in a result."""
+"""Verdicts: what became of gates in a result, and whether that can be relied on."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any, get_args
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data.rankings import NOT_ASKED
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates.gate import Gate, with_default
 from rag_evaluation_framework.gates.measuring import Measurement, NotMeasured, Runs
-from rag_evaluation_framework.gates.reliable import unreliable
-from rag_evaluation_framework.results.clusters import Cluster
+from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.gate_verdict import GateVerdict, OnInconclusive, Verdict
+from rag_evaluation_framework.results.means import Cluster
 from rag_evaluation_framework.results.result import EvaluationResult
+
+# Whether the result of a run can be relied on: which questions failed, were not asked, or were skipped.
+
+
+def unreliable(
+    result: EvaluationResult[Any],
+    allow_failures: int = 0,
+    allow_skipped: int = 0,
+    allow_unlocated: float = 0.5,
+    why_skipped: str = "",
+) -> tuple[str, ...]:
+    """Return why a result cannot be relied on: everything that is more than was allowed; nothing if it can be.
+
+    Args:
+        result: The result.
+        allow_failures: Number of questions that may fail.
+        allow_skipped: Number of questions that may be skipped.
+        allow_unlocated: Share of the results that may have no place in the corpus.
+        why_skipped: Why questions were skipped, behind their number.
+    """
+    counts = result.counts
+    failed, skipped, asked = counts["failed"] + counts["metric_failed"], counts["skipped"], counts["questions"]
+    not_asked = sum(NOT_ASKED in failures for failures in result.failures.values())
+    if not_asked:
+        others = f"{counts['failed'] - not_asked} others in time"
+        return (f"{not_asked} of {asked} questions were not asked, as the retriever did not answer {others}",)
+    if all(mean is None for mean in result.metrics.values()):
+        return ("no question has a score",)
+    problems: list[str] = []
+    if failed > allow_failures:
+        problems.append(f"{failed} of {asked} questions failed{_more_than(allow_failures, 'failures')}")
+    if skipped > allow_skipped:
+        many = f"{skipped} of {counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
+        problems.append(f"{many} skipped{_more_than(allow_skipped, 'skipped')}{why_skipped}")
+    if result.unplaced > allow_unlocated:
+        many = f"{counts['unlocated_hits']} of {counts['hits']} results"
+        noun = RULES[result.evaluation_type].noun
+        problems.append(f"{many} have no {noun}{_more_than(f'{allow_unlocated:.0%}', 'unlocated')}")
+    return tuple(problems)
+
+
+def _more_than(allowed: object, what: str) -> str:
+    return f", more than the {allowed} allowed (allow_{what}, --allow-{what})"
+
+
+def refuse_unreliable(result: EvaluationResult[Any], problems: Sequence[str]) -> None:
+    """Raise ConfigError if there are problems, or else a gate that was not measured, and say where the run is.
+
+    Args:
+        result: The result.
+        problems: Why it cannot be relied on, and what could not be written.
+    """
+    found = problems or [
+        f"gate {verdict.gate!r} could not be measured: {verdict.told}"
+        for verdict in result.gates
+        if verdict.counts_as == "error"
+    ]
+    if found:
+        raise ConfigError(
+            f"{'; '.join(found)}; the run is {'not saved' if result.folder is None else f'saved in {result.folder}'}"
+        )
+
+
+# Verdicts: what became of gates in a result.
 
 
 def check_gates(
@@ -114,13 +179,7 @@ def assert_gates(
     )
     blocking = [verdict for verdict in verdicts if verdict.counts_as != "pass"]
     if blocking:
-        raise AssertionError("\n".join(told_verdict(verdict) for verdict in blocking))
-
-
-def told_verdict(verdict: GateVerdict) -> str:
-    """Return a verdict on one line: the gate, its power, the verdict, and what was measured."""
-    power = f"{verdict.power}; " if verdict.power else ""
-    return f"{verdict.gate}: {power}{verdict.word}: {verdict.told}"
+        raise AssertionError("\n".join(map(str, blocking)))
 
 
 def _verdict(gate: Gate, runs: Runs, on_inconclusive: OnInconclusive) -> GateVerdict:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, DecimalException
 from math import isfinite
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.errors import ConfigError
 
@@ -174,8 +174,7 @@ class _Reader:
         if latency := self._take(r"p([0-9]+)(?![\w@])"):
             percentile = int(latency[1][:4])
             if not 1 <= percentile <= _LARGEST_PERCENTILE:
-                self._at = 0
-                self._break("a percentile from p1 to p99, such as p95")
+                raise self._refused("a percentile from p1 to p99, such as p95", latency.start())
             stage = self._take(r"\(([^()]+)\)")
             return "latency", stage[1].strip() if stage else "", percentile, False
         if lost := self._take(r"lost(?![\w])(?:@([^\s<>=()]+))?"):
@@ -185,80 +184,72 @@ class _Reader:
         population = self._take(r"population *\(")
         name = self._score()
         if population and not self._take(r"\)"):
-            self._break("')' behind the score, as in population(recall@10)")
+            raise self._refused("')' behind the score, as in population(recall@10)")
         return "drop" if self._take(r"drop(?!\w)") else "score", name, 0, population is not None
 
     def _score(self) -> str:
-        found = self._take(r"[^\s<>=()]+") or self._break(f"the name of a score, as in {FORMS}")
+        found = self._take(r"[^\s<>=()]+")
+        if found is None:
+            raise self._refused(f"the name of a score, as in {FORMS}")
         try:
             return str(ScoreName.parse(found[0]))
         except ConfigError as error:
-            self._at = found.start()
-            self._break("a score, such as recall@10 or span_recall@4000ch", str(error))
+            raise self._refused(
+                "a score, such as recall@10 or span_recall@4000ch", found.start(), str(error)
+            ) from error
 
     def _cutoff(self, found: re.Match[str]) -> Cutoff:
         try:
             return Cutoff.parse(found[1])
         except ConfigError as error:
-            self._at = found.start(1)
-            self._break("a cutoff, as in lost@10 or lost@4000ch", str(error))
+            raise self._refused("a cutoff, as in lost@10 or lost@4000ch", found.start(1), str(error)) from error
 
     def _operator(self, kind: Kind) -> Operator:
-        words = "drop, or " if kind == "score" else ""
         start = self._at
         found = self._take(r"[<>=!≤≥]+")
         if found is None or found[0] not in _COMPARED:
-            self._at = start
-            self._break(f"{words}one of {', '.join(_COMPARED)}")
+            raise self._refused(f"{'drop, or ' * (kind == 'score')}one of {', '.join(_COMPARED)}", start)
         compared = cast("Operator", found[0])
-        if kind != "score" and (compared in (">=", ">")) != (kind == "compared"):
-            self._at = found.start()
-            expected, side = (">= or >", "below") if kind == "compared" else ("<= or <", "above")
-            self._break(f"{expected}, as {'a ' * (kind in ('drop', 'latency'))}{kind} is bounded from {side}")
+        if kind == "compared" and compared not in (">=", ">"):
+            raise self._refused(">= or >, as compared is bounded from below", start)
+        if kind in ("drop", "lost", "latency") and compared not in ("<=", "<"):
+            what = kind if kind == "lost" else f"a {kind}"
+            raise self._refused(f"<= or <, as {what} is bounded from above", start)
         return compared
 
     def _limit(self, kind: Kind) -> float:
         start = self._at
         found = self._take(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![\d.])")
-        if found is None or not isfinite(limit := scaled(found[0], -3 if kind == "latency" else 0)):
-            self._at = start
-            self._break("a number, such as 0.75")
         at = self._at
         unit = self._take(r"(?!where\b)[^\W\d_]+|%")
-        if kind == "latency":
-            if unit is None or unit[0] not in _UNITS:
-                self._at = at
-                self._break("ms or s behind the number, as in 300ms")
-            limit = scaled(found[0], _UNITS[unit[0]])
-            if not isfinite(limit):
-                self._at = start
-                self._break("a number, such as 0.75")
-        elif kind == "compared":
-            limit = scaled(found[0], -2)
-            if unit is None or unit[0] != "%" or not 0 < limit <= 1:
-                self._at = start
-                self._break("a share above 0 % and up to 100 %, such as 90 %")
-        elif unit is not None and not (kind == "lost" and unit[0] in _QUESTIONS):
-            self._at = at
-            self._break("'questions' or nothing" if kind == "lost" else "no unit: scores have none; 75 % is 0.75")
-        if kind == "lost" and (limit < 0 or limit != int(limit)):
-            self._at = start
-            self._break("a whole number of questions")
+        written = "" if unit is None else unit[0]
+        power = _UNITS.get(written, 0) if kind == "latency" else -2 if kind == "compared" else 0
+        if found is None or not isfinite(limit := scaled(found[0], power)):
+            raise self._refused("a number, such as 0.75", start)
+        if kind == "latency" and written not in _UNITS:
+            raise self._refused("ms or s behind the number, as in 300ms", at)
         if kind == "latency" and limit < 0:
-            self._at = start
-            self._break("a time of at least 0")
+            raise self._refused("a time of at least 0", start)
+        if kind == "compared" and (written != "%" or not 0 < limit <= 1):
+            raise self._refused("a share above 0 % and up to 100 %, such as 90 %", start)
+        if kind == "lost" and written not in ("", *_QUESTIONS):
+            raise self._refused("'questions' or nothing", at)
+        if kind == "lost" and (limit < 0 or limit != int(limit)):
+            raise self._refused("a whole number of questions", start)
+        if kind in ("score", "drop") and written:
+            raise self._refused("no unit: scores have none; 75 % is 0.75", at)
         return limit
 
     def _slice(self, kind: Kind) -> Slice | None:
         if self._at == len(self._text):
             return None
         if kind == "compared":
-            self._break("the end, as compared is of all questions")
+            raise self._refused("the end, as compared is of all questions")
         if not self._take(r"where(?!\w)"):
-            self._break("the end, or where and a slice, as in where tags=billing")
+            raise self._refused("the end, or where and a slice, as in where tags=billing")
         found = self._take(r"([^=]*[^=\s]) *= *(\S.*)")
         if found is None:
-            self._break("a property and its value, as in where tags=billing")
+            raise self._refused("a property and its value, as in where tags=billing")
         return Slice(found[1], found[2])
 
     def _take(self, pattern: str) -> re.Match[str] | None:
@@ -268,10 +259,12 @@ class _Reader:
             self._at = found.end() + self._text.startswith(" ", found.end())
         return found
 
-    def _break(self, expected: str, why: str = "") -> NoReturn:
-        rest = self._text[self._at :]
-        where = f"at {shown(rest, 40)} (character {self._at + 1})" if rest else "at its end"
-        raise ConfigError(f"gate {shown(self._text)}: {where}: {f'{why}; ' if why else ''}expected {expected}")
+    def _refused(self, expected: str, at: int | None = None, why: str = "") -> ConfigError:
+        """Return the error of a text that is something else where it was read to, or at another place."""
+        start = self._at if at is None else at
+        rest = self._text[start:]
+        where = f"at {shown(rest, 40)} (character {start + 1})" if rest else "at its end"
+        return ConfigError(f"gate {shown(self._text)}: {where}: {f'{why}; ' if why else ''}expected {expected}")
 
 
 def scaled(number: str | float, power: int) -> float:

@@ -9,13 +9,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line, one_line
-from rag_evaluation_framework.analysis.clusters import clusters_of
-from rag_evaluation_framework.analysis.comparison import Comparison
+from rag_evaluation_framework.analysis.comparison import Comparison, clusters_of
 from rag_evaluation_framework.analysis.slices import Slice as ChangedSlice
+from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.label_contexts import Skipped
 from rag_evaluation_framework.data.score_table import full_name
-from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.gates.gate import Gate, Slice
 from rag_evaluation_framework.gates.power import power_of_drop, power_of_mean
@@ -28,7 +27,7 @@ from rag_evaluation_framework.gates.uncounted import (
     unfilled_budgets,
     why_no_score,
 )
-from rag_evaluation_framework.results.clusters import FEWEST, Cluster, Clusters
+from rag_evaluation_framework.results.means import FEWEST, Cluster, Clusters
 from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, every_label, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.statistics.means import ends_of
@@ -372,18 +371,23 @@ def cannot_fail(gate: Gate, worst: float) -> str:
 def check_clusters(clusters: Clusters, count: int) -> None:
     """Raise NotMeasured if questions or documents are too few, or not known, for a claim about all such questions."""
     few = clusters.few or count
-    if few < FEWEST or clusters.unknown:
-        needed, remedy = f"at least {FEWEST} questions, and there are {few}", "add some"
-        if clusters.few or clusters.numbers is not None or clusters.unknown:
-            found = f"they are in {few}"
-            if clusters.unknown:
-                found, remedy = "a report alone has no labels", "load the folder of the run"
-            needed = f"labels in at least {FEWEST} documents, and {found}"
-            remedy += ", make the gate about the questions on these documents alone (cluster: question)"
+    if few >= FEWEST and not clusters.unknown:
+        return
+    if not (clusters.few or clusters.numbers is not None or clusters.unknown):
         raise NotMeasured(
-            f"a claim about all questions like these needs {needed}; {remedy}, or pin the gate to these questions: "
-            "leave population() out"
+            f"a claim about all questions like these needs at least {FEWEST} questions, and there are {few}; add some, "
+            "or pin the gate to these questions: leave population() out"
         )
+    raise NotMeasured(
+        f"a claim about all questions like these needs labels in at least {FEWEST} documents, and "
+        + (
+            "a report alone has no labels; load the folder of the run"
+            if clusters.unknown
+            else f"they are in {few}; add some"
+        )
+        + ", make the gate about the questions on these documents alone (cluster: question), or pin the gate to these "
+        "questions: leave population() out"
+    )
 
 
 def found_score(cutoff: str, names: Collection[str]) -> str | None:

@@ -1,23 +1,84 @@
-"""The gates of a run: gathered from where they are written, and checked before anything is run."""
+"""The gates of a run: gathered from where they are written, and checked before any work is done."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from rag_evaluation_framework._outside import name_line, shown
-from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.base.outside import name_line, shown
+from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.score_table import full_name
-from rag_evaluation_framework.datasets.thresholds import KEYS, P95, read_thresholds
+from rag_evaluation_framework.datasets.retrieval_harness import KEYS, P95, read_thresholds, threshold_problem
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.config import ExperimentConfig
-from rag_evaluation_framework.gates.gate import Gate, Key, with_default
+from rag_evaluation_framework.gates.gate import Gate, Key, scaled, with_default
 from rag_evaluation_framework.gates.measuring import FOUND, cannot_fail, found_score, listed
-from rag_evaluation_framework.gates.thresholds import parse_thresholds, threshold_gate
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from rag_evaluation_framework.results.meaning import other_meaning
 from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
+
+# The thresholds of design document 004, such as `min.recallAtK`, and the gates that they are.
+
+METRICS: Mapping[str, tuple[str, ...]] = {
+    "min.hitAtK": ("hit", "span_hit"),
+    "min.recallAtK": ("recall", "chunk_recall", "span_recall"),
+    "min.precisionAtK": ("precision", "chunk_precision", "span_precision"),
+    "min.mrrAtK": ("mrr",),
+    "min.ndcgAtK": ("ndcg",),
+}
+"""The metrics of which the first that a run has is bounded by a threshold at the k of the run."""
+
+
+def parse_thresholds(texts: Iterable[str], option: str, problems: list[str]) -> dict[str, float]:
+    """Return the thresholds of texts such as `min.recallAtK=0.75` by key.
+
+    Args:
+        texts: The texts.
+        option: What they were given by, for messages.
+        problems: What is wrong is added here.
+    """
+    found: dict[str, float] = {}
+    for text in texts:
+        key, equals, written = (part.strip() for part in text.partition("="))
+        problem = "expected a threshold such as min.recallAtK=0.75" if not equals else None
+        value = _number(written)
+        problem = problem or threshold_problem(key, written if value is None else value)
+        if problem is None and key in found:
+            problem = f"{key} is given twice"
+        if problem:
+            problems.append(f"{option} {shown(text)}: {problem}")
+        elif value is not None:
+            found[key] = value
+    return found
+
+
+def threshold_gate(key: str, value: float, k: Cutoff, names: Sequence[str], source: str) -> Gate:
+    """Return the gate that a threshold is at the k of a run, of the first metric that the run has; one of 0 is off.
+
+    Args:
+        key: The threshold.
+        value: Its value.
+        k: The number of results at which the rankings of the run are cut.
+        names: The scores of the run.
+        source: Where it was written.
+    """
+    told = f"{key}, {source}"
+    if key == P95:
+        return Gate("latency", "", "<=", scaled(value, -3), percentile=95, source=told)
+    metrics = [f"{metric}@{k}" for metric in METRICS[key]]
+    name = next((name for name in metrics if name in names), metrics[0])
+    return Gate("score", name, ">=", value, source=told, off=value == 0)
+
+
+def _number(written: str) -> float | None:
+    try:
+        return float(written) if written.isascii() and "_" not in written else None
+    except ValueError:
+        return None
+
+
+# The gates of a run: gathered from where they are written, and checked before anything is run.
 
 
 @dataclass(frozen=True)
@@ -68,7 +129,11 @@ def gates_of_run(
     written = [gate for _, gates in found.values() for gate in gates]
     chosen = with_default(written, has_baseline=baseline is not None)
     for gate in chosen:
-        problems += (f"gate {str(gate)!r}: {problem}" for problem in _problems(gate, experiment, baseline))
+        for refuse in (_refuse_score, _refuse_baseline, _refuse_slice):
+            try:
+                refuse(gate, experiment, baseline)
+            except ConfigError as error:
+                problems.append(f"gate {str(gate)!r}: {error}")
     if problems:
         told = [*dict.fromkeys(problems)]
         raise ConfigError(told[0] if len(told) == 1 else "\n  ".join([f"{len(told)} problems with gates:", *told]))
@@ -100,63 +165,60 @@ def _read(place: Written, experiment: ExperimentConfig[Any], taken: set[str], pr
             yield threshold_gate(key, thresholds[key], experiment.cutoffs[0], names, place.thresholds_at)
 
 
-def _problems(gate: Gate, experiment: ExperimentConfig[Any], baseline: EvaluationResult[Any] | None) -> Iterator[str]:
-    """Yield why a gate cannot be measured in a run, as far as that is known before."""
+def _refuse_score(gate: Gate, experiment: ExperimentConfig[Any], _: EvaluationResult[Any] | None) -> None:
     names = experiment.score_names
     if gate.kind == "lost" and found_score(gate.name, names) is None:
-        yield f"needs {FOUND[0]} or the like at {gate.name}; the run has {', '.join(names)}"
-    if gate.kind in ("score", "drop"):
-        if gate.name not in names:
-            near = get_close_matches(gate.name, names, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
-            yield f"the run has no score {shown(gate.name)}; {hint}"
-        elif _is_share(gate.name, experiment) and not _lowest(gate) <= gate.limit <= 1:
-            yield f"{gate.name} is from 0 to 1; expected a limit from {_lowest(gate)} to 1"
-        elif _is_share(gate.name, experiment) and not gate.off and gate.allows(worst := 1.0 - gate.is_at_least):
-            yield cannot_fail(gate, worst)
-    if gate.needs_baseline:
-        yield from _problems_of_baseline(gate, names, experiment, baseline)
-    if gate.where is not None and gate.where.by not in (DOCUMENT, LENGTH):
-        yield from _problems_of_slice(gate.where.by, gate.where.value, experiment.dataset.queries)
+        raise ConfigError(f"needs {FOUND[0]} or the like at {gate.name}; the run has {', '.join(names)}")
+    if gate.kind not in ("score", "drop"):
+        return
+    if gate.name not in names:
+        near = get_close_matches(gate.name, names, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+        raise ConfigError(f"the run has no score {shown(gate.name)}; {hint}")
+    lowest = -1 if gate.kind == "drop" else 0
+    if _is_share(gate.name, experiment) and not lowest <= gate.limit <= 1:
+        raise ConfigError(f"{gate.name} is from 0 to 1; expected a limit from {lowest} to 1")
+    if _is_share(gate.name, experiment) and not gate.off and gate.allows(worst := 1.0 - gate.is_at_least):
+        raise ConfigError(cannot_fail(gate, worst))
 
 
-def _problems_of_baseline(
-    gate: Gate, names: Sequence[str], experiment: ExperimentConfig[Any], baseline: EvaluationResult[Any] | None
-) -> Iterator[str]:
+def _refuse_baseline(gate: Gate, experiment: ExperimentConfig[Any], baseline: EvaluationResult[Any] | None) -> None:
+    if not gate.needs_baseline:
+        return
     if baseline is None:
-        given = "give a saved run, on the command line by --baseline, in a configuration as baseline: …"
-        yield f"compares with a baseline, and there is none; {given}"
-        return
-    own, both = experiment.level.evaluation_type, [name for name in names if name in baseline.score_names]
+        raise ConfigError(
+            "compares with a baseline, and there is none; give a saved run, on the command line by --baseline, in a "
+            "configuration as baseline: …"
+        )
+    own, names, known = experiment.level.evaluation_type, experiment.score_names, baseline.score_names
     if baseline.evaluation_type != own and gate.kind != "compared":  # the run is shown all the same
-        yield f"the baseline {baseline.name!r} is {baseline.evaluation_type}, the run is {own}"
-    elif gate.kind == "drop" and gate.name in names and gate.name not in baseline.score_names:
-        yield f"the baseline {baseline.name!r} has no score {gate.name}; there are {', '.join(baseline.score_names)}"
-    elif gate.kind == "drop" and gate.name in names:
+        raise ConfigError(f"the baseline {baseline.name!r} is {baseline.evaluation_type}, the run is {own}")
+    if gate.kind == "lost":
+        both = [name for name in names if name in known]
+        if found_score(gate.name, names) is not None and found_score(gate.name, both) is None:
+            raise ConfigError(f"the baseline {baseline.name!r} has other scores at {gate.name}: {', '.join(known)}")
+    if gate.kind == "drop" and gate.name in names:
+        if gate.name not in known:
+            raise ConfigError(f"the baseline {baseline.name!r} has no score {gate.name}; there are {', '.join(known)}")
         metrics = [metric.name for metric in experiment.metrics]
-        before, after = (baseline.metric_names, baseline.config), (metrics, experiment.record)
-        if other := other_meaning(gate.name, before, after):
-            yield f"{gate.name} of the baseline {baseline.name!r} is not comparable: {other}"
-    elif gate.kind == "lost" and found_score(gate.name, names) is not None and found_score(gate.name, both) is None:
-        yield f"the baseline {baseline.name!r} has other scores at {gate.name}: {', '.join(baseline.score_names)}"
+        other = other_meaning(gate.name, (baseline.metric_names, baseline.config), (metrics, experiment.record))
+        if other:
+            raise ConfigError(f"{gate.name} of the baseline {baseline.name!r} is not comparable: {other}")
 
 
-def _problems_of_slice(by: str, value: str, queries: Sequence[Query]) -> Iterator[str]:
-    values = dict.fromkeys(own for query in queries for own in label_values(query.metadata.get(by)))
-    if value in values:
+def _refuse_slice(gate: Gate, experiment: ExperimentConfig[Any], _: EvaluationResult[Any] | None) -> None:
+    if gate.where is None or gate.where.by in (DOCUMENT, LENGTH):
         return
-    if values:
-        yield f"no question has {name_line(by)}={name_line(value)}; there are {listed(values)}"
-    else:
+    by, queries = gate.where.by, experiment.dataset.queries
+    values = dict.fromkeys(own for query in queries for own in label_values(query.metadata.get(by)))
+    if not values:
         keys = dict.fromkeys(key for query in queries for key in query.metadata)
-        yield f"no question has a property {shown(by)}; there are {listed([*keys, DOCUMENT])}"
+        raise ConfigError(f"no question has a property {shown(by)}; there are {listed([*keys, DOCUMENT])}")
+    if gate.where.value not in values:
+        raise ConfigError(f"no question has {name_line(by)}={name_line(gate.where.value)}; there are {listed(values)}")
 
 
 def _is_share(name: str, experiment: ExperimentConfig[Any]) -> bool:
     """Return whether a score is one of our own, which are from 0 to 1."""
     metric = next(metric for metric in experiment.metrics if metric.name == name.partition("@")[0])
     return type(ALL_METRICS.get(metric.name)) is type(metric)
-
-
-def _lowest(gate: Gate) -> int:
-    return -1 if gate.kind == "drop" else 0

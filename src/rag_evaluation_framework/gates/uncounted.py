@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.analysis.comparison import Comparison
+from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.results.result import EvaluationResult

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data import (
+    TOKEN,
+    ChunkRegistry,
+    DocumentLevelGroundTruth,
+    EvaluationType,
+    GroundTruth,
+    count_skipped,
+)
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth, GroundTruth
-from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, of_reference
 from rag_evaluation_framework.text.terms import question_words, stemmer

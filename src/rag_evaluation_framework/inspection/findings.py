@@ -1,12 +1,53 @@
-"""One thing that a check of a dataset found."""
+"""What a check of a dataset found: kinds of findings, each one, and all of them."""
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
-from rag_evaluation_framework._outside import name_line, one_line
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.inspection.meanings import MEANINGS, FindingKind, Severity
+from rag_evaluation_framework.base.outside import name_line, one_line, shown
+from rag_evaluation_framework.data import CharacterSpan, Query
+from rag_evaluation_framework.registry.loading import load_installed
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.report.pages.lint import Page
+
+_PAGES = "rag_evaluation_framework.report.pages.lint"  # a door upwards
+
+Severity = Literal["error", "warning", "info"]
+
+
+class FindingKind(StrEnum):
+    """What a check of a dataset may find, in the order in which it is shown.
+
+    First errors, down to `NO_ANSWERS`, then warnings, down to `TOO_LONG`, then what only informs.
+    """
+
+    DOCUMENT_MISSING = "document missing"
+    TEXT_DIFFERS = "text differs"
+    PLACE_DIFFERS = "place differs"
+    CHUNK_MISSING = "chunk missing"
+    BLANK_LABEL = "blank label"
+    OTHER_TRUTH = "other truth"
+    NO_ANSWERS = "no answers"
+    SKIPPED = "skipped"
+    ASKED_TWICE = "asked twice"
+    LABELLED_TWICE = "labelled twice"
+    LABELS_OVERLAP = "labels overlap"
+    NOT_SHOWN = "not shown"
+    STRUCK_OUT = "struck out"
+    COPIES_ITS_ANSWER = "copies its answer"
+    ANSWER_ELSEWHERE = "answer elsewhere"
+    TOO_LONG = "too long"
+    WHITE_SPACE = "white space"
+    NO_ANSWER = "no answer"
+
+
+RANK = {kind: rank for rank, kind in enumerate(FindingKind)}
+
+
+# One thing that a check of a dataset found.
 
 _QUOTED = 100  # characters
 
@@ -16,7 +57,7 @@ class Finding:
     """What a check of a dataset found.
 
     Attributes:
-        kind: What it is; `MEANINGS` says how severe it is, and what to do about it.
+        kind: What it is.
         what: The particulars, on one line.
         query: The question; None if it is about the dataset.
         where: The place of the label: `file:line:column`, or its offsets if the text of its document is not at hand.
@@ -36,13 +77,18 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """How severe it is."""
-        return MEANINGS[self.kind].severity
+        """How severe it is.
+
+        `error`: scores are wrong, or a run refuses the dataset. `warning`: scores mislead. `info`: nothing is wrong.
+        """
+        rank, ends = RANK[self.kind], (RANK[FindingKind.NO_ANSWERS], RANK[FindingKind.TOO_LONG])
+        return "error" if rank <= ends[0] else "warning" if rank <= ends[1] else "info"
 
     @property
     def advice(self) -> str:
         """What to do about it."""
-        return MEANINGS[self.kind].advice
+        advice: str = load_installed(f"{_PAGES}:ADVICE")[self.kind]
+        return advice
 
     @property
     def question(self) -> str:
@@ -79,3 +125,54 @@ def quotation(text: str) -> str:
     """Return a text in quotation marks, on one short line."""
     line = one_line(text)
     return f"“{line if len(line) <= _QUOTED else f'{line[: _QUOTED - 1]}…'}”"
+
+
+# All that a check of a dataset found.
+
+
+@dataclass(frozen=True, repr=False)
+class LintReport:
+    """What a check of a dataset found.
+
+    Attributes:
+        name: The name of the dataset.
+        questions: How many questions it has, without those that are skipped.
+        findings: What was found, by kind, the worst first.
+        not_checked: What could not be checked, and what is needed for it.
+    """
+
+    name: str
+    questions: int
+    findings: tuple[Finding, ...]
+    not_checked: tuple[str, ...]
+
+    @cached_property
+    def problems(self) -> tuple[Finding, ...]:
+        """The errors and warnings."""
+        return tuple(finding for finding in self.findings if finding.severity != "info")
+
+    @property
+    def counts(self) -> dict[FindingKind, int]:
+        """How many findings there are of each kind of which there are any."""
+        return dict(Counter(finding.kind for finding in self.findings))
+
+    def record(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {
+            "name": self.name,
+            "questions": self.questions,
+            "counts": self.counts,
+            "findings": [finding.record() for finding in self.findings],
+            "not_checked": list(self.not_checked),
+        }
+
+    def summary(self) -> "Page":
+        """Return it as people read it: of many findings of a kind the first ten."""
+        page: Page = load_installed(f"{_PAGES}:lint_page")(self)
+        return page
+
+    def __str__(self) -> str:
+        return self.summary().as_text()
+
+    def __repr__(self) -> str:
+        return f"LintReport({shown(self.name)}, questions={self.questions}, findings={len(self.findings)})"

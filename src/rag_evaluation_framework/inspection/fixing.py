@@ -3,33 +3,37 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from rag_evaluation_framework._outside import name_line, shown
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
-from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.frozen import FrozenDict
-from rag_evaluation_framework.data.ground_truth import (
+from rag_evaluation_framework.base.outside import name_line, shown
+from rag_evaluation_framework.data import (
+    TOKEN,
+    CharacterSpan,
     ChunkLevelGroundTruth,
+    DocumentId,
     DocumentLevelGroundTruth,
     GroundTruth,
+    LabelContexts,
+    Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.label_contexts import LabelContexts
-from rag_evaluation_framework.data.labelled_units import as_answer
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.inspection.findings import quotation
+from rag_evaluation_framework.data.answers import Answer, as_answer
+from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.values import FrozenDict
+from rag_evaluation_framework.inspection.findings import FindingKind, quotation
 from rag_evaluation_framework.inspection.labelled_text import LabelTexts, units_of
 from rag_evaluation_framework.inspection.question_checks import asked_twice
 from rag_evaluation_framework.labelling.relabelling import relabel
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.text.line_places import LinePlaces
 
+if TYPE_CHECKING:
+    from rag_evaluation_framework.report.pages.lint import Page
+
+_PAGE = "rag_evaluation_framework.report.pages.lint:fixes_page"  # a door upwards
 UnitsT = TypeVar("UnitsT")
-FixKind: TypeAlias = Literal["label moved", "white space", "labelled twice", "asked twice"]
+FixKind: TypeAlias = FindingKind | Literal["label moved"]
 
 
 @dataclass(frozen=True)
@@ -75,16 +79,6 @@ class FixedDataset:
         """Whether the dataset is another one by its content hash: comparisons stand on the questions of both."""
         return self.dataset.content_hash != self.before.content_hash
 
-    def counted(self) -> str:
-        """Return in words how much was mended, and whether the dataset is still the same by its content hash."""
-        count = len(self.fixes)
-        identity = "its identity changed" if self.has_new_identity else "its identity is the same"
-        if any(fix.kind == "white space" for fix in self.fixes):
-            identity += ", and scores may move a little, as labels are shorter"
-        told = f"{count:,} fix{'es' * (count != 1)}; {identity}" if count else "nothing fixed"
-        lost = f"{self.lost:,} label{'s' * (self.lost != 1)} not found in the corpus, so no label was moved or trimmed"
-        return f"{told}; {lost}" if self.lost else told
-
     def record(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
         return {
@@ -93,8 +87,16 @@ class FixedDataset:
             "content_hash": {"before": self.before.content_hash, "after": self.dataset.content_hash},
         }
 
+    def summary(self) -> "Page":
+        """Return it as people read it: of many fixes the first two hundred."""
+        page: Page = load_installed(_PAGE)(self)
+        return page
+
+    def __str__(self) -> str:
+        return self.summary().as_text()
+
     def __repr__(self) -> str:
-        return f"FixedDataset({shown(self.dataset.name)}, {self.counted()})"
+        return f"FixedDataset({shown(self.dataset.name)}, fixes={len(self.fixes)}, lost={self.lost})"
 
 
 def fix_dataset(dataset: Dataset[Any], corpus: Corpus | None = None) -> FixedDataset:
@@ -127,13 +129,16 @@ def fix_dataset(dataset: Dataset[Any], corpus: Corpus | None = None) -> FixedDat
         if entries[-1] is not entry:
             labels = len(units_of(entry))
             what = f"removed {labels - len(units_of(entries[-1])):,} of {labels:,} labels"
-            fixes.append(Fix("labelled twice", entry.query, what))
+            fixes.append(Fix(FindingKind.LABELLED_TWICE, entry.query, what))
     again = {
         number: finding
         for number, finding in asked_twice([(entry, texts.labels(entry)) for entry in entries], with_lost)
         if finding.fixable
     }
-    fixes += [Fix("asked twice", entries[number].query, f"removed: it {told.what}") for number, told in again.items()]
+    fixes += [
+        Fix(FindingKind.ASKED_TWICE, entries[number].query, f"removed: it {told.what}")
+        for number, told in again.items()
+    ]
     if not fixes:
         return FixedDataset(dataset, dataset, (), lost)
     kept = [entry for number, entry in enumerate(entries) if number not in again]
@@ -202,7 +207,7 @@ def _trimmed(
             return span
         start = span.start + len(text) - len(text.lstrip())
         where = f"{name_line(span.doc_id)}[{span.start}:{span.end}] → [{start}:{start + len(core)}]"
-        fixes.append(Fix("white space", entry.query, f"{where} {quotation(core)}"))
+        fixes.append(Fix(FindingKind.WHITE_SPACE, entry.query, f"{where} {quotation(core)}"))
         return CharacterSpan(span.doc_id, start, start + len(core), core)
 
     now.update({(entry.query.id, span): trim(span) for span in entry.labels})

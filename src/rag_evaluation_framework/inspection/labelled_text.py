@@ -1,24 +1,30 @@
-"""The labels of a dataset with their texts, and what is wrong with those that no retriever can find."""
+"""The labels of a dataset with their texts and places, and what is wrong with those that no reader finds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rag_evaluation_framework._outside import name_line, shown
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.base.outside import name_line, shown
+from rag_evaluation_framework.data import (
+    CharacterSpan,
+    ChunkId,
+    ChunkLevelGroundTruth,
+    ChunkRegistry,
+    Corpus,
+    Dataset,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    GroundTruth,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.data.answers import counted_otherwise, flattened, mapped, span_problem
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import ChunkLevelGroundTruth, DocumentLevelGroundTruth, GroundTruth
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId
-from rag_evaluation_framework.data.labelled_units import counted_otherwise, flattened, span_problem
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.inspection.findings import quotation
-from rag_evaluation_framework.inspection.meanings import FindingKind
+from rag_evaluation_framework.inspection.findings import FindingKind, quotation
+from rag_evaluation_framework.labelling import Reanchored, leaving_out
 from rag_evaluation_framework.labelling.edited_documents import displaced
-from rag_evaluation_framework.labelling.left_out import leaving_out
-from rag_evaluation_framework.labelling.reanchor import Reanchored
 from rag_evaluation_framework.text.line_places import LinePlaces
+
+# The labels of a dataset with their texts, and what is wrong with those that no retriever can find.
 
 _WORDS = 8  # shown from where two texts differ
 
@@ -53,6 +59,11 @@ def units_of(entry: GroundTruth[Any]) -> tuple[Any, ...]:
             return flattened(ids)
         case _:
             return entry.labels
+
+
+def place_of(unit: Any) -> Any:
+    """Return a unit without its text: labels are the same where they are at the same place."""
+    return CharacterSpan(unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit
 
 
 def of_reference(entry: GroundTruth[Any], labels: Sequence[Label]) -> list[Label]:
@@ -112,15 +123,15 @@ class LabelTexts:
         if span.doc_id not in self.corpus:
             pattern = leaving_out(span.doc_id, self.corpus)
             absent = "the corpus does not have" if pattern is None else f"the pattern {shown(pattern)} leaves out"
-            return Label(span, span.text or None, ("document missing", f"is in a document that {absent}"))
+            return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, f"is in a document that {absent}"))
         if labelled in self._displaced:
-            return Label(span, span.text or None, ("place differs", self._became(self._displaced[labelled])))
+            return Label(span, span.text or None, (FindingKind.PLACE_DIFFERS, self._became(self._displaced[labelled])))
         problem = span_problem(span, self.corpus)
         content = self.corpus[span.doc_id].content
         if problem is None or span.start == span.end:  # what is empty is blank
             there = content[span.start : span.end]
             return Label(span, span.text if span.text == there else there)  # long texts are kept once
-        return Label(span, span.text or None, ("text differs", _difference(span, content)))
+        return Label(span, span.text or None, (FindingKind.TEXT_DIFFERS, _difference(span, content)))
 
     def _became(self, found: Reanchored) -> str:
         now = f"lost: {found.how.removeprefix('lost: ')}" if found.span is None else f"now at {self.where(found.span)}"
@@ -131,21 +142,21 @@ class LabelTexts:
         if self.corpus is None:
             return Label(known)
         if known not in self.corpus:
-            return Label(known, None, ("document missing", f"the corpus has no document {shown(known)}"))
+            return Label(known, None, (FindingKind.DOCUMENT_MISSING, f"the corpus has no document {shown(known)}"))
         blank = not self.corpus[known].content.strip()
-        return Label(known, None, ("blank label", f"the document {shown(known)} is blank") if blank else None)
+        return Label(known, None, (FindingKind.BLANK_LABEL, f"the document {shown(known)} is blank") if blank else None)
 
     def _prefix(self, prefix: str) -> Label:
         missing = self.corpus is not None and not self.corpus.has_prefix(prefix)
         what = f"the corpus has no document whose id begins with {shown(prefix)}"
-        return Label(f"{prefix}*", None, ("document missing", what) if missing else None)
+        return Label(f"{prefix}*", None, (FindingKind.DOCUMENT_MISSING, what) if missing else None)
 
     def _chunk(self, chunk_id: ChunkId) -> Label:
         if self.registry is None:
             return Label(chunk_id)
         chunk = self.registry.get(chunk_id)
         if chunk is None:
-            return Label(chunk_id, None, ("chunk missing", f"no chunk has the id {shown(chunk_id)}"))
+            return Label(chunk_id, None, (FindingKind.CHUNK_MISSING, f"no chunk has the id {shown(chunk_id)}"))
         return Label(chunk_id, chunk.content)
 
 
@@ -159,3 +170,43 @@ def _difference(span: CharacterSpan, content: str) -> str:
     ahead = "… " if begin else ""
     told = [quotation(f"{ahead}{' '.join(words[begin : begin + _WORDS])}") for words in (ours, there)]
     return f"is {told[0]} in the dataset, {told[1]} in the document{counted_otherwise(span, content)}"
+
+
+# The answers of a dataset of any level as places in the documents.
+
+
+def placed(
+    entry: GroundTruth[Any], labels: Sequence[Label], corpus: Corpus, registry: ChunkRegistry | None
+) -> TokenLevelGroundTruth | None:
+    """Return a question with its answers as spans of the corpus: documents are whole, chunks where they were cut.
+
+    Args:
+        entry: The question.
+        labels: Its labels, as `LabelTexts` reads them.
+        corpus: The documents.
+        registry: The chunks of the labelled chunking, if they are at hand.
+
+    Returns:
+        The question; None if it has no labels, or a label that does not match the corpus or has no known place.
+    """
+    if not labels or any(label.problem is not None for label in labels):
+        return None
+    match entry:
+        case DocumentLevelGroundTruth():
+            spans = [_whole(corpus, label.unit) for label in labels if not label.unit.endswith("*")]
+            named = (prefix for prefix in entry.relevant_prefixes)
+            prefixed = [_whole(corpus, one.id) for prefix in named for one in corpus if one.id.startswith(prefix)]
+            return TokenLevelGroundTruth(entry.query, (*spans, *prefixed))
+        case ChunkLevelGroundTruth():
+            if registry is None or not all(registry.get_spans(label.unit) for label in labels):
+                return None
+            return TokenLevelGroundTruth.of_chunks(entry.query, entry.relevant, registry)
+        case TokenLevelGroundTruth():
+            now = dict(zip(units_of(entry), (label.unit for label in labels), strict=True))
+            return TokenLevelGroundTruth(entry.query, mapped(entry.relevant_spans, now.__getitem__))
+        case _:
+            return None
+
+
+def _whole(corpus: Corpus, doc_id: Any) -> CharacterSpan:
+    return CharacterSpan(doc_id, 0, len(corpus[doc_id].content))

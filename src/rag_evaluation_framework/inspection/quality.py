@@ -1,25 +1,75 @@
-"""How good a dataset is as a test: what a sceptic asks of questions before believing what is measured with them."""
+"""How good a dataset is as a test: what a sceptic asks of questions, beside the figures of public ones."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.progress import progress
+from rag_evaluation_framework.data import DOCUMENT, TOKEN, ChunkRegistry, EvaluationType, TokenLevelGroundTruth
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
-from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.data.levels import DOCUMENT, TOKEN
+from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.errors import CorpusError
 from rag_evaluation_framework.inspection.dataset_info import Spread, describe_dataset
-from rag_evaluation_framework.inspection.labelled_text import LabelTexts
-from rag_evaluation_framework.inspection.lexical_search import LexicalSearch, search_lexically
-from rag_evaluation_framework.inspection.placed_answers import placed
-from rag_evaluation_framework.inspection.question_checks import copied_answer
-from rag_evaluation_framework.inspection.question_likeness import near_duplicates
+from rag_evaluation_framework.inspection.labelled_text import LabelTexts, placed
+from rag_evaluation_framework.inspection.question_checks import copied_answer, near_duplicates
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.span import SpanRecall
+from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
+
+# How hard the questions of a dataset are for BM25, the retriever that compares words.
+
+DEPTH = 10
+
+
+@dataclass(frozen=True)
+class LexicalSearch:
+    """What BM25 finds of the answers of a dataset, always with the same chunks: of 800 characters, without overlap.
+
+    Attributes:
+        questions: How many questions it is of: those whose answers have a place in the documents.
+        chunks: How many chunks the corpus has.
+        found_at_1: The share of questions whose first chunk has text of an answer.
+        found_at_10: The share of questions of which one of the first ten chunks has text of an answer.
+        recall_at_10: The mean share of the characters of the answers that the first ten chunks hold.
+        mrr_at_10: The mean of 1 / rank of the first chunk that has text of an answer; 0 beyond rank 10.
+    """
+
+    questions: int
+    chunks: int
+    found_at_1: float
+    found_at_10: float
+    recall_at_10: float
+    mrr_at_10: float
+
+
+def search_lexically(truth: Sequence[TokenLevelGroundTruth], corpus: Corpus) -> LexicalSearch | None:
+    """Return what BM25 finds of the answers of some questions; None if there are no questions.
+
+    Raises:
+        InputError: The corpus is blank.
+    """
+    if not truth:
+        return None
+    retriever = BM25Retriever()
+    retriever.index(corpus)
+    asked = progress(truth, "Searching", "question")
+    hits = RankedHits.of([retriever.retrieve(entry.query.text, DEPTH).hits for entry in asked])
+    judged = SpanJudgements.from_hits(hits, truth)
+    relevant = judged.relevant > 0  # up to each rank
+    first = np.where(relevant.any(axis=1), relevant.argmax(axis=1) + 1, np.inf) if relevant.shape[1] else np.inf
+    reciprocal = np.broadcast_to(1 / np.asarray(first, dtype=np.float64), len(truth))
+    means = (reciprocal == 1, reciprocal > 0, SpanRecall().score(judged), reciprocal)
+    return LexicalSearch(len(truth), len(retriever.chunks()), *(float(np.mean(each)) for each in means))
+
+
+# How good a dataset is as a test: what a sceptic asks of questions before believing what is measured with them.
 
 _PARTS = 10
 
@@ -148,3 +198,42 @@ def _positions(truth: Sequence[TokenLevelGroundTruth], corpus: Corpus) -> tuple[
     parts = [_PARTS * (span.start + span.end) // (2 * len(corpus[span.doc_id].content)) for span in spans]
     counts = np.bincount(np.minimum(parts, _PARTS - 1), minlength=_PARTS)
     return tuple(round(float(count) / len(spans), 4) for count in counts)
+
+
+# What public questions are like: the figures that those of a dataset are to be seen beside.
+
+_FIGURES = Path(__file__).with_name("public_figures.json")
+
+
+@dataclass(frozen=True)
+class PublicQuestions:
+    """A public dataset, and what it is like.
+
+    Attributes:
+        title: A short title.
+        authors: Who wrote the questions, and how.
+        source: Where they are published.
+        quality: Its figures.
+    """
+
+    title: str
+    authors: str
+    source: str
+    quality: DatasetQuality
+
+    def record(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {"title": self.title, "authors": self.authors, "source": self.source, "quality": self.quality.record()}
+
+
+@cache
+def public_questions() -> tuple[PublicQuestions, ...]:
+    """Return what public questions are like: some that a model wrote, some that people wrote.
+
+    Only figures are kept here, no question and no text. `benchmarks/public_questions.py --json` measures them anew.
+    """
+    kept = json.loads(_FIGURES.read_text(encoding="utf-8"))
+    return tuple(
+        PublicQuestions(one["title"], one["authors"], one["source"], DatasetQuality.from_record(one["quality"]))
+        for one in kept
+    )

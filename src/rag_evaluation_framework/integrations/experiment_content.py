@@ -1,20 +1,109 @@
-"""What of a result goes to LangSmith: metadata of the whole, and for each question places and scores, no text."""
+"""What of a result goes to LangSmith: metadata, outputs of each question, and scores."""
 
 import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from typing import Any
+from uuid import UUID, uuid5
 
-from rag_evaluation_framework._support.files import is_object
+from pydantic.alias_generators import to_camel
+
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, CharacterSpan, ChunkRegistry, Level
 from rag_evaluation_framework.data.hits import Hit, Ranking
-from rag_evaluation_framework.integrations.run_outputs import CHARACTERS
-from rag_evaluation_framework.results.recorded_parts import servers
+from rag_evaluation_framework.data.ids import EvaluationType, canonical_chunk_id
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.results.meaning import servers
 from rag_evaluation_framework.results.result import EvaluationResult
+
+# What a run of LangSmith retrieved, as its outputs tell it.
+
+OF_HITS: Mapping[EvaluationType, str] = {"chunk-level": "chunk_id", "document-level": "doc_id"}
+"""The field of a hit that is its unit at the levels of ids."""
+CHARACTERS = "characters"
+"""The field of a hit without a place that says how long its text is: it counts as retrieved."""
+
+_PLACE = ("doc_id", "start", "end")
+_HITS = "hits"
+_SPANS = ("retrieved_spans", "retrievedSpans")
+_CHUNK_IDS = ("retrieved_chunk_ids", "retrievedChunkIds", "chunk_ids", "chunkIds")
+_RETRIEVED: Mapping[EvaluationType, tuple[str, ...]] = {
+    "token-level": _SPANS,
+    "chunk-level": _CHUNK_IDS,
+    "document-level": ("retrieved_document_ids", "retrievedDocumentIds", "source_ids", "sourceIds"),
+}
+
+
+def tells(outputs: Mapping[str, Any], level: Level[Any]) -> bool:
+    """Return whether the outputs of a run have what was retrieved under a key of this level alone."""
+    return not outputs.keys().isdisjoint(_RETRIEVED[level.evaluation_type])
+
+
+def retrieved_units(outputs: Mapping[str, Any], level: Level[Any], registry: ChunkRegistry | None) -> list[Any]:
+    """Return what was retrieved, best first and with its repeats: ids, or spans as `score_spans` reads them.
+
+    Args:
+        outputs: The outputs of the run.
+        level: The level of the units; of `hits`, and of spans at document level, they are read.
+        registry: Positions of position-aware chunks; needed if spans are given as their ids.
+
+    Raises:
+        DatasetError: The outputs do not tell, or have a chunk without a known position at token level.
+    """
+    keys = _RETRIEVED[level.evaluation_type]
+    others = _CHUNK_IDS if level is TOKEN else _SPANS if level is DOCUMENT else ()
+    key = next((key for key in (*keys, _HITS, *others) if outputs.get(key) is not None), keys[0])
+    found: Any = outputs.get(key)
+    are_ids = key not in (_HITS, *_SPANS)
+    if not is_list(found) or not (are_ids or key in keys or all(map(is_object, found))):
+        there = ", ".join(map(str, outputs)) or "nothing"
+        raise DatasetError(f"the outputs of the run have {there}; expected a list under {keys[0]}")
+    if level is TOKEN and not are_ids:
+        return [_span(hit, rank) for rank, hit in enumerate(found)] if key == _HITS else list(found)
+    units = list(found) if are_ids else [_id(hit, level, rank) for rank, hit in enumerate(found)]
+    if strange := [unit for unit in units if not isinstance(unit, str)]:
+        raise DatasetError(f"the outputs of the run have {shown(strange[0])} among ids of what was retrieved")
+    if level is TOKEN:
+        return [_position(chunk_id, key, registry) for chunk_id in units]
+    return [*map(canonical_chunk_id, units)] if level is CHUNK else units
+
+
+def _position(chunk_id: str, key: str, registry: ChunkRegistry | None) -> CharacterSpan:
+    span = None if registry is None else registry.get_span(chunk_id)
+    if span is None:
+        raise DatasetError(
+            f"the outputs of the run have {shown(chunk_id)} under {key}, a chunk without a known position; pass "
+            f"registry= with the positions of the chunks that were searched, or return {_SPANS[0]}"
+        )
+    return span
+
+
+def _id(hit: Mapping[str, Any], level: Level[Any], rank: int) -> Any:
+    """Return the id of a hit, or one of its own, which is never relevant, so that those behind it keep their ranks."""
+    unit = _field(hit, OF_HITS[level.evaluation_type])
+    return f"\0{rank}" if unit is None else unit
+
+
+def _span(hit: Mapping[str, Any], rank: int) -> Mapping[str, Any]:
+    """Return a hit that has a place, or one as long as its text in a document of its own, likewise."""
+    if all(_field(hit, name) is not None for name in _PLACE):
+        return hit
+    text: Any = hit.get("text")
+    return {"doc_id": f"\0{rank}", "start": 0, "end": hit.get(CHARACTERS, len(text) if isinstance(text, str) else 0)}
+
+
+def _field(hit: Mapping[str, Any], name: str) -> Any:
+    return hit.get(name, hit.get(to_camel(name)))
+
+
+# What of a result goes to LangSmith: metadata of the whole, and for each question places and scores, no text.
 
 RUN = "rag_eval_run"
 """The key in the metadata of an experiment by which a result that was published is known again."""
@@ -137,3 +226,63 @@ def _components(record: Any) -> dict[str, str]:
                 found.setdefault(key, str(value.get("type", "")))
             waiting.append(value)
     return found
+
+
+# Sending the scores of a result to LangSmith: as they were computed here, and each once however often it is sent.
+
+_NAMESPACE = UUID("2b1f6a4e-67e5-4d4b-9a06-0f0a4f1d1f5c")
+
+
+@dataclass(frozen=True)
+class ScoreSender:
+    """Sends scores on runs.
+
+    Attributes:
+        client: The client of LangSmith's SDK.
+        project: The id of the project that is the experiment.
+    """
+
+    client: Any
+    project: UUID
+
+    def send(self, run_id: Any, scores: Mapping[str, float], **options: Any) -> None:
+        """Send scores on a run, under ids that follow from the run and their names.
+
+        Args:
+            run_id: The run.
+            scores: The scores, by name.
+            options: More for the `create_feedback` of the SDK.
+        """
+        for name, score in scores.items():
+            identity = uuid5(_NAMESPACE, f"{run_id}/{name}")
+            self.client.create_feedback(
+                run_id,
+                name,
+                score=score,
+                feedback_id=identity,
+                session_id=self.project,
+                feedback_source_type="model",
+                **options,
+            )
+
+    def evaluator(self, scores: Callable[[str], Mapping[str, float]], losses: list[BaseException]) -> Any:
+        """Return a `RunEvaluator` that sends the scores that are known of an example.
+
+        It gives none to the SDK, which would send them under ids of its own, and errors as scores.
+
+        Args:
+            scores: Gives the scores by the id of the example.
+            losses: Gets the errors for which scores were not sent.
+        """
+        evaluation: Any = require("langsmith.evaluation", extra="langsmith", needed_by="publish_experiment")
+
+        def evaluate_run(_: Any, run: Any, example: Any = None, evaluator_run_id: Any = None) -> Any:
+            del evaluator_run_id
+            try:
+                # With its trace a score is queued, and sent together with the runs.
+                self.send(run.id, scores(str(example.id)), trace_id=run.trace_id, start_time=run.start_time)
+            except Exception as error:  # noqa: BLE001  whatever the SDK raises: it is told
+                losses.append(error)
+            return evaluation.EvaluationResults(results=[])
+
+        return type("StoredScores", (evaluation.RunEvaluator,), {"evaluate_run": evaluate_run})()

@@ -1,19 +1,95 @@
-"""Sending a result to LangSmith: the experiment, which is made once, and its runs through `client.evaluate`."""
+"""Sending a result to LangSmith, and reading back what of it arrived."""
 
+import re
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4, uuid5
 
-from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework._support.progress import progress
+from rag_evaluation_framework.base import progress, require
+from rag_evaluation_framework.base.outside import one_line, raised
 from rag_evaluation_framework.errors import ProviderUnavailable
-from rag_evaluation_framework.integrations.experiment_content import RUN, ExperimentContent
-from rag_evaluation_framework.integrations.experiment_scores import ScoreSender
-from rag_evaluation_framework.integrations.langsmith_client import PROVIDER, answering
-from rag_evaluation_framework.integrations.langsmith_silence import silent
-from rag_evaluation_framework.integrations.recorded_experiment import RecordedExperiment
+from rag_evaluation_framework.integrations.experiment_content import RUN, ExperimentContent, ScoreSender
+from rag_evaluation_framework.integrations.langsmith_client import PROVIDER, advice, answering, silent, status_of
+
+# What of an experiment is in LangSmith, read back.
+
+_AT_ONCE = 100  # runs that are listed, or whose feedback is
+_SELECTED = ["id", "reference_example_id", "end_time"]
+
+
+@dataclass(frozen=True)
+class RecordedExperiment:
+    """An experiment in LangSmith.
+
+    Attributes:
+        client: The client of its SDK.
+        project: The id of the project that is the experiment.
+    """
+
+    client: Any
+    project: UUID
+
+    def runs(self) -> dict[str, str]:
+        """Return the runs that are finished, by the id of their example.
+
+        Raises:
+            ProviderError: They cannot be listed.
+        """
+        return dict(self._finished())
+
+    def doubled(self) -> int:
+        """Return how many examples have more than one finished run.
+
+        Raises:
+            ProviderError: They cannot be listed.
+        """
+        counts = Counter(example for example, _ in self._finished())
+        return sum(count > 1 for count in counts.values())
+
+    def _finished(self) -> list[tuple[str, str]]:
+        """Return example and run of all runs that are finished."""
+        found: list[tuple[str, str]] = []
+        # Not list_runs, which is to be removed; what replaces it asks another service.
+        wanted: dict[str, Any] = {"session": [str(self.project)], "is_root": True}
+        wanted |= {"limit": _AT_ONCE, "select": _SELECTED}
+        with answering(self.client, "listing the runs of the experiment"):
+            while True:
+                page: Any = self.client.request_with_retries("POST", "/runs/query", json=wanted).json()
+                found += [(run["reference_example_id"], run["id"]) for run in page["runs"] if run.get("end_time")]
+                if not (following := page["cursors"].get("next")):
+                    return found
+                wanted["cursor"] = following
+
+    def scored(self, runs: Sequence[str]) -> set[tuple[str, str]]:
+        """Return the run and the name of each score that is there.
+
+        Raises:
+            ProviderError: They cannot be listed.
+        """
+        found = set[tuple[str, str]]()
+        with answering(self.client, "listing the scores"):
+            for first in range(0, len(runs), _AT_ONCE):
+                for feedback in self.client.list_feedback(run_ids=runs[first : first + _AT_ONCE]):
+                    found.add((str(feedback.run_id), feedback.key))
+        return found
+
+    def counts(self) -> tuple[int, Counter[str]]:
+        """Return how many runs are there, and how many scores of each name.
+
+        Raises:
+            ProviderError: That is not known.
+        """
+        with answering(self.client, "reading back what arrived"):
+            read = self.client.read_project(project_id=self.project, include_stats=True)
+            stats: Any = read.feedback_stats or {}
+            return int(read.run_count or 0), Counter({key: int(known["n"] or 0) for key, known in stats.items()})
+
+
+# Sending a result to LangSmith: the experiment, which is made once, and its runs through `client.evaluate`.
 
 _NAMESPACE = UUID("7d0c5a52-2d0e-4a55-9a0c-5a6a1a3f6b1e")
 _PUBLICATION = "rag_eval_publication"  # in the metadata: who made the experiment, if two try to at once
@@ -150,3 +226,126 @@ class ExperimentSending:
             )
             evaluated.wait()  # raises what it caught
             self.client.flush(timeout=_FLUSH)
+
+
+# What of a result is in LangSmith, read back after it was sent, and scores that are missing sent one by one.
+
+_REASON = 300  # characters
+_OF_ONE_REQUEST = re.compile(r"trace=|Content-Length")
+_FIRST_WAIT = 0.05  # seconds, doubled each time
+
+
+class _Score(NamedTuple):
+    row: int
+    run: str
+    name: str
+    value: float
+
+
+@dataclass
+class Completeness:
+    """What of a result is there.
+
+    Attributes:
+        client: The client of LangSmith's SDK.
+        content: The result.
+        recorded: The experiment.
+        losses: The errors for which a client of our own lost something.
+        patience: For how many seconds it is asked whether all is there.
+        problems: What went wrong, as texts.
+    """
+
+    client: Any
+    content: ExperimentContent
+    recorded: RecordedExperiment
+    losses: list[BaseException]
+    patience: float
+    problems: list[str] = field(default_factory=list[str])
+
+    def completed(self, sent: Collection[int], found: bool) -> tuple[int, int]:
+        """Wait until all is there, send scores that were lost, and return how many runs and scores are there.
+
+        The counts of LangSmith are believed if everything was sent now, and nothing lost. Else they also have scores of
+        runs that did not arrive, and runs that did not end.
+
+        Args:
+            sent: The rows of the questions that were sent now.
+            found: Whether something was sent before.
+        """
+        there = self._completed(sent, found)
+        if doubled := self.recorded.doubled():
+            self.problems.append(
+                f"{doubled} of its questions have several runs, as another publication of it was sending meanwhile"
+            )
+        return there
+
+    def _completed(self, sent: Collection[int], found: bool) -> tuple[int, int]:
+        content = self.content
+        seen = self._is_there if found else self._seems_there
+        if self._waited(seen) and (found or not self.losses):
+            return len(content.rows), content.expected.total()
+        if found and not self.losses:
+            self._send_lost(sent)
+        there = self.recorded.runs()
+        finished = [row for row in content.rows if content.example(row)["id"] in there]
+        scores = sum(len(content.scores(row)) for row in finished)
+        missing = len(self._missing())
+        if missing or len(finished) < len(content.rows):  # else only answers were lost
+            self.problems.extend(dict.fromkeys(map(_why, self.losses)))
+        return len(finished), scores - missing
+
+    def _waited(self, is_there: Callable[[], bool]) -> bool:
+        """Return whether something is there, which may take a while; it is not waited for if something was lost."""
+        end, wait = time.monotonic() + self.patience, _FIRST_WAIT
+        while not is_there():
+            if self.losses or time.monotonic() + wait > end:
+                return False
+            time.sleep(wait)
+            wait *= 2
+        return True
+
+    def _seems_there(self) -> bool:
+        content = self.content
+        runs, scores = self.recorded.counts()
+        if runs < len(content.rows) or any(scores[key] < count for key, count in content.expected.items()):
+            return False
+        return self._has_runs()
+
+    def _is_there(self) -> bool:
+        return self._has_runs() and not self._missing()
+
+    def _has_runs(self) -> bool:
+        return self.recorded.runs().keys() >= {self.content.example(row)["id"] for row in self.content.rows}
+
+    def _missing(self) -> list[_Score]:
+        """Return the scores that are not there though their runs are."""
+        runs = self.recorded.runs()
+        there = self.recorded.scored(list(runs.values()))
+        return [
+            _Score(row, run, name, value)
+            for row in self.content.rows
+            if (run := runs.get(self.content.example(row)["id"])) is not None
+            for name, value in self.content.scores(row).items()
+            if (run, name) not in there
+        ]
+
+    def _send_lost(self, sent: Collection[int]) -> None:
+        """Send scores that were lost by an earlier publication, one by one, until one is refused.
+
+        Not those that were sent now, of which nobody knows what is lost and what only late.
+        """
+        sender = ScoreSender(self.client, self.recorded.project)
+        lost = [score for score in self._missing() if score.row not in sent]
+        for _, run, name, value in lost:
+            try:
+                sender.send(run, {name: value})
+            except Exception as error:  # noqa: BLE001  whatever the SDK raises: it is told
+                self.problems.append(f"a score was refused: {_why(error)}")
+                break
+        if lost:
+            self._waited(lambda: not {*lost} & {*self._missing()})
+
+
+def _why(error: BaseException) -> str:
+    """Return why something was lost, without what differs from request to request: ids of runs, and its length."""
+    return one_line(_OF_ONE_REQUEST.split(raised(error))[0], _REASON) + advice(status_of(error))

@@ -1,15 +1,24 @@
-"""A connection to LangSmith, whose errors are ours."""
+"""A connection to LangSmith, whose errors are ours: what it holds, and silence of its SDK."""
 
+import builtins
+import inspect
+import logging
 import os
 import re
 import unicodedata
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, partial
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
-from rag_evaluation_framework._outside import class_name, hide, one_line, raised, said, shown
-from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import class_name, hide, one_line, raised, said, shown
+from rag_evaluation_framework.datasets.langsmith_examples import SPLITS
 from rag_evaluation_framework.errors import (
     ConfigError,
     InvalidAnswer,
@@ -17,10 +26,95 @@ from rag_evaluation_framework.errors import (
     ProviderRefused,
     ProviderUnavailable,
 )
-from rag_evaluation_framework.integrations.langsmith_silence import own_class
 
 if TYPE_CHECKING:
     from langsmith import Client
+    from langsmith.schemas import Dataset as LangSmithDataset
+
+
+# What LangSmith's SDK prints and logs of calls of ours is kept back; what others write, and their calls, is not.
+
+_silent: ContextVar[bool] = ContextVar("rag_evaluation_framework_langsmith_silence", default=False)
+_own_classes = set[type]()
+_OWNERS = ("self", "client")  # what the SDK calls a client
+_LOGGERS = (
+    *("langsmith.client", "langsmith.run_trees", "langsmith.run_helpers", "langsmith.utils", "langsmith.cache"),
+    *("langsmith.evaluation._runner", "langsmith.evaluation.evaluator"),
+    *("langsmith._internal._operations", "langsmith._internal._serde", "langsmith._internal._backend_version"),
+)
+
+
+@cache
+def own_class(client_class: type[Any]) -> type[Any]:
+    """Return a class of clients of which nothing is logged, in none of the SDK's threads, and after they are closed.
+
+    What the SDK logs to its developers quotes parts of keys and whole addresses, and what was lost is told by us.
+
+    Args:
+        client_class: The `Client` of the SDK.
+    """
+    made = type("OwnClient", (client_class,), {"__slots__": ()})
+    _own_classes.add(made)
+    _keep_logs()
+    return made
+
+
+@contextmanager
+def silent() -> Generator[None]:
+    """Keep back what `client.evaluate` prints and logs in the body, where it is called.
+
+    It prints the address, which may be between lines of JSON, and shows a bar of its own. Standard output and error are
+    those of the whole process, so that they stay as they are; the SDK's module gets functions that look where they are
+    called, once and for all.
+    """
+    _keep_prints(require("langsmith.evaluation._runner", extra="langsmith", needed_by="publish_experiment"))
+    _keep_logs()
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
+@cache
+def _keep_prints(runner: Any) -> None:
+    runner.print = _print
+    if hasattr(runner, "_load_tqdm"):  # there is no public door: where it moves, a bar is shown
+        runner._load_tqdm = partial(_bar, runner._load_tqdm)  # noqa: SLF001
+
+
+def _print(*values: Any, **options: Any) -> None:
+    if not _silent.get():
+        builtins.print(*values, **options)  # noqa: T201  of others
+
+
+def _bar(load: Any) -> Any:
+    return _no_bar if _silent.get() else load()
+
+
+def _no_bar(items: Iterable[Any]) -> Iterable[Any]:
+    return items
+
+
+def _keep_logs() -> None:
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_is_for_others)  # once, however often
+
+
+def _is_for_others(_: logging.LogRecord) -> bool:
+    return not (_silent.get() or _is_of_own(inspect.currentframe()))
+
+
+def _is_of_own(frame: FrameType | None) -> bool:
+    """Return whether a client of our own is at work: its threads have none of the context of who made it."""
+    while frame is not None:
+        if any(type(frame.f_locals.get(name)) in _own_classes for name in _OWNERS):
+            return True
+        frame = frame.f_back
+    return False
+
+
+# A connection to LangSmith, whose errors are ours.
 
 PROVIDER = "LangSmith"
 _KEYS = ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY")
@@ -167,3 +261,58 @@ def checked_name(name: Any) -> str:
     if not isinstance(name, str) or not name.strip():
         raise ConfigError(f"name={name!r}: expected the name of a dataset in LangSmith")
     return name
+
+
+# What a dataset in LangSmith holds.
+
+_PAGE = 100  # examples: more are not given at once
+
+
+def dataset_named(client: Any, name: str) -> "LangSmithDataset | None":
+    """Return the dataset of a name; None if there is none.
+
+    Raises:
+        ProviderError: That is not known.
+    """
+    with answering(client, f"looking for the dataset {name!r}"):
+        return next((found for found in client.list_datasets(dataset_name=name) if found.name == name), None)
+
+
+def listed_examples(client: Any, dataset_id: UUID) -> list[dict[str, Any]]:
+    """Return the examples of a dataset, in no particular order: `id`, `inputs`, `outputs` and `metadata` of each.
+
+    Raises:
+        ProviderError: They cannot be listed.
+    """
+    with answering(client, "listing the examples"):
+        found = {example["id"]: example for example in _listed(client, dataset_id)}
+    return list(found.values())
+
+
+def _listed(client: Any, dataset_id: UUID) -> Iterator[dict[str, Any]]:
+    # Not list_examples: in a workspace without a project it asks for one once for each example.
+    offset = 0
+    while True:
+        wanted = {"dataset": str(dataset_id), "offset": offset, "limit": _PAGE, "inline_s3_urls": True}
+        page: Any = client.request_with_retries("GET", "/examples", params=wanted).json()
+        if not is_list(page):
+            raise TypeError(f"expected a list of examples, got {type(page).__name__}")
+        yield from map(_checked, page)
+        offset += len(page)
+        if len(page) < _PAGE:
+            return
+
+
+def _checked(example: Any) -> dict[str, Any]:
+    if not is_object(example) or not isinstance(example.get("id"), str):
+        raise TypeError("expected examples with an id")
+    fields: dict[str, Any] = {name: example.get(name) or {} for name in ("inputs", "outputs", "metadata")}
+    if not all(map(is_object, fields.values())):
+        raise TypeError(f"expected inputs, outputs and metadata as objects in example {example['id']}")
+    return {"id": example["id"], **fields}
+
+
+def splits_of(example: dict[str, Any]) -> list[str]:
+    """Return the splits that an example is in."""
+    found: Any = example["metadata"].get(SPLITS)
+    return list(found) if is_list(found) else []

@@ -5,15 +5,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
-from rag_evaluation_framework._support.files import is_object
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.base.files import is_object
+from rag_evaluation_framework.data import ChunkRegistry, Corpus, Dataset
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
 from rag_evaluation_framework.datasets.langsmith_examples import PUSHED, ExampleReader
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
-from rag_evaluation_framework.integrations.langsmith_client import checked_name, opened
-from rag_evaluation_framework.integrations.langsmith_listing import dataset_named, listed_examples
+from rag_evaluation_framework.integrations.langsmith_client import checked_name, dataset_named, listed_examples, opened
 
 if TYPE_CHECKING:
     from langsmith import Client

@@ -5,20 +5,69 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.data.skipped import count_skipped
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data import Dataset, EvaluationType, count_skipped
 from rag_evaluation_framework.errors import DatasetError, InvalidAnswer, ProviderError
-from rag_evaluation_framework.integrations.langsmith_client import PROVIDER, answering, checked_name, opened
-from rag_evaluation_framework.integrations.langsmith_listing import dataset_named, listed_examples
-from rag_evaluation_framework.integrations.push_plan import PushPlan
-from rag_evaluation_framework.integrations.push_report import PushReport
-from rag_evaluation_framework.integrations.pushed_examples import PushedExample, pushed_examples
+from rag_evaluation_framework.integrations.langsmith_client import (
+    PROVIDER,
+    answering,
+    checked_name,
+    dataset_named,
+    listed_examples,
+    opened,
+)
+from rag_evaluation_framework.integrations.push_plan import PushedExample, PushPlan, pushed_examples
 
 if TYPE_CHECKING:
     from langsmith import Client
     from langsmith.schemas import Dataset as LangSmithDataset
+
+
+# What became of the examples of a dataset that was pushed.
+
+_LISTS = ("created", "updated", "edited", "unchanged", "deleted", "missing", "left_out")
+
+
+@dataclass(frozen=True)
+class PushReport:
+    """What became of the questions of a dataset that was pushed, by their ids, and of the examples that were there.
+
+    Attributes:
+        name: The name of the dataset in LangSmith.
+        url: Its page.
+        is_new: Whether it was created.
+        created: Questions that were not there.
+        updated: Questions that were there and differed.
+        edited: Those of them that were edited in LangSmith after they had been pushed.
+        unchanged: Questions that were there as they are: nothing was sent.
+        deleted: Examples that were there and are not in the dataset, with `delete_missing`.
+        missing: The same without `delete_missing`: they are still there.
+        left_out: What the dataset has that LangSmith does not keep.
+    """
+
+    name: str
+    url: str
+    is_new: bool
+    created: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def counted(self) -> str:
+        """Return how many there are of each, on one line."""
+        there = f"{len(self.deleted):,} deleted" if self.deleted else f"{len(self.missing):,} only in LangSmith"
+        sent = f"{len(self.created):,} created, {len(self.updated):,} updated, {len(self.unchanged):,} unchanged"
+        return f"{self.name}: {sent}, {there}"
+
+    def record(self) -> dict[str, Any]:
+        """Return the report as JSON holds it."""
+        return {key: [*value] if key in _LISTS else value for key, value in vars(self).items()}
+
+
+# Pushing a dataset to LangSmith, as often as one likes: only differences are sent.
 
 ItemT = TypeVar("ItemT")
 

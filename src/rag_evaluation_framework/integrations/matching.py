@@ -4,17 +4,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.data import CharacterSpan, Dataset
 from rag_evaluation_framework.data.identity import LabelIdentity
 from rag_evaluation_framework.data.ids import canonical_chunk_id, generate_chunk_id
 from rag_evaluation_framework.data.levels import DOCUMENT, LEVELS, TOKEN, Level
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.langsmith_examples import dataset_from_examples, labels_of, question_id
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from rag_evaluation_framework.levels.document import in_documents
-from rag_evaluation_framework.results.query_result import QueryResult
-from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results import EvaluationResult, QueryResult
 
 
 class Matches(NamedTuple):

@@ -1,4 +1,4 @@
-from .oracle import oracle_from_lists as oracle_from_lists
 from .ranks import RankJudgements as RankJudgements
-from .span_columns import SpanColumns as SpanColumns
 from .spans import SpanJudgements as SpanJudgements
+from .spans import oracle_from_lists as oracle_from_lists
+from .stretches import SpanColumns as SpanColumns

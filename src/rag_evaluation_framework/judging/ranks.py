@@ -1,8 +1,4 @@
-"""Rank judgements: the ranks and gains of the relevant units, for metrics over ids such as nDCG and MRR.
-
-Only relevant units, and results that repeat a unit, are kept, as flat arrays, so that the time to score grows with the
-number of relevant units and not with the number of queries times the depth.
-"""
+"""Rank judgements: the ranks and gains of the relevant units, for metrics over ids."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +8,166 @@ from itertools import chain
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.judging.rank_answers import accounted_for
-from rag_evaluation_framework.judging.relevant_units import LabelColumns, Relevant, ordinal_of
+from rag_evaluation_framework.judging.stretches import leads
+
+# Relevant units of many queries as columns, and the other places of their answers.
+
+
+@dataclass(frozen=True, eq=False)
+class Relevant:
+    """Relevant units as columns, sorted by query and then by rank.
+
+    Attributes:
+        query: Number of the query, 0-based.
+        rank: Position among the different units of the ranking, 0-based; that of the unit or, if the unit is accounted
+            for by another place of its answers, that at which this is complete.
+        gain: How relevant the unit is, above 0.
+    """
+
+    query: Integers
+    rank: Integers
+    gain: Numbers
+
+    @classmethod
+    def sorted_by_rank(cls, query: Integers, rank: Integers, gain: Numbers) -> "Relevant":
+        """Return the columns sorted by rank; queries are ascending, and the units of one have different ranks."""
+        width = int(rank.max()) + 1 if len(rank) else 1
+        order = np.argsort(query * width + rank)
+        return cls(query, rank[order], gain[order])
+
+    def before(self, depths: Integers | int) -> "Relevant":
+        """Return the units at the first ranks: `depths` of them, one number for all queries or one per query."""
+        limits = depths if isinstance(depths, int) else depths[self.query]
+        rows = np.flatnonzero(self.rank < limits)
+        return self if len(rows) == len(self.rank) else Relevant(self.query[rows], self.rank[rows], self.gain[rows])
+
+    @cached_property
+    def first(self) -> Integers:
+        """The row of the first unit of each query that has any: for `query` (0, 0, 2), these are (0, 2)."""
+        return np.flatnonzero(np.diff(self.query, prepend=-1))
+
+    @cached_property
+    def ordinal(self) -> Integers:
+        """How many units of the same query precede each; for `query` (0, 0, 2), these are (0, 1, 0)."""
+        return ordinal_of(self.query)
+
+    def discounted_gain(self, queries: int) -> Numbers:
+        """Return the DCG of each query, Σ gain / log2(rank + 2), ranks being 0-based; shape (queries,)."""
+        depth = int(self.rank.max()) + 1 if len(self.rank) else 0
+        discounts = 1 / np.log2(np.arange(depth) + 2.0)
+        return totals(self.query, self.gain * discounts[self.rank], queries)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelColumns:
+    """The relevant units of all queries, as columns.
+
+    Attributes:
+        query: Number of the query of each unit, ascending.
+        unit: Number of the unit, each once per query; retrieved and relevant units use the same numbers.
+        gain: How relevant it is, above 0.
+        places: What else accounts for them, of the queries with answers that have several places; None if there are
+            none.
+    """
+
+    query: Integers
+    unit: Integers
+    gain: Numbers
+    places: "UnitPlaces | None" = None
+
+
+@dataclass(frozen=True, eq=False)
+class UnitPlaces:
+    """All places of all answers of the queries of which an answer has several, one row per unit.
+
+    Attributes:
+        query: Number of the query, ascending.
+        answer: Number of the answer, over all queries, ascending.
+        place: Number of the place in its answer; 0 is the reference.
+        unit: Number of the unit, as in the labels.
+    """
+
+    query: Integers
+    answer: Integers
+    place: Integers
+    unit: Integers
+
+
+def totals(query: Integers, numbers: Numbers, queries: int) -> Numbers:
+    """Return the sum of the numbers of each query, shape (queries,)."""
+    # NumPy's stubs promise integers even where weights are given.
+    return np.asarray(np.bincount(query, weights=numbers, minlength=queries), dtype=np.float64)
+
+
+def ordinal_of(query: Integers) -> Integers:
+    """Return how many rows of the same query precede each; queries are ascending."""
+    counts = np.bincount(query)
+    return np.arange(len(query)) - (np.cumsum(counts) - counts)[query]
+
+
+# Judging ids where answers have several places: which relevant units are accounted for, and at which rank.
+#
+# A place of an answer is complete with the last of its units. A relevant unit is accounted for when it is retrieved or,
+# if that is earlier, when another place of every answer that needs it is complete.
+
+_NEVER = np.iinfo(np.int64).max
+
+
+def accounted_for(labels: LabelColumns, own: Integers, places: UnitPlaces, rank: Integers) -> tuple[Relevant, Relevant]:
+    """Return the retrieved units that are in a place of an answer, and the relevant ones that are accounted for.
+
+    Args:
+        labels: The relevant units of all queries.
+        own: Their ranks; -1 if they were not retrieved.
+        places: All places of the queries with alternatives.
+        rank: The ranks of the units of these places.
+    """
+    row = _rows(labels, places)
+    return _found(labels, own, places, rank, row), _credited(labels, own, places, rank, row)
+
+
+def _rows(labels: LabelColumns, places: UnitPlaces) -> Integers:
+    """Return for each row of the places that of its unit among the relevant ones; -1 if it is none."""
+    least = min(int(labels.unit.min(initial=0)), int(places.unit.min(initial=0)))
+    width = 1 + max(int(labels.unit.max(initial=0)), int(places.unit.max(initial=0))) - least
+    keys, sought = (columns.query * width + (columns.unit - least) for columns in (labels, places))
+    order = np.argsort(keys)
+    row = order[np.minimum(np.searchsorted(keys[order], sought), len(keys) - 1)]
+    return np.where(keys[row] == sought, row, -1)
+
+
+def _found(labels: LabelColumns, own: Integers, places: UnitPlaces, rank: Integers, row: Integers) -> Relevant:
+    """Return the units that are in a place, each once; those of no first place have a gain of 1, which nobody reads."""
+    alone = np.flatnonzero((own >= 0) & ~np.isin(labels.query, places.query))
+    several = np.flatnonzero(rank >= 0)
+    query = np.concatenate([labels.query[alone], places.query[several]])
+    ranks = np.concatenate([own[alone], rank[several]])
+    gain = np.concatenate([labels.gain[alone], np.where(row < 0, 1.0, labels.gain[row])[several]])
+    order = np.lexsort((ranks, query))
+    order = order[leads(query[order]) | leads(ranks[order])]
+    return Relevant(query[order], ranks[order], gain[order])
+
+
+def _credited(labels: LabelColumns, own: Integers, places: UnitPlaces, rank: Integers, row: Integers) -> Relevant:
+    """Return the relevant units at the rank that accounts for them."""
+    heads = np.flatnonzero(leads(places.answer) | leads(places.place))
+    complete = np.maximum.reduceat(np.where(rank < 0, _NEVER, rank), heads)
+    is_other = places.place[heads] > 0
+    elsewhere = np.minimum.reduceat(np.where(is_other, complete, _NEVER), np.flatnonzero(leads(places.answer[heads])))
+    needed = np.flatnonzero(places.place == 0)
+    replaced = np.zeros(len(own), dtype=np.int64)
+    np.maximum.at(replaced, row[needed], elsewhere[np.cumsum(leads(places.answer)) - 1][needed])
+    replaced[~np.isin(labels.query, places.query)] = _NEVER
+    ranks = np.minimum(np.where(own < 0, _NEVER, own), replaced)
+    rows = np.flatnonzero(ranks < _NEVER)
+    rows = rows[np.lexsort((ranks[rows], labels.query[rows]))]
+    return Relevant(labels.query[rows], ranks[rows], labels.gain[rows])
+
+
+# Rank judgements: the ranks and gains of the relevant units, for metrics over ids such as nDCG and MRR.
+#
+# Only relevant units, and results that repeat a unit, are kept, as flat arrays, so that the time to score grows with
+# the number of relevant units and not with the number of queries times the depth.
 
 
 @dataclass(frozen=True, eq=False)

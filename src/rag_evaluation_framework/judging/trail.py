@@ -6,12 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.judging.answers import credit, placed, said_by
-from rag_evaluation_framework.judging.relevant_units import totals
-from rag_evaluation_framework.judging.span_columns import SpanColumns
-from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth
+from rag_evaluation_framework.judging.ranks import totals
+from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth, credit, placed, said_by
 from rag_evaluation_framework.judging.spans import TrailJudgements, blocks
-from rag_evaluation_framework.judging.stretches import Line, Merged, Pieces, Shared, Stretches, spread
+from rag_evaluation_framework.judging.stretches import Line, Merged, Pieces, Shared, SpanColumns, Stretches, spread
 
 _ROOM = 1 << 19  # characters times spans: what is judged fits into the processor's cache
 

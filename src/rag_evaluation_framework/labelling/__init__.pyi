@@ -4,11 +4,11 @@ from .anchors import anchors_of as anchors_of
 from .anchors import known_documents as known_documents
 from .edited_documents import told_lost as told_lost
 from .label_change import LabelChange as LabelChange
-from .left_out import leaving_out as leaving_out
-from .left_out import pattern_with as pattern_with
 from .locating import check_quotes as check_quotes
 from .locating import dataset_from_quotes as dataset_from_quotes
 from .locating import locate_quote as locate_quote
+from .losses import leaving_out as leaving_out
+from .losses import pattern_with as pattern_with
 from .quote_check import QuoteCheck as QuoteCheck
 from .quote_check import skipped_questions as skipped_questions
 from .quote_row import QuoteRow as QuoteRow

@@ -1,23 +1,215 @@
-"""Questions of a table of quotes, added to a dataset in the same corpus."""
+"""Questions of a table of quotes, added to a dataset: what is settled there, and what is still lost."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from rag_evaluation_framework._outside import name_line, shown
-from rag_evaluation_framework._support.records import Problems
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.ids import QueryId
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.skipped import Skipped
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.base.outside import name_line, one_line, shown
+from rag_evaluation_framework.base.records import Problems
+from rag_evaluation_framework.data import (
+    TOKEN,
+    Anchor,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    GroundTruth,
+    Query,
+    QueryId,
+    Skipped,
+)
+from rag_evaluation_framework.data.document_resolver import DocumentResolver, is_same_path, names_fully
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.label_change import LOST
+from rag_evaluation_framework.labelling.losses import Withdrawn
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
-from rag_evaluation_framework.labelling.quoted_answers import with_conflicts
-from rag_evaluation_framework.labelling.settled import with_settled
-from rag_evaluation_framework.labelling.still_lost import without_lost
+from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES, QuoteRow, with_conflicts
+from rag_evaluation_framework.markups.characters import key
+from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.quotes.ends import FINAL
+from rag_evaluation_framework.quotes.passages import ShownText
+from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
+from rag_evaluation_framework.quotes.suggestions import suggest_located
+
+# Quotes of labels that a dataset has: where they are is settled, whatever else has their text by now.
+
+
+def with_settled(check: QuoteCheck, dataset: Dataset[CharacterSpan], corpus: Corpus) -> QuoteCheck:
+    """Return a check in which the quotes of labels that a dataset has are located where these are.
+
+    The table may be the one that the dataset was made of: it names documents as they were called then, and its quotes
+    may stand in several places, of which a person has chosen one. A row that names another document, or asks for any
+    place, is not settled.
+
+    Args:
+        check: The check of a table.
+        dataset: The dataset, with its labels in these documents.
+        corpus: The documents.
+    """
+    entries: dict[str, list[GroundTruth[CharacterSpan]]] = defaultdict(list)
+    for entry in dataset:
+        for name in {entry.query.id, _words(entry.query.text)}:
+            entries[name].append(entry)
+    settled = _Settled(dataset, corpus)
+    rows = [
+        settled.row(row, known[0])
+        if row.quote.strip()
+        and not row.asks_for_any
+        and len(known := entries.get(row.id or _words(row.question), [])) == 1
+        else row
+        for row in check.rows
+    ]
+    return replace(check, rows=tuple(rows))
+
+
+class _Settled:
+    """Tells which quotes are those of labels; each label is that of one row."""
+
+    def __init__(self, dataset: Dataset[CharacterSpan], corpus: Corpus) -> None:
+        self.locator, self.resolver, self.was_in = QuoteLocator.of(corpus), DocumentResolver(corpus), dataset.was_in
+        self._taken: dict[str, set[CharacterSpan]] = defaultdict(set)
+
+    def row(self, row: QuoteRow, entry: GroundTruth[CharacterSpan]) -> QuoteRow:
+        """Return a row located at labels of its question if its quote is theirs; as it is, if it is not."""
+        taken, name = self._taken[entry.query.id], row.document.strip()
+        left = set(entry.labels) - taken
+        called = {span.doc_id: self._called(entry, span.doc_id) for span in entry.labels if span in left}
+        located = [
+            found
+            for doc_id in sorted(called, key=lambda doc_id: name not in called[doc_id])  # those called so first
+            if not self._names_another(name, doc_id, called[doc_id])
+            for found in [self.locator.locate(row.quote, doc_id, MOST_OCCURRENCES)]
+        ]
+        places = [place for found in located for place in found.places if left.issuperset(place)]
+        if not places:
+            return row
+        if row.status == "ambiguous":  # then it may stand for all places of an answer
+            answer = next((answer for answer in entry.answers if places[0] in answer.places), None)
+            places = [place for place in places if answer is not None and place in answer.places] or places[:1]
+        else:
+            places = places[:1]
+        taken.update(span for place in places for span in place)
+        ignoring = next(found.ignoring for found in located if places[0] in found.places)
+        return replace(row, status="located", places=tuple(places), ignoring=ignoring, advice="", suggestion=None)
+
+    def _called(self, entry: GroundTruth[CharacterSpan], doc_id: str) -> Sequence[str]:
+        """Return what the document of a label was called before; if it always was called so, that."""
+        return self.was_in.get(entry.query.id, {}).get(doc_id, ()) or (doc_id,)
+
+    def _names_another(self, name: str, doc_id: str, called: Sequence[str]) -> bool:
+        """Return whether a row names another document than that of a label.
+
+        A name that the document had, or has, names it; otherwise what it names now counts, if there is such a document.
+        """
+        if not name or name in called:
+            return False
+        named = self.resolver.in_corpus(name)
+        if name not in named and any(self.resolver.is_whole(name, known) for known in (*called, doc_id)):
+            return False
+        return doc_id not in named if named else not any(is_same_path(name, known) for known in called)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+# Quotes of labels that were lost: what stands elsewhere now, or is no longer shown, is no answer without a person.
+
+_AHEAD = 60  # characters that are read behind a place
+_GOES_ON = re.compile(r"(?:[ \t]|\n(?!\s*\n))*[\w,;:]")
+_REFUSAL = "its label was lost"
+
+
+def without_lost(check: QuoteCheck, dataset: Dataset[CharacterSpan], corpus: Corpus) -> QuoteCheck:
+    """Return a check in which quotes of lost labels are missing where they are no answer without a person.
+
+    A quote with the text of a lost label of its question is taken only if its row names the document, in full if that
+    is not the one of the label, and never where the text is hidden or struck out. "Data is kept in memory." was lost as
+    the document says "Data is kept in memory only."; that it holds all but the full stop is no news either.
+
+    Args:
+        check: The check of a table.
+        dataset: The dataset that skips the questions whose labels were lost.
+        corpus: The documents.
+    """
+    lost: dict[str, list[Skipped]] = defaultdict(list)
+    for label in dataset.skipped:
+        if label.reason.startswith(LOST):
+            for name in {label.query.id, _words(label.query.text)}:
+                lost[name].append(label)
+    lost_again = _LostAgain(corpus)
+    rows = [
+        lost_again.row(row, labels)
+        if row.status == "located" and (labels := lost.get(row.id or _words(row.question)))
+        else row
+        for row in check.rows
+    ]
+    return replace(check, rows=tuple(rows))
+
+
+class _LostAgain:
+    """Tells which quotes of lost labels are no answers."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus, self.withdrawn, self.locator = corpus, Withdrawn(corpus), QuoteLocator.of(corpus)
+
+    def row(self, row: QuoteRow, lost: Sequence[Skipped]) -> QuoteRow:
+        """Return a row that was located as missing if it is no answer; as it is, if it may be."""
+        for label in lost:
+            place = None if label.anchor is None else self._of_its_text(label.anchor, row)
+            if label.anchor is None or place is None:
+                continue
+            was = f"its label in {name_line(label.anchor.doc_id)} was {label.reason}"
+            if self.withdrawn.how(label.anchor, place):
+                return _missing(row, f"{was}; quote what the documents say now")
+            if place.doc_id == label.anchor.doc_id:
+                more = "to take what it says there for its answer, quote more of it"
+                return _missing(row, f"{was}; {more}, or another text")
+            if not _is_named(row.document, label.anchor, place):
+                suggestion = suggest_located(Located(row.places), self.locator, was, _REFUSAL)
+                document = name_line(place.doc_id)
+                advice = f"to take {name_line(suggestion.place)} for its answer, name {document} in the row; or quote"
+                return replace(_missing(row, f"{was}; {advice} another text"), suggestion=suggestion)
+        behind = _behind(row.places[0][-1], self.corpus) if FINAL in row.ignoring else ""
+        if not _GOES_ON.match(behind):
+            return row
+        return _missing(
+            row,
+            "its label was lost, and where its last sign was the document goes on: "
+            f"“…{one_line(behind).rstrip()}…”; quote what it says now",
+        )
+
+    def _of_its_text(self, anchor: Anchor, row: QuoteRow) -> CharacterSpan | None:
+        """Return the place of a row that shows the text of a lost label; None if it has another quote."""
+        text = shown_keys(anchor.doc_id, anchor.text)
+        for span in row.places[0]:
+            if shown_keys(span.doc_id, span.text) == text:
+                return span
+        return None
+
+
+def _is_named(name: str, anchor: Anchor, place: CharacterSpan) -> bool:
+    """Return whether a row names the document of a place, and not that of a lost label, which may be gone."""
+    is_own = names_fully(name, anchor.doc_id) and names_fully(anchor.doc_id, place.doc_id)
+    return names_fully(name, place.doc_id) and not is_own
+
+
+def _missing(row: QuoteRow, advice: str) -> QuoteRow:
+    return replace(row, status="missing", places=(), ignoring=(), advice=advice, suggestion=None)
+
+
+def shown_keys(doc_id: str, source: str) -> str:
+    """Return what a part of a document shows, as quotes are compared."""
+    return "".join(map(key, markup_of(doc_id, source).shown(0, len(source))))
+
+
+def _behind(span: CharacterSpan, corpus: Corpus) -> str:
+    """Return what readers are shown behind a span."""
+    content = corpus[span.doc_id].content
+    return ShownText.of(markup_of(span.doc_id, content), span.end, span.end + _AHEAD).text
+
+
+# Questions of a table of quotes, added to a dataset in the same corpus.
 
 _LONGEST = 60  # characters of a wording
 _MOST_NAMED = 3
@@ -87,7 +279,7 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     again = {label.query.id: label.query for label in unplaced}
     left_out = tuple(query for query_id, query in again.items() if query_id not in before.keys() | given.keys())
     listed = (given.keys() | again.keys()) - corrected
-    wordings = {_words(query) for query in known.values()}
+    wordings = {_words_of(query) for query in known.values()}
     new = (*(entry.query for entry in added), *left_out)
     return Additions(
         _dataset(dataset, [*entries, *added], unplaced, corpus, relabelled),
@@ -95,7 +287,7 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
         tuple(entry.query for entry in entries if entry.query.id in corrected),
         tuple(query for query in dataset.queries if query.id in listed),
         left_out,
-        tuple(query for query in new if query.id not in known and _words(query) in wordings),
+        tuple(query for query in new if query.id not in known and _words_of(query) in wordings),
         check,
     )
 
@@ -104,7 +296,7 @@ def _of_skipped(check: QuoteCheck, dataset: Dataset[CharacterSpan]) -> QuoteChec
     """Return a table in which rows without an id have that of the skipped question whose wording they alone have."""
     ids: dict[tuple[str, ...], set[str]] = {}
     for query in (*(label.query for label in dataset.skipped), *dataset.queries):
-        ids.setdefault(_words(query), set()).add(query.id)
+        ids.setdefault(_words_of(query), set()).add(query.id)
     skipped = {label.query.id for label in dataset.skipped}
     own = {words: found.pop() for words, found in ids.items() if len(found) == 1 and found <= skipped}
     rows = [row if row.id else replace(row, id=own.get(tuple(row.question.split()), "")) for row in check.rows]
@@ -172,7 +364,7 @@ def _check_ids(known: Iterable[Query], check: QuoteCheck) -> None:
     for row in check.rows:
         other = None if row.id in read else queries.get(row.id)
         read.add(row.id)
-        if other is not None and _words(other) != tuple(row.question.split()):
+        if other is not None and _words_of(other) != tuple(row.question.split()):
             problems.append(
                 f"line {row.number}: the id {shown(row.id)} is that of {shown(other.text, _LONGEST)} in the dataset, "
                 f"and of {shown(row.question, _LONGEST)} in the table; give the new question another id or, if the two "
@@ -195,5 +387,5 @@ def _answers(entry: GroundTruth[CharacterSpan]) -> set[tuple[object, frozenset[o
     return {(answer.reference, frozenset(answer.places)) for answer in entry.answers}
 
 
-def _words(query: Query) -> tuple[str, ...]:
+def _words_of(query: Query) -> tuple[str, ...]:
     return tuple(query.text.split())

@@ -7,18 +7,14 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from rag_evaluation_framework.data.anchors import Anchor
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, LabelContexts, UniqueWith
-from rag_evaluation_framework.data.labelled_units import span_problem
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Dataset
+from rag_evaluation_framework.data.answers import span_problem
+from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, Anchor, LabelContexts, UniqueWith
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.shown_words import ShownWords
+from rag_evaluation_framework.labelling.shown_text import ShownWords
 from rag_evaluation_framework.labelling.surroundings import Surroundings
 from rag_evaluation_framework.labelling.telling import ALIKE, TELLING, is_cut_at, is_long, nearest, tells
-from rag_evaluation_framework.markups.formats import markup_of
-from rag_evaluation_framework.markups.markup import Markup
+from rag_evaluation_framework.markups import Markup, markup_of
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 _FARTHEST = 100  # characters more than twice as many as a label has, that may stand between its contexts elsewhere
@@ -138,13 +134,14 @@ def copied_labels(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
         corpus: The documents, in which its spans are.
     """
     locator, known = TextLocator.of(corpus), (dataset.recorded or LabelContexts()).unique_with
-
-    def stands_once(span: CharacterSpan) -> bool:
-        if span in known:
-            return known[span] in UNIQUE_TEXTS
-        return locator.occurs_once(dataset.quoted(span).text)
-
-    return [entry.query.id for entry in dataset if not all(map(stands_once, entry.labels))]
+    return [
+        entry.query.id
+        for entry in dataset
+        if not all(
+            known[span] in UNIQUE_TEXTS if span in known else locator.occurs_once(dataset.quoted(span).text)
+            for span in entry.labels
+        )
+    ]
 
 
 def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[str, str]:

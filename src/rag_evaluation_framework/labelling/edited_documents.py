@@ -2,13 +2,8 @@
 
 from typing import Any
 
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
-from rag_evaluation_framework.data.label_contexts import LabelContexts
-from rag_evaluation_framework.data.labelled_units import span_problem
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data import TOKEN, CharacterSpan, Corpus, Dataset, LabelContexts, TokenLevelGroundTruth
+from rag_evaluation_framework.data.answers import span_problem
 from rag_evaluation_framework.labelling.label_change import LOST, LabelChange
 from rag_evaluation_framework.labelling.reanchor import Reanchored
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
@@ -19,15 +14,17 @@ _MOST_LOST = 5
 def relabel_edited(dataset: Dataset[Any], corpus: Corpus) -> Relabelled | None:
     """Find the spans of a dataset again if a document of theirs has changed, or does not hold them as they say.
 
+    Args:
+        dataset: One that `may_have_moved`.
+        corpus: The documents.
+
     Returns:
-        None if all of them are where they were and no skipped question is back, or the corpus is the labelled one; of a
-        dataset that knows nothing of its documents, if these have its texts at its offsets.
+        None if all of them are where they were and no skipped question is back; of a dataset that knows nothing of its
+        documents, if these have its texts at its offsets.
 
     Raises:
         DatasetError: A span does not match the labelled corpus that the dataset has.
     """
-    if dataset.level is not TOKEN or dataset.corpus_hash == corpus.content_hash:
-        return None
     differ = dataset.mismatches(corpus)
     may_be_back = any(label.anchor is not None for label in (*dataset.skipped, *dataset.contexts.lost))
     if not differ and not may_be_back and not _in_edited(dataset, corpus):
@@ -72,7 +69,7 @@ def _why(change: LabelChange, corpus: Corpus) -> str:
 
 def _in_edited(dataset: Dataset[Any], corpus: Corpus) -> list[CharacterSpan]:
     """Return the spans whose document is known to have changed by its hash or, without one, by what is around them."""
-    if dataset.corpus_hash == corpus.content_hash:
+    if not dataset.may_have_moved(corpus):
         return []
     spans = [unit for entry in dataset for unit in entry.labels if isinstance(unit, CharacterSpan)]
     was, now = dataset.contexts, LabelContexts.of(spans, corpus)

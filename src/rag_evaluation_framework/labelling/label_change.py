@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rag_evaluation_framework._outside import name_line, one_line
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.base.outside import name_line, one_line
+from rag_evaluation_framework.data import CharacterSpan, Query
 from rag_evaluation_framework.labelling.reanchor import Reanchored
 from rag_evaluation_framework.text.line_places import LinePlaces
 

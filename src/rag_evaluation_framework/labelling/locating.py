@@ -12,14 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from rag_evaluation_framework._outside import name_line, one_line, shown
-from rag_evaluation_framework._support.files import checked_path
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.progress import progress
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.base import note, progress
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.outside import name_line, one_line, shown
+from rag_evaluation_framework.data import CharacterSpan, Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import (
@@ -29,16 +27,14 @@ from rag_evaluation_framework.labelling.quote_row import (
     PARTLY_STRUCK_OUT,
     QuoteRow,
     QuoteStatus,
+    with_conflicts,
 )
 from rag_evaluation_framework.labelling.quote_table import COLUMNS, read_quote_table
-from rag_evaluation_framework.labelling.quoted_answers import with_conflicts
 from rag_evaluation_framework.labelling.telling import is_long
-from rag_evaluation_framework.markups.text_effects import struck_out
-from rag_evaluation_framework.quotes.lost_parts import lost_parts
+from rag_evaluation_framework.markups.markup import struck_out
 from rag_evaluation_framework.quotes.passages import LONGEST
-from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator
+from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator, lost_parts, told_places
 from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_located
-from rag_evaluation_framework.quotes.unique_contexts import told_places
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 Repeated: TypeAlias = Literal["ambiguous", "any"]

@@ -1,20 +1,136 @@
 """Why a label is not found again, and what is nearest to it."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path, PurePosixPath
 
-from rag_evaluation_framework._outside import name_line, shown
-from rag_evaluation_framework.data.anchors import Anchor
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.label_contexts import CONTEXT
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.in_its_place import in_its_place
-from rag_evaluation_framework.labelling.left_out import leaving_out
-from rag_evaluation_framework.labelling.telling import is_cut_at, is_long
-from rag_evaluation_framework.labelling.withdrawn import Withdrawn
+from rag_evaluation_framework.base.outside import name_line, shown
+from rag_evaluation_framework.data import CharacterSpan, Corpus, DocumentId, pattern_of
+from rag_evaluation_framework.data.label_contexts import CONTEXT, Anchor
+from rag_evaluation_framework.labelling.telling import is_cut_at, is_long, nearest, tells
 from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.markups.html_markup import WHAT
+from rag_evaluation_framework.markups.markup import STRUCK_OUT, Markup, effects
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
 from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_in_its_place, suggest_located
 from rag_evaluation_framework.text.text_locator import TextLocator
+
+# Labelled documents that are files of the folder of a corpus, and left out by its pattern of files.
+
+
+def leaving_out(doc_id: str, corpus: Corpus) -> str | None:
+    """Return the pattern of a corpus if it leaves out the file with this name in its folder; None if it does not."""
+    folder, pattern = corpus.metadata.get("source"), corpus.metadata.get("glob_pattern")
+    path = PurePosixPath(doc_id)
+    hidden = any(part.startswith(".") for part in path.parts)  # or outside the folder, if it is ".."
+    if doc_id in corpus or hidden or path.is_absolute() or not (isinstance(folder, str) and isinstance(pattern, str)):
+        return None
+    try:
+        return pattern if (Path(folder) / path).is_file() else None
+    except (OSError, ValueError):  # no file can be called so
+        return None
+
+
+def pattern_with(doc_ids: Iterable[str], corpus: Corpus) -> str | None:
+    """Return a pattern that also reads files with these names, by their kinds; None if one has no extension."""
+    names = [*(document.id for document in corpus), *doc_ids]
+    suffixes = [PurePosixPath(name).suffix for name in names]
+    return pattern_of(suffixes) if all(suffixes) else None
+
+
+# Whether the text of a label is withdrawn now: it still stands in its document, and is no longer shown as valid.
+
+_MANY_LINES = ("comments", "directives", WHAT)  # what is hidden as such, may be so from far away
+
+
+class Withdrawn:
+    """Tells which labels are struck out or hidden by now: in a comment, a script or another part that is not shown.
+
+    Args:
+        corpus: The documents as they are now.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self._markups: dict[DocumentId, Markup] = {}
+
+    def how(self, anchor: Anchor, span: CharacterSpan) -> str:
+        """Return how a label is withdrawn at a place, in words; "" if it is not, or was so when it was labelled.
+
+        Args:
+            anchor: The label.
+            span: A place that holds its text, or shows it.
+        """
+        now = self.markup(span.doc_id)
+        start = len(anchor.before)
+        end = start + len(anchor.text)
+        then = markup_of(anchor.doc_id, f"{anchor.before}{anchor.text}{anchor.after}")
+        struck_out = _struck_out(now, span.start, span.end)
+        if any(struck for _, struck in struck_out) and struck_out != _struck_out(then, start, end):
+            return STRUCK_OUT
+        if now.shows(span.start, span.end) or not then.shows(start, end):
+            return ""
+        from_afar = now.hidden_as(span.start).startswith(_MANY_LINES)
+        return "hidden, as in a comment or an attribute" if from_afar or _hides_itself(now, span) else ""
+
+    def markup(self, doc_id: DocumentId) -> Markup:
+        """Return what is shown of a document."""
+        if doc_id not in self._markups:
+            self._markups[doc_id] = markup_of(doc_id, self.corpus[doc_id].content)
+        return self._markups[doc_id]
+
+
+def _hides_itself(markup: Markup, span: CharacterSpan) -> bool:
+    """Return whether a place is hidden by what stands beside it, as near as the context of a label."""
+    first = max(span.start - CONTEXT, 0)
+    near = markup_of(span.doc_id, markup.source[first : span.end + CONTEXT])
+    return not near.shows(span.start - first, span.end - first)
+
+
+def _struck_out(markup: Markup, start: int, end: int) -> list[tuple[int, bool]]:
+    """Return the letters and digits at which strikethrough may begin or end, and whether it does."""
+    return [(place, STRUCK_OUT in names) for place, names in effects(markup, start, end)]
+
+
+# What stands now where a label stood.
+
+_LONGEST = 200  # characters of a label; one that is longer tells enough to be looked for
+_MOST_PLACES = 50  # of a context
+_MOST_LONGER = 30  # characters, beyond twice the label
+
+
+def in_its_place(anchor: Anchor, corpus: Corpus) -> CharacterSpan | None:
+    """Return what is between the two contexts of a label in its document; None if that is not one short text.
+
+    Args:
+        anchor: The label, which stands nowhere any more.
+        corpus: The documents as they are now.
+    """
+    if anchor.doc_id not in corpus or len(anchor.text) > _LONGEST:
+        return None
+    if not (tells(anchor.before) and tells(anchor.after)):
+        return None
+    document = corpus[anchor.doc_id]
+    before = re.compile(_form(nearest(anchor.before, before=True)))
+    begins = [found.end() for found in islice(before.finditer(document.content), _MOST_PLACES + 1)]
+    if len(begins) > _MOST_PLACES:
+        return None
+    most = 2 * len(anchor.text) + _MOST_LONGER
+    after = _form(nearest(anchor.after, before=False))
+    between = re.compile(rf"\s*(\S(?:.{{0,{most}}}?\S)??)\s*{after}", re.DOTALL)
+    places = [found.span(1) for begin in begins if (found := between.match(document.content, begin))]
+    if len(places) != 1:
+        return None
+    ((start, end),) = places
+    return CharacterSpan(document.id, start, end, document.content[start:end])
+
+
+def _form(text: str) -> str:
+    return r"\s+".join(map(re.escape, text.split()))
+
+
+# Why a label is not found again, and what is nearest to it.
 
 MOST_PLACES = 20
 _MOST_NAMED = 3

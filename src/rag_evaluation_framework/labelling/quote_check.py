@@ -7,21 +7,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support.files import checked_path
-from rag_evaluation_framework._support.records import Problems
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.outside import one_line, shown
+from rag_evaluation_framework.base.records import Problems
+from rag_evaluation_framework.data import (
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Query,
+    Skipped,
+    TokenLevelGroundTruth,
+    count_skipped,
+)
 from rag_evaluation_framework.data.ids import QueryId, QueryIds, QueryText
-from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.skipped import Skipped, count_skipped
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.labelling.quote_row import QuoteRow
-from rag_evaluation_framework.labelling.quoted_answers import answers_of, share_an_answer, with_conflicts
-from rag_evaluation_framework.labelling.suggested_table import save_suggested_table
+from rag_evaluation_framework.labelling.quote_row import QuoteRow, answers_of, share_an_answer, with_conflicts
+from rag_evaluation_framework.labelling.quote_table import save_suggested_table
 
 _MOST_ROWS = 200
 

@@ -7,18 +7,22 @@ from itertools import chain, islice, takewhile
 from pathlib import PurePosixPath
 from typing import Literal
 
-from rag_evaluation_framework.data.anchors import Anchor
-from rag_evaluation_framework.data.label_contexts import CONTEXT
+from rag_evaluation_framework.data.label_contexts import CONTEXT, Anchor
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.rows import (
+from rag_evaluation_framework.labelling.shown_text import (
+    CELL,
+    FENCE,
+    TELLING_KEYS,
+    ShownWords,
+    agreed,
     has_row_below,
     heading_above,
     is_below_rule,
+    keys,
     kind_of_row,
     line_above_rows,
+    words,
 )
-from rag_evaluation_framework.labelling.shown_anchor import FENCE, TELLING_KEYS, agreed, keys
-from rag_evaluation_framework.labelling.shown_words import CELL, ShownWords, words
 from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import LINE_END, Markup

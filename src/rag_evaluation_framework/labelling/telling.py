@@ -1,7 +1,6 @@
 """How much a text or a context tells: whether a place can be known by it."""
 
-from rag_evaluation_framework.data.anchors import Anchor
-from rag_evaluation_framework.data.label_contexts import CONTEXT
+from rag_evaluation_framework.data.label_contexts import CONTEXT, Anchor
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.quotes.ends import are_cut
 

@@ -8,24 +8,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rag_evaluation_framework._support.notes import collected, note
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.base.notes import collected, note
+from rag_evaluation_framework.contracts import Metric, Retriever
+from rag_evaluation_framework.data import (
+    DOCUMENT,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    GroundTruth,
+    Level,
+    ProjectedTruth,
+)
+from rag_evaluation_framework.data.answers import Answer, mapped, renamed_gains
 from rag_evaluation_framework.data.columns import Numbering
-from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth, GroundTruth
-from rag_evaluation_framework.data.hit_table import Coded, HitTable, RankedHits
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.labelled_units import mapped, renamed_gains
-from rag_evaluation_framework.data.levels import DOCUMENT, Level
-from rag_evaluation_framework.data.projected_truth import ProjectedTruth
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.hits import Coded, HitTable, RankedHits
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.ranks import RankJudgements
-from rag_evaluation_framework.judging.relevant_units import LabelColumns, UnitPlaces
+from rag_evaluation_framework.judging.ranks import LabelColumns, RankJudgements, UnitPlaces
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk, Searched
 from rag_evaluation_framework.metrics.catalogue import DEFAULT_DOCUMENT_METRICS
 

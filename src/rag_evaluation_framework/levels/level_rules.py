@@ -4,17 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias
 
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hit_table import RankedHits
+from rag_evaluation_framework.contracts import Metric, Retriever
+from rag_evaluation_framework.data import AnyChunk, Corpus, Dataset, GroundTruth, ProjectedTruth
+from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.data.levels import Level, U
-from rag_evaluation_framework.data.projected_truth import ProjectedTruth
-from rag_evaluation_framework.judging.ranks import RankJudgements
-from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.judging import RankJudgements, SpanJudgements
 
 NameChunk: TypeAlias = Callable[[AnyChunk, int], str]
 """A function from a chunk, and its number within its document, to the id under which the dataset knows it."""

@@ -3,15 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGroundTruth
-from rag_evaluation_framework.data.hit_table import RankedHits
-from rag_evaluation_framework.data.levels import TOKEN, Level
-from rag_evaluation_framework.data.projected_truth import ProjectedTruth
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.contracts import Metric, Retriever
+from rag_evaluation_framework.data import (
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    GroundTruth,
+    Level,
+    ProjectedTruth,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk, Searched
 from rag_evaluation_framework.metrics.catalogue import DEFAULT_TOKEN_METRICS

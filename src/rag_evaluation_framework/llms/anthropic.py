@@ -6,13 +6,12 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.coroutines import resolved
-from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework.base.coroutines import resolved
+from rag_evaluation_framework.base.files import is_list
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import Component, check_seconds
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.providers.provider import ANTHROPIC
-from rag_evaluation_framework.providers.sdks import address_of, sdk_client
+from rag_evaluation_framework.providers.sdks import ANTHROPIC, address_of, sdk_client
 
 _MOST_TOKENS = 4096  # of an answer, where no other number is asked for: Anthropic insists on one
 _ENDED = {

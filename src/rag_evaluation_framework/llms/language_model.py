@@ -1,29 +1,116 @@
 """`LanguageModel`: asks a model, and checks what it answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from rag_evaluation_framework._outside import class_name, said, shown
-from rag_evaluation_framework._support.coroutines import resolved, stop_if_cancelled
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.coroutines import resolved, stop_if_cancelled
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import class_name, said, shown
 from rag_evaluation_framework.contracts.component import Component, check_choice, check_count
-from rag_evaluation_framework.contracts.llm_client import LLMClient
-from rag_evaluation_framework.data.plain import encodable
+from rag_evaluation_framework.contracts.question_strategy import LLMClient
+from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnswer, ProviderError, ProviderRefused
 from rag_evaluation_framework.llms.anthropic import AnthropicClient
-from rag_evaluation_framework.llms.json_answers import form_in, strict_schema
 from rag_evaluation_framework.llms.kept_answers import KeptAnswer, KeptAnswers, answer_key
 from rag_evaluation_framework.providers.calls import AnotherAtOnce, ProviderCalls, SameAgain
-from rag_evaluation_framework.providers.prices import Consumed, Prices, check_prices
-from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
-from rag_evaluation_framework.providers.sdks import address_of, given_client
+from rag_evaluation_framework.providers.sdks import ANTHROPIC, OPENAI, address_of, given_client
+from rag_evaluation_framework.providers.usage import Consumed, Prices, check_prices
+
+# JSON in what a language model answers, and the schema by which it is asked for.
 
 F = TypeVar("F", bound=BaseModel)
+
+_DECODER = json.JSONDecoder(strict=False)  # models copy line breaks into texts as they are
+_MOST_TRIED = 1000  # brackets that begin no JSON: a model may write nothing but brackets
+_OPENING = re.compile(r"[{\[]")
+
+
+def form_in(text: str, form: type[F]) -> F:
+    """Return the last object or list in a text that is valid as a form.
+
+    Models put it in code fences and words around it, and think aloud before: `[1]`, an example, what they take back.
+
+    Raises:
+        ValueError: There is none.
+    """
+    invalid: ValidationError | None = None
+    for value in reversed([*_values(text)]):
+        try:
+            return form.model_validate(value)
+        except ValidationError as error:
+            invalid = invalid or error
+    if invalid is None:
+        raise ValueError(f"no JSON in {shown(text)}")
+    first = invalid.errors()[0]
+    where = ".".join(map(str, first["loc"])) or "the answer"
+    raise ValueError(f"{where}: {first['msg']}, in {shown(text)}; expected a {form.__name__}") from invalid
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Yield the objects and lists of a text, without those inside of others.
+
+    Where one breaks off the search goes on behind what was read of it: its parts are no answers.
+    """
+    at = tried = 0
+    while tried < _MOST_TRIED and (opening := _OPENING.search(text, at)):
+        tried += 1
+        try:
+            value, at = _DECODER.raw_decode(text, opening.start())
+        except json.JSONDecodeError as error:
+            at = max(error.pos, opening.end())
+        except RecursionError:
+            return
+        else:
+            yield value
+
+
+def strict_schema(form: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of a model as structured output wants it, and as OpenAI's SDK sends it.
+
+    All fields are required, no others are allowed, and what has a `$ref` has nothing else.
+    """
+    schema = form.model_json_schema()
+    return _strict(schema, schema, frozenset())
+
+
+def _strict(part: Mapping[str, Any], root: Mapping[str, Any], inside: frozenset[str]) -> dict[str, Any]:
+    """Return a part of a schema.
+
+    Args:
+        part: The part.
+        root: The whole schema.
+        inside: The references in whose place the part stands.
+    """
+    strict = {key: value for key, value in part.items() if (key, value) != ("default", None)}
+    reference: Any = strict.get("$ref")
+    if reference in inside:  # a part of itself, without an end
+        return {"$ref": reference}
+    if reference is not None and len(strict) > 1:
+        del strict["$ref"]
+        return _strict({**root["$defs"][reference.rpartition("/")[2]], **strict}, root, inside | {reference})
+    if "$defs" in strict:
+        strict["$defs"] = {name: _strict(each, root, frozenset()) for name, each in strict["$defs"].items()}
+    if strict.get("type") == "object":
+        strict.setdefault("additionalProperties", False)
+    if is_object(properties := strict.get("properties")):
+        strict["required"] = [*properties]
+        strict["properties"] = {name: _strict(each, root, inside) for name, each in properties.items()}
+    if is_object(items := strict.get("items")):
+        strict["items"] = _strict(items, root, inside)
+    if is_list(choices := strict.get("anyOf")):
+        strict["anyOf"] = [_strict(each, root, inside) for each in choices]
+    return strict
+
+
+# `LanguageModel`: asks a model, and checks what it answers.
+
 T = TypeVar("T")
 
 Structure = Literal["json_schema", "json_object", "none"]
@@ -128,7 +215,11 @@ class LanguageModel(Component):
             ConfigError: The form is not a pydantic model.
             ProviderError: As of `text`; the answer has to hold JSON of this form, too.
         """
-        _check_form(form)
+        given: Any = form
+        if not isinstance(given, type) or not issubclass(given, BaseModel) or given is BaseModel:
+            raise ConfigError(
+                f"form={shown(form)}: expected a pydantic model, such as class Verdict(BaseModel): answer: str"
+            )
         wanted: dict[str, Any] = {}
         if self.structure == "json_schema":
             described = {"name": form.__name__, "schema": strict_schema(form), "strict": True}
@@ -158,27 +249,26 @@ class LanguageModel(Component):
         self, kept: KeptAnswers, key: str, send: Callable[[], Any], read: Callable[[str], T]
     ) -> Completion[T]:
         """Return the first kept answer that can be used; without one, ask as often as is left, and keep the answers."""
-        answered, calls = 0, self._calls
+        answered, calls, unusable = 0, self._calls, None
         for answer in kept.answers(key):
             answered += 1
             try:
                 return self._read(answer, read)
             except ValueError as error:
-                if answered > self.max_retries or isinstance(error, SameAgain):
-                    remedy = "" if isinstance(error, SameAgain) else f"; max_retries={answered} asks again"
-                    times = f"{answered} time{'s' * (answered != 1)}"
-                    unusable = InvalidAnswer(
-                        f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(error)}; it was "
-                        f"asked {times}, and its answers are kept in cache/answers{remedy}",
-                        calls.provider.name,
-                        None,
-                        answered,
-                    )
-                    unusable.is_kept = True
-                    raise unusable from error
+                unusable = error
             except ProviderRefused as refused:
                 refused.is_kept = True
                 raise
+        if unusable is not None and (answered > self.max_retries or isinstance(unusable, SameAgain)):
+            remedy = "" if isinstance(unusable, SameAgain) else f"; max_retries={answered} asks again"
+            times = f"{answered} time{'s' * (answered != 1)}"
+            told = (
+                f"{calls.provider.name} ({self.model}) answered what cannot be used: {said(unusable)}; it was "
+                f"asked {times}, and its answers are kept in cache/answers{remedy}"
+            )
+            invalid = InvalidAnswer(told, calls.provider.name, None, answered)
+            invalid.is_kept = True
+            raise invalid from unusable
         attempts = answered + 1  # the number of the next
         is_last_kept = False
 
@@ -229,18 +319,6 @@ class LanguageModel(Component):
         if isinstance(client, AnthropicClient):
             return ProviderCalls(ANTHROPIC, self.model, client.address, self.max_retries, prices)
         return ProviderCalls(OPENAI, self.model, address_of(client) or OPENAI.url, self.max_retries, prices)
-
-
-def _check_form(given: object) -> None:
-    """Raise ConfigError if a form is not a pydantic model of its own."""
-    if not _is_form(given):
-        raise ConfigError(
-            f"form={shown(given)}: expected a pydantic model, such as class Verdict(BaseModel): answer: str"
-        )
-
-
-def _is_form(given: object) -> bool:
-    return isinstance(given, type) and issubclass(given, BaseModel) and given is not BaseModel
 
 
 def _checked_messages(given: Any) -> list[dict[str, str]]:

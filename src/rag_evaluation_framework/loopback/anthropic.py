@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_evaluation_framework.loopback.chat import ChatRequest, ChatScript
-from rag_evaluation_framework.loopback.messages import Answer, Refused, Request
-from rag_evaluation_framework.loopback.requests import check_key, field_of, numbered, refuse_streams, text_of
+from rag_evaluation_framework.loopback.chat import ChatRequest, ChatScript, count_tokens
+from rag_evaluation_framework.loopback.messages import (
+    Answer,
+    Refused,
+    Request,
+    check_key,
+    field_of,
+    numbered,
+    refuse_streams,
+    text_of,
+)
 from rag_evaluation_framework.loopback.server import Route
-from rag_evaluation_framework.loopback.vectors import count_tokens
 
 _ERRORS = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
 _UNKNOWN = ("temperature", "top_p", "top_k")  # parameters that the API no longer has

@@ -1,23 +1,72 @@
-"""What the language models of this server answer: what a script says, or quotes of what they are asked about."""
+"""What the models of this server answer: scripts, quotes, and vectors of texts."""
 
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import Lock
 from typing import Any, TypeAlias, cast
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list, is_object
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import ConfigError
+
+# Deterministic vectors of texts: alike where texts share words.
+
+_WORD = re.compile(r"\w+")
+
+
+def vector(text: str, dimension: int, role: str = "") -> NDArray[np.float32]:
+    """Return a vector of length 1, the same in every process: float32, shape (dimension,).
+
+    Args:
+        text: The text; each of its words adds to one of the places.
+        dimension: Its length.
+        role: What the text is embedded as: the same text in another role has another vector, close to it.
+    """
+    counts = np.zeros(dimension, dtype=np.float32)
+    for word in (*_WORD.findall(text.lower()), f"<{role}>"):
+        slot, sign = _slot(word, dimension)
+        counts[slot] += sign
+    length = float(np.linalg.norm(counts))
+    if not length:  # words that cancel each other
+        counts[0] = length = 1.0
+    unit: NDArray[np.float32] = counts / np.float32(length)
+    return unit
+
+
+def share_of_words(query: str, text: str) -> float:
+    """Return which share of the words of a question are in a text: from 0 to 1, and 0 for a question without words."""
+    asked = set(_WORD.findall(query.lower()))
+    return len(asked & set(_WORD.findall(text.lower()))) / len(asked) if asked else 0.0
+
+
+def count_tokens(text: str) -> int:
+    """Return a number of tokens: words and marks, as good a count as any where no tokenizer is the provider's."""
+    return len(re.findall(r"\w+|[^\w\s]", text))
+
+
+@lru_cache(maxsize=100_000)
+def _slot(word: str, dimension: int) -> tuple[int, float]:
+    code = zlib.crc32(word.encode("utf-8", "surrogatepass"))
+    return code % dimension, 1.0 if code & 0x10000 else -1.0
+
+
+# What the language models of this server answer: what a script says, or quotes of what they are asked about.
 
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 """The schema of JSON that may be any object."""
 
 _QUESTION = "question"  # what is called so is no quote, as a question in the words of its answer would be no test
-_WORD = re.compile(r"\w+")
+_CHUNK_IDS = "chunk_ids"  # what is called so names the chunk that the sentences are from
 _MOST_WORDS = 3
 _BLOCK = re.compile(r"<([\w-]+)[^>\n]*>\n(.*?)\n</\1>", re.DOTALL)
+_CHUNK = re.compile(r"^\[(\S+)\]: '(.*?)'$", re.DOTALL | re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n]{12,}[.!?]")
 
 
@@ -91,11 +140,13 @@ class ChatScript:
 def _quoted(request: ChatRequest) -> Reply:
     """Return sentences of the longest paragraph of the last message, in the form that is asked for.
 
-    If there is text between marks, `<passage>` and `</passage>`, it is a paragraph of that.
+    If there is text between marks, `<passage>` and `</passage>`, it is a paragraph of that; of chunks behind their ids,
+    `[id]: 'text'`, it is one of these.
     """
     text = request.messages[-1][1] if request.messages else ""
     text = "\n\n".join(block[2] for block in _BLOCK.finditer(text)) or text
-    longest = max(text.split("\n\n"), key=len)
+    chunks: list[tuple[str, str]] = _CHUNK.findall(text) or [("", paragraph) for paragraph in text.split("\n\n")]
+    chunk_id, longest = max(chunks, key=lambda chunk: len(chunk[1]))
     found: list[str] = _SENTENCE.findall(longest)
     sentences = [sentence.strip() for sentence in found] or [longest.strip() or "Nothing was asked."]
     if request.schema is None:
@@ -103,19 +154,19 @@ def _quoted(request: ChatRequest) -> Reply:
     if request.schema == ANY_OBJECT:
         return {"quote": sentences[0]}
     supply = iter(sentences * 50)
-    return cast("Reply", _made(request.schema, request.schema, supply))
+    return cast("Reply", _made(request.schema, request.schema, supply, chunk_id))
 
 
-def _made(schema: Mapping[str, Any], root: Mapping[str, Any], supply: Iterator[str]) -> Any:
+def _made(schema: Mapping[str, Any], root: Mapping[str, Any], supply: Iterator[str], chunk_id: str) -> Any:
     """Return a value that keeps a schema: its texts are sentences, its lists have as few items as they may, or one.
 
-    A text that is called `question` asks about a sentence.
+    A text that is called `question` asks about a sentence; a list that is called `chunk_ids` has the id of the chunk.
     """
     if (reference := schema.get("$ref")) is not None:
-        return _made(root["$defs"][str(reference).rpartition("/")[2]], root, supply)
+        return _made(root["$defs"][str(reference).rpartition("/")[2]], root, supply, chunk_id)
     for key in ("anyOf", "oneOf", "allOf"):
         if key in schema:
-            return _made(schema[key][0], root, supply)
+            return _made(schema[key][0], root, supply, chunk_id)
     if "enum" in schema:
         return schema["enum"][0]
     if "const" in schema:
@@ -124,10 +175,12 @@ def _made(schema: Mapping[str, Any], root: Mapping[str, Any], supply: Iterator[s
     if is_list(kind):
         kind = kind[0]
     if kind == "object":
-        made = {name: _made(part, root, supply) for name, part in schema.get("properties", {}).items()}
+        made = {name: _made(part, root, supply, chunk_id) for name, part in schema.get("properties", {}).items()}
+        if chunk_id and _CHUNK_IDS in made:
+            made[_CHUNK_IDS] = [chunk_id]
         return {name: _asking(value) if name == _QUESTION else value for name, value in made.items()}
     if kind == "array":
-        return [_made(schema.get("items", {}), root, supply) for _ in range(schema.get("minItems", 1))]
+        return [_made(schema.get("items", {}), root, supply, chunk_id) for _ in range(schema.get("minItems", 1))]
     plain = {"integer": schema.get("minimum", 1), "number": schema.get("minimum", 0.5), "boolean": True, "null": None}
     return plain[kind] if kind in plain else next(supply)
 

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rag_evaluation_framework.loopback.messages import Answer, Refused, Request
-from rag_evaluation_framework.loopback.requests import check_key, field_of, numbered
+from rag_evaluation_framework.loopback.chat import count_tokens, share_of_words, vector
+from rag_evaluation_framework.loopback.messages import Answer, Refused, Request, check_key, field_of, numbered
 from rag_evaluation_framework.loopback.server import Route
-from rag_evaluation_framework.loopback.vectors import count_tokens, share_of_words, vector
 
 _DIMENSION = 1536
 _OLDER_DIMENSION = 1024  # of the models of version 3

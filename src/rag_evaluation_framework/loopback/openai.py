@@ -8,11 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.loopback.chat import ANY_OBJECT, ChatRequest, ChatScript
-from rag_evaluation_framework.loopback.messages import Answer, Refused, Request
-from rag_evaluation_framework.loopback.requests import check_key, field_of, numbered, refuse_streams, text_of
+from rag_evaluation_framework.loopback.chat import ANY_OBJECT, ChatRequest, ChatScript, count_tokens, vector
+from rag_evaluation_framework.loopback.messages import (
+    Answer,
+    Refused,
+    Request,
+    check_key,
+    field_of,
+    numbered,
+    refuse_streams,
+    text_of,
+)
 from rag_evaluation_framework.loopback.server import Route
-from rag_evaluation_framework.loopback.vectors import count_tokens, vector
 
 _DIMENSIONS = {
     "text-embedding-3-small": 1536,

@@ -9,10 +9,9 @@ from threading import Lock, Thread
 from typing import Any
 from urllib.parse import unquote
 
-from rag_evaluation_framework._outside import raised
+from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.loopback.http import HttpServer
-from rag_evaluation_framework.loopback.messages import Answer, Fault, Refused, Request
+from rag_evaluation_framework.loopback.messages import Answer, Fault, HttpServer, Refused, Request
 
 Work = Callable[[Request], Answer]
 ErrorBody = Callable[[int, str], Any]

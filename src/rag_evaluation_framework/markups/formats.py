@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from rag_evaluation_framework.markups.hidden_elements import WHAT
-from rag_evaluation_framework.markups.html_markup import html_markup
-from rag_evaluation_framework.markups.markdown_inline import IMAGES
-from rag_evaluation_framework.markups.markdown_markup import markdown_markup
+from rag_evaluation_framework.markups.html_markup import WHAT, html_markup
+from rag_evaluation_framework.markups.markdown_markup import IMAGES, markdown_markup
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.markups.rst_markup import rst_markup
 

@@ -1,12 +1,273 @@
-"""The blocks of Markdown, line by line: what a renderer hides at the lines' ends, and which text is inline."""
+"""The markup of Markdown: its blocks, line by line, and what is within them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from unicodedata import category
 
-from rag_evaluation_framework.markups.hidden_elements import hide_elements
-from rag_evaluation_framework.markups.html_markup import HIDDEN_ELEMENT, hide_html
-from rag_evaluation_framework.markups.markdown_inline import Inline
+from rag_evaluation_framework.markups.html_markup import (
+    ENTITY,
+    HIDDEN_ELEMENT,
+    TAG,
+    hide_elements,
+    hide_entity,
+    hide_html,
+    hide_tag,
+)
 from rag_evaluation_framework.markups.markup import CODE, LINE_END, Markup
+
+# Which asterisks, underscores and tildes of Markdown are emphasis, and which are text.
+
+_MOST_OPEN = 200  # what closes looks back at so many
+
+
+@dataclass
+class _Run:
+    """A run of one delimiter: what is left of it, and whether it opens or closes emphasis."""
+
+    start: int
+    end: int
+    opens: bool
+    closes: bool
+
+
+class Emphasis:
+    """The delimiters of one paragraph, paired as CommonMark pairs them.
+
+    Unlike there, an asterisk between two digits is always text: 2*3*4 is a product.
+
+    Args:
+        markup: Where pairs are hidden.
+    """
+
+    def __init__(self, markup: Markup) -> None:
+        self.markup = markup
+        self._open: list[_Run] = []
+
+    def add(self, start: int, end: int) -> None:
+        """Add a run of one delimiter; it closes what is open, and may itself be open then."""
+        run = self._run(start, end)
+        if run.closes:
+            self._close(run)
+        if run.opens and run.start < run.end:
+            self._open.append(run)
+            del self._open[:-_MOST_OPEN]
+
+    def _run(self, start: int, end: int) -> _Run:
+        source = self.markup.source
+        before, after = source[start - 1 : start] or "\n", source[end : end + 1] or "\n"
+        if before.isdigit() and after.isdigit():
+            return _Run(start, end, opens=False, closes=False)
+        symbol_before, symbol_after = category(before)[0] in "PS", category(after)[0] in "PS"
+        left = not after.isspace() and (not symbol_after or before.isspace() or symbol_before)
+        right = not before.isspace() and (not symbol_before or after.isspace() or symbol_after)
+        if source[start] == "_":
+            return _Run(start, end, left and (not right or symbol_before), right and (not left or symbol_after))
+        return _Run(start, end, left, right)
+
+    def _close(self, run: _Run) -> None:
+        source = self.markup.source
+        while run.start < run.end:
+            number = next((n for n in range(len(self._open) - 1, -1, -1) if self._pairs(self._open[n], run)), None)
+            if number is None:
+                return
+            opener = self._open[number]
+            del self._open[number + 1 :]
+            width = 2 if min(opener.end - opener.start, run.end - run.start) >= 2 else 1
+            what = "strikethrough" if source[run.start] == "~" else "emphasis"
+            self.markup.hide(opener.end - width, opener.end, what)
+            self.markup.hide(run.start, run.start + width, what)
+            opener.end -= width
+            run.start += width
+            if opener.start == opener.end:
+                self._open.pop()
+
+    def _pairs(self, opener: _Run, closer: _Run) -> bool:
+        source = self.markup.source
+        if source[opener.start] != source[closer.start]:
+            return False
+        first, second = opener.end - opener.start, closer.end - closer.start
+        if source[opener.start] == "~":
+            return first == second
+        return not ((opener.closes or closer.opens) and (first + second) % 3 == 0 and first % 3)
+
+
+# The inline markup of Markdown: code, emphasis, links, images, escapes, and the HTML within it.
+
+_SPECIAL = re.compile(r"[`\\<&!\[\]*_~|]")
+_TICKS = re.compile("`+")
+_TAG_NAME = re.compile("!--|[A-Za-z]+")
+_ESCAPED = re.compile(r"\\(?:[!-/:-@\[-`{-~]|\n)")
+_AUTOLINK = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.+-]+@[\w.-]+)>")
+_FOOTNOTE_MARK = re.compile(r"\[\^[^\[\]\s]+\]")
+_DESTINATION = re.compile(
+    r"\(\s*+(?:<[^<>\n]*+>|(?:[^()\\\s]|\\.|\((?:[^()\\\s]|\\.|\((?:[^()\\\s]|\\.)*+\))*+\))*+)"
+    r"(?:\s++(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\([^()]*+\)))?+\s*+\)(?:\{[^{}\n]*+\})?+",
+    re.DOTALL,
+)
+_REFERENCE = re.compile(r"\[(?P<label>[^\[\]]{0,999})\]")
+_LONGEST_LABEL = 999
+IMAGES = "images"
+_PIPE = re.compile(r"\\\|")
+
+
+class Inline:
+    """Reads the inline markup of one paragraph after another.
+
+    Args:
+        markup: Where what is not shown is hidden.
+        text: The source, its lines ended by line feeds only.
+        labels: The links that are defined somewhere in the document, case folded.
+        image_texts: Whether the texts of images are shown.
+    """
+
+    def __init__(self, markup: Markup, text: str, labels: frozenset[str], image_texts: bool) -> None:
+        self.markup, self.text, self.labels, self.image_texts = markup, text, labels, image_texts
+        self.emphasis, self.table, self.end = Emphasis(markup), False, 0
+        self.brackets: list[int] = []
+        self.unclosed: set[int | str] = set()  # runs of back quotes by their width, elements by their name
+        self._readers: dict[str, Callable[[int], int]] = {
+            "`": self._code,
+            "\\": self._escape,
+            "<": self._tag,
+            "&": self._entity,
+            "!": self._image,
+            "[": self._open,
+            "]": self._close,
+            "*": self._delimiter,
+            "_": self._delimiter,
+            "~": self._delimiter,
+            "|": self._pipe,
+        }
+
+    def read(self, start: int, end: int, table: bool) -> None:
+        """Hide the inline markup of a paragraph.
+
+        Args:
+            start: Its first character.
+            end: One past its last character.
+            table: Whether pipes are the borders of cells.
+        """
+        self.emphasis, self.table, self.end = Emphasis(self.markup), table, end
+        self.brackets, self.unclosed = [], set()
+        self.markup.read(start, end)
+        search, readers, text = _SPECIAL.search, self._readers, self.text
+        found = search(text, start, end)
+        while found is not None:
+            found = search(text, readers[found[0]](found.start()), end)
+
+    def _code(self, start: int) -> int:
+        ticks = _TICKS.match(self.text, start, self.end)
+        width = len(ticks[0]) if ticks else 1
+        behind = start + width
+        at = -1 if width in self.unclosed else self.text.find("`" * width, behind, self.end)
+        while at >= 0:
+            run = _TICKS.match(self.text, at, self.end)
+            if run and run.end() - at == width:
+                self.markup.hide(start, behind, CODE)
+                self.markup.hide(at, at + width, CODE)
+                for pipe in _PIPE.finditer(self.text, behind, at if self.table else behind):
+                    self.markup.hide(pipe.start(), pipe.start() + 1, "escapes")
+                return at + width
+            at = self.text.find("`" * width, run.end() if run else at + 1, self.end)
+        self.unclosed.add(width)
+        return behind
+
+    def _escape(self, start: int) -> int:
+        if _ESCAPED.match(self.text, start, self.end) or self.markup.source.startswith("\r\n", start + 1):
+            self.markup.hide(start, start + 1, "escapes")
+            return start + 2
+        return start + 1
+
+    def _tag(self, start: int) -> int:
+        if found := _AUTOLINK.match(self.text, start, self.end):
+            self.markup.hide(start, start + 1, "links")
+            self.markup.hide(found.end() - 1, found.end(), "links")
+            return found.end()
+        if (behind := self._hidden(start)) is not None:
+            return behind
+        if found := TAG.match(self.text, start, self.end):
+            hide_tag(self.markup, start, found.end(), found["name"])
+            return found.end()
+        return start + 1
+
+    def _hidden(self, start: int) -> int | None:
+        """Hide a comment or a script that ends in the paragraph; an end that is not there is looked for once."""
+        name = _TAG_NAME.match(self.text, start + 1, self.end)
+        kind = name[0].lower() if name else ""
+        found = HIDDEN_ELEMENT.match(self.text, start, self.end) if kind and kind not in self.unclosed else None
+        if found is None:
+            return None
+        if found["closed"] is None:
+            self.unclosed.add(kind)
+            return None
+        self.markup.hide(start, found.end(), "comments and scripts")
+        return found.end()
+
+    def _entity(self, start: int) -> int:
+        found = ENTITY.match(self.text, start, self.end)
+        if found is None:
+            return start + 1
+        hide_entity(self.markup, start, found.end())
+        return found.end()
+
+    def _image(self, start: int) -> int:
+        if self.text.startswith("[", start + 1):
+            self.brackets.append(start)
+            return start + 2
+        return start + 1
+
+    def _open(self, start: int) -> int:
+        if found := _FOOTNOTE_MARK.match(self.text, start, self.end):
+            self.markup.hide(start, found.end(), "footnotes")
+            return found.end()
+        self.brackets.append(start)
+        return start + 1
+
+    def _close(self, start: int) -> int:
+        """Hide the brackets of a link and where it leads, or all of an image; other brackets are text."""
+        if not self.brackets:
+            return start + 1
+        first = self.brackets.pop()
+        image = self.text[first] == "!"
+        text = first + 1 + image
+        behind = self._destination(text, start)
+        if behind is None:
+            return start + 1
+        what = IMAGES if image else "links"
+        if image and not self.image_texts:
+            self.markup.hide(first, behind, what)
+        else:
+            self.markup.hide(first, text, what)
+            self.markup.hide(start, behind, what)
+        return behind
+
+    def _destination(self, text: int, close: int) -> int | None:
+        """Return one past the end of a link, of which its text and closing bracket are given; None if it is none."""
+        if found := _DESTINATION.match(self.text, close + 1, self.end):
+            return found.end()
+        if (found := _REFERENCE.match(self.text, close + 1, self.end)) and (found["label"] or self._known(text, close)):
+            return found.end() if not found["label"] or self._known(*found.span("label")) else None
+        return close + 1 if self._known(text, close) else None
+
+    def _known(self, start: int, end: int) -> bool:
+        return end - start <= _LONGEST_LABEL and " ".join(self.text[start:end].split()).casefold() in self.labels
+
+    def _delimiter(self, start: int) -> int:
+        end = start + 1
+        while end < self.end and self.text[end] == self.text[start]:
+            end += 1
+        if self.text[start] != "~" or end - start <= 2:
+            self.emphasis.add(start, end)
+        return end
+
+    def _pipe(self, start: int) -> int:
+        if self.table:
+            self.markup.hide(start, start + 1, "table lines", LINE_END)
+        return start + 1
+
+
+# The blocks of Markdown, line by line: what a renderer hides at the lines' ends, and which text is inline.
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"(?:[ ]{0,3}>[ \t]?)+")

@@ -1,10 +1,202 @@
-"""The blocks of reStructuredText, line by line: directives, comments, literal blocks, tables and titles."""
+"""The markup of reStructuredText: its blocks, line by line, with directives and roles."""
 
 import re
+from typing import Literal
 
-from rag_evaluation_framework.markups.markup import LINE_END, Markup
-from rag_evaluation_framework.markups.rst_directives import Shown, shown_of
-from rag_evaluation_framework.markups.rst_inline import RstInline
+from rag_evaluation_framework.markups.characters import CALL
+from rag_evaluation_framework.markups.markup import CODE, LINE_END, Markup
+
+# What docutils and Sphinx show of the directives of reStructuredText, by name.
+
+Shown = Literal["nothing", "code", "name", "content", "text", "all"]
+
+_SHOWN: tuple[tuple[Shown, re.Pattern[str]], ...] = (
+    (
+        "nothing",
+        re.compile(
+            r"image|raw|index|toctree|include|literalinclude|contents|sectnum|section-numbering|header|footer|meta"
+            r"|highlightlang|highlight|currentmodule|module|autosummary|graphviz|graph|digraph|inheritance-diagram"
+            r"|default-role|role|target-notes|tabularcolumns|replace|unicode|date|testsetup|testcleanup|title"
+            r"|sectionauthor|moduleauthor|codeauthor|todolist|bibliography"
+        ),
+    ),
+    (
+        "code",
+        re.compile(
+            r"code|code-block|sourcecode|math|parsed-literal|productionlist|prompt|ipython|doctest|testcode"
+            r"|testoutput"
+        ),
+    ),
+    ("name", re.compile(r"attention|caution|danger|error|hint|important|note|tip|warning")),
+    ("text", re.compile(r"versionadded|versionchanged|versionremoved|deprecated|deprecated-removed")),
+    (
+        "content",
+        re.compile(r"figure|container|class|rst-class|compound|cssclass|tab-set|grid|only|hlist|auto[a-z]+"),
+    ),
+)
+
+
+def shown_of(name: str) -> Shown:
+    """Return what is shown of a directive.
+
+    `nothing`; its content as `code`; its `name`, its argument and its content; its `content`; its `text`, which begins
+    behind a version; or `all`: its argument and its content, as of those that are unknown.
+    """
+    plain = name.lower().rpartition(":")[2]
+    for shown, names in _SHOWN:
+        if names.fullmatch(plain):
+            return shown
+    return "all"
+
+
+# What docutils and Sphinx show of the roles of reStructuredText.
+
+_NUMBERED = re.compile(r":(?P<name>pep|rfc|cve|cwe)(?:-reference)?:", re.IGNORECASE)
+_CALLED = re.compile(r":(?:(?:py|c|cpp|js):)?(?:func|meth):")
+_OBJECT = re.compile(r":(?:py:)?(?:func|meth|class|attr|exc|data|const|obj|mod|type|deco|any):")
+_LITERAL = re.compile(
+    r":(?:file|samp|code|command|program|kbd|guilabel|menuselection|math|regexp|mimetype|option|envvar|manpage|literal"
+    r"|sub|sup|subscript|superscript|emphasis|strong):"
+)
+_WITHIN = (
+    (re.compile(r":abbr:"), re.compile(r"(?<!\s)\s*+\([^()]*+\)\Z"), ""),
+    (re.compile(r":(?:file|samp):"), re.compile(r"(?<!\\)\{(?=[^{}]+\})|(?<=[^{\\])\}"), ""),
+    (re.compile(r":menuselection:"), re.compile(r"-->"), "‣"),
+    (re.compile(r":(?:menuselection|guilabel):"), re.compile(r"&(?=[^&\s])"), ""),
+)
+
+
+def hide_role(markup: Markup, role: str, start: int, text: tuple[int, int], end: int) -> None:
+    """Hide what is not shown of an interpreted text: all but its title; and show what its role adds to it.
+
+    Args:
+        markup: Where what is not shown is hidden.
+        role: The role with its colons: ":func:"; empty for a text without one.
+        start: The first character of the interpreted text, role included.
+        text: The first character between its back quotes, and one past the last.
+        end: One past its last character.
+    """
+    source, what = markup.source, "roles" if role else "emphasis"
+    first, last = _title(source, role, *text)
+    explicit = last < text[1]
+    number = None if explicit or start == text[0] else _NUMBERED.match(source, start)
+    if number:
+        _show_name(markup, number, first)
+    else:
+        markup.hide(start, first, what)
+    called = not explicit and _CALLED.fullmatch(role) and not source.startswith("()", last - 2)
+    markup.hide(last, end, what, CALL if called else "")
+    for roles, parts, shown in _WITHIN:
+        if roles.fullmatch(role):
+            for part in parts.finditer(source, first, last):
+                markup.hide(part.start(), part.end(), what, shown)
+
+
+def title_of_link(source: str, first: int, last: int) -> tuple[int, int]:
+    """Return where the title of `title <target>` begins and ends; the target if there is no title."""
+    sign = source.rfind("<", first, last)
+    if sign < 0 or sign + 2 >= last or source.find(">", sign, last) != last - 1:
+        return first, last
+    title = first + len(source[first:sign].rstrip())
+    return (first, title) if title > first else (sign + 1, last - 1)
+
+
+def _title(source: str, role: str, first: int, last: int) -> tuple[int, int]:
+    """Return where the title begins and ends: of `~package.name` it is the name."""
+    title = title_of_link(source, first, last)
+    if not role or _LITERAL.fullmatch(role) or title != (first, last):
+        return title
+    if source.startswith("!", first):
+        return first + 1, last
+    if _OBJECT.fullmatch(role) and source.startswith(".", first):
+        first += 1
+    if source.startswith("~", first):
+        first = max(source.rfind(".", first, last), first) + 1
+    return first, last
+
+
+def _show_name(markup: Markup, found: "re.Match[str]", first: int) -> None:
+    """Show ":pep:`" as "PEP "."""
+    start, (begun, behind) = found.start(), found.span("name")
+    for place, sign in enumerate(found["name"].upper(), begun):
+        markup.hide(start if place == begun else place, place + 1, "roles", sign)
+    markup.hide(behind, first, "roles", " ")
+
+
+# The inline markup of reStructuredText: literals, roles, links, emphasis, escapes.
+
+_BEFORE = r"(?<![\w\\`*|])"
+_ROLE = r":(?:[A-Za-z][\w+.-]{0,99}+:){1,4}+"  # bounded, as it may begin at each colon
+_MARKUP = re.compile(
+    rf"""``(?P<literal>(?:[^`]|`(?!`)){{1,5000}}?)``
+    |(?P<role>{_ROLE})?_?`(?P<text>(?:[^`\\]|\\.){{1,5000}}+)`(?P<after>__?|{_ROLE})?
+    |(?P<escape>\\.)
+    |(?P<note>\[(?:\d+|\#\w*|\*|[\w.-]+)\]_)(?!\w)
+    |{_BEFORE}(?P<strong>\*\*)(?=[^\s*])(?P<bold>(?:[^*\\]|\\.|\*(?!\*)){{1,5000}}?)(?<=\S)\*\*(?!\w)
+    |{_BEFORE}(?P<emphasis>\*)(?=[^\s*])(?P<italic>(?:[^*\\]|\\.){{1,5000}}?)(?<=[^\s])\*(?!\w)
+    |{_BEFORE}\|(?=\S)(?P<substitution>[^|\n]{{1,200}}?)(?<=\S)\|(?:__?)?(?!\w)
+    |(?<!\w)(?<![^\W_][-.+:])(?P<name>[^\W_]++(?:[-._+:][^\W_]++)*+)(?P<reference>__?)(?=[-/\s'")\]}}>.,:;!?\\]|\Z)""",
+    re.VERBOSE | re.DOTALL,
+)
+_IMAGE = re.compile(r"^[ \t]*\.\.[ \t]+\|(?P<name>[^|\n]+)\|[ \t]+image::", re.MULTILINE)
+
+
+class RstInline:
+    """Reads the inline markup of one paragraph after another.
+
+    Args:
+        markup: Where what is not shown is hidden.
+        text: The source, its lines ended by line feeds only.
+    """
+
+    def __init__(self, markup: Markup, text: str) -> None:
+        self.markup, self.text = markup, text
+        self.images = frozenset(found["name"] for found in _IMAGE.finditer(text))
+
+    def read(self, start: int, end: int) -> None:
+        """Hide the inline markup of a paragraph."""
+        self.markup.read(start, end)
+        for found in _MARKUP.finditer(self.text, start, end):
+            first, behind = found.span()
+            if found["literal"] is not None:
+                self._keep(found, "literal", CODE)
+            elif found["text"] is not None:
+                self._interpreted(found)
+            elif found["escape"] is not None:
+                self.markup.hide(first, behind if found["escape"][1].isspace() else first + 1, "escapes")
+            elif found["note"] is not None:
+                self.markup.hide(behind - 1, behind, "footnotes")
+            elif found["strong"] is not None:
+                self._keep(found, "bold", "emphasis")
+            elif found["emphasis"] is not None:
+                self._keep(found, "italic", "emphasis")
+            elif found["substitution"] in self.images:
+                self.markup.hide(first, behind, "images")
+            elif found["substitution"] is not None:
+                continue  # what is shown in its place is made by the renderer
+            else:
+                self.markup.hide(*found.span("reference"), "links")
+
+    def _keep(self, found: "re.Match[str]", group: str, what: str) -> None:
+        """Hide what stands around a group."""
+        self.markup.hide(found.start(), found.start(group), what)
+        self.markup.hide(found.end(group), found.end(), what)
+
+    def _interpreted(self, found: "re.Match[str]") -> None:
+        """Hide what is not shown of a link or of a text with or without a role."""
+        role = found["role"] or (found["after"] if (found["after"] or "").startswith(":") else "")
+        first, last = found.span("text")
+        if role or not found["after"]:
+            hide_role(self.markup, role, found.start(), (first, last), found.end())
+        else:
+            first, last = title_of_link(self.text, first, last)
+            self.markup.hide(found.start(), first, "links")
+            self.markup.hide(last, found.end(), "links")
+        for escape in re.finditer(r"\\.", self.text[first:last]):
+            self.markup.hide(first + escape.start(), first + escape.start() + 1, "escapes")
+
+
+# The blocks of reStructuredText, line by line: directives, comments, literal blocks, tables and titles.
 
 _EXPLICIT = re.compile(r"[ \t]*\.\.(?:[ \t]+|$)")
 _DIRECTIVE = re.compile(r"[ \t]*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]*)?(?P<name>[A-Za-z][\w:+.-]*?)[ \t]?::(?:[ \t]+|$)")

@@ -5,20 +5,10 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from rag_evaluation_framework.contracts.metric import ChunkLevelMetric, Metric
-from rag_evaluation_framework.metrics.chunk_f1 import ChunkF1
-from rag_evaluation_framework.metrics.chunk_precision import ChunkPrecision
-from rag_evaluation_framework.metrics.chunk_recall import ChunkRecall
-from rag_evaluation_framework.metrics.hit import HitRate
-from rag_evaluation_framework.metrics.mrr import MRR
-from rag_evaluation_framework.metrics.ndcg import NDCG
-from rag_evaluation_framework.metrics.precision import Precision
-from rag_evaluation_framework.metrics.rank_metric import RankMetric
-from rag_evaluation_framework.metrics.recall import Recall
-from rag_evaluation_framework.metrics.span_iou import SpanIoU
-from rag_evaluation_framework.metrics.span_metric import SpanMetric
-from rag_evaluation_framework.metrics.span_precision import SpanPrecision
-from rag_evaluation_framework.metrics.span_recall import SpanRecall
-from rag_evaluation_framework.registry.lookup import load
+from rag_evaluation_framework.metrics.chunk import ChunkF1, ChunkPrecision, ChunkRecall
+from rag_evaluation_framework.metrics.rank import MRR, NDCG, HitRate, Precision, RankMetric, Recall
+from rag_evaluation_framework.metrics.span import SpanIoU, SpanMetric, SpanPrecision, SpanRecall
+from rag_evaluation_framework.registry.building import load
 from rag_evaluation_framework.registry.table import built_in
 
 M = TypeVar("M", bound=Metric[Any])

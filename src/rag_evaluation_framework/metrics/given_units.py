@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from numbers import Number
 from typing import Any
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.data.plain import items
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError
 
 

@@ -1,27 +1,160 @@
-"""Calls of a provider: tried again where that may help, checked, counted, and with one family of errors."""
+"""Calls of a provider: in batches, tried again where that may help, checked, and counted."""
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from random import uniform
 from types import TracebackType
 from typing import Any, TypeVar
 
-from rag_evaluation_framework._outside import fit_to_show, one_line, raised, said, without_secrets
-from rag_evaluation_framework._support.coroutines import resolved
-from rag_evaluation_framework._support.files import is_object
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.base.coroutines import resolved, stop_if_cancelled
+from rag_evaluation_framework.base.files import is_object
+from rag_evaluation_framework.base.interrupts import stop_if_interrupted
+from rag_evaluation_framework.base.outside import fit_to_show, one_line, raised, said, shown, without_secrets
+from rag_evaluation_framework.base.side_by_side import as_finished
+from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.errors import (
     ConfigError,
+    InputError,
     InvalidAnswer,
     ProviderError,
     ProviderRefused,
     ProviderUnavailable,
     RagEvalError,
 )
-from rag_evaluation_framework.providers.prices import Consumed, Prices
-from rag_evaluation_framework.providers.provider import Provider
-from rag_evaluation_framework.providers.usage import ModelUsage, count_usage
-from rag_evaluation_framework.providers.waits import LONGEST_WAIT, asked_to_wait, pause, wait_before
+from rag_evaluation_framework.providers.sdks import Provider
+from rag_evaluation_framework.providers.usage import Consumed, ModelUsage, Prices, count_usage
+
+# Requests of as many texts as a provider takes at once.
+
+
+@dataclass(frozen=True)
+class BatchLimits:
+    """How much one request may hold.
+
+    Attributes:
+        texts: The most texts.
+        tokens: The most tokens of all texts together. Without the provider's tokenizer their number is not known, so
+            bytes of UTF-8 are counted: no tokenizer of bytes makes more tokens of a text.
+    """
+
+    texts: int
+    tokens: int
+
+
+def batches(texts: Sequence[str], limits: BatchLimits) -> list[list[int]]:
+    """Return the numbers of the texts of each request, in order; a text beyond the limit of tokens is one alone."""
+    found: list[list[int]] = []
+    left = 0
+    for number, text in enumerate(texts):
+        size = len(text.encode("utf-8", "surrogatepass"))
+        if not found or size > left or len(found[-1]) == limits.texts:
+            found.append([])
+            left = limits.tokens
+        found[-1].append(number)
+        left -= size
+    return found
+
+
+def embed_in_batches(
+    texts: Sequence[str],
+    limits: BatchLimits,
+    at_once: int,
+    embed: Callable[[list[str]], NDArray[np.float32]],
+    owner: str,
+) -> Generator[tuple[list[int], NDArray[np.float32]]]:
+    """Yield the numbers of texts and their vectors as requests are answered, whichever is first.
+
+    Args:
+        texts: The texts; none of them empty.
+        limits: How much one request may hold.
+        at_once: How many requests are made side by side.
+        embed: Makes one request; called from several threads.
+        owner: Whose texts these are, for messages.
+
+    Raises:
+        InputError: A text is empty, or not a text.
+    """
+    given: Sequence[Any] = texts
+    for number, text in enumerate(given):
+        if not isinstance(text, str) or not text:
+            raise InputError(f"{owner}: text {number} is {shown(text)}; expected a text of at least one character")
+    asked = batches(texts, limits)
+
+    def answered(rows: list[int]) -> NDArray[np.float32]:
+        return embed([encodable(texts[row]) for row in rows])
+
+    with closing(as_finished(answered, asked, at_once)) as finished:
+        for number, vectors in finished:
+            yield asked[number], vectors
+
+
+# How long is waited before a provider is asked again.
+
+LONGEST_WAIT = 120.0
+"""Seconds that a provider may ask to wait; if it asks for more, the call fails at once."""
+
+_FIRST_WAIT = 0.5  # seconds, doubled with each attempt
+_FIRST_BUSY_WAIT = 2.0  # seconds: limits are of a minute, which the attempts of one call should outlast
+_LONGEST_OWN_WAIT = 30.0
+_SPREAD = 0.1  # of the time that is asked for: who was told the same time need not come at the same moment
+_STEP = 0.1  # seconds of sleep after which is seen whether there is still something to wait for
+
+
+def wait_before(attempt: int, asked: float, *, is_busy: bool) -> float:
+    """Return how many seconds to wait before asking again.
+
+    At least as long as the provider asks. Else a random time below a bound that doubles with each attempt ("full
+    jitter"); of a provider that is busy, between half of a higher bound and all of it ("equal jitter": both Brooker,
+    Exponential Backoff and Jitter, AWS 2015), which makes about a minute in six attempts.
+
+    Args:
+        attempt: How many times it was asked.
+        asked: How many seconds it asks to wait; 0 if it does not.
+        is_busy: Whether it says that it was asked too often.
+    """
+    if asked:
+        return asked * uniform(1, 1 + _SPREAD)  # noqa: S311  nobody has to be kept from guessing it
+    bound = min(_LONGEST_OWN_WAIT, (_FIRST_BUSY_WAIT if is_busy else _FIRST_WAIT) * 2**attempt)
+    return uniform(bound / 2 if is_busy else 0, bound)  # noqa: S311
+
+
+def asked_to_wait(error: Exception) -> float:
+    """Return how many seconds the answer that an SDK's error is about asks to wait, at least a moment; 0 if none."""
+    headers = _headers(error)
+    for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        try:
+            return max(_STEP / 100, float(headers[name]) * scale)
+        except (KeyError, ValueError):
+            continue
+    try:
+        return max(_STEP / 100, (parsedate_to_datetime(headers["retry-after"]) - datetime.now(UTC)).total_seconds())
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return 0.0
+
+
+def pause(seconds: float) -> None:
+    """Wait, unless the program is interrupted, or what it is for was cancelled."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        stop_if_cancelled()
+        stop_if_interrupted()
+        time.sleep(min(_STEP, left))
+
+
+def _headers(error: Exception) -> Mapping[str, str]:
+    """Return the headers of the answer, by their names in lower case."""
+    given: Any = getattr(error, "headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
+    return {str(name).lower(): str(value) for name, value in given.items()}
+
+
+# Calls of a provider: tried again where that may help, checked, counted, and with one family of errors.
 
 T = TypeVar("T")
 

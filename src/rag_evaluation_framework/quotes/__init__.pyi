@@ -2,6 +2,6 @@ from .hit_locator import HitLocator as HitLocator
 from .passages import nearest_passage as nearest_passage
 from .quote_locator import Located as Located
 from .quote_locator import QuoteLocator as QuoteLocator
-from .same_to_readers import show_the_same as show_the_same
+from .quote_locator import show_the_same as show_the_same
 from .suggestions import Suggestion as Suggestion
 from .suggestions import suggest as suggest

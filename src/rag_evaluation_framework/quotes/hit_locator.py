@@ -6,12 +6,10 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from rag_evaluation_framework import quotes
-from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
+from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, PositionAwareChunk
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id, is_from_content
-from rag_evaluation_framework.data.spans import CharacterSpan
 
 _FIRST_PLACES = 20
 
@@ -45,7 +43,6 @@ class HitLocator:
     def __init__(self, corpus: Corpus, chunks: Sequence[AnyChunk] = ()) -> None:
         self.corpus = corpus
         self.chunks = chunks
-        self.resolver = DocumentResolver(corpus)
         self.ambiguous: set[str] = set()
         self.unknown: set[str] = set()
         self.misplaced: set[CharacterSpan] = set()
@@ -54,8 +51,6 @@ class HitLocator:
 
     def place(self, ranking: Ranking) -> Ranking:
         """Return the ranking in unchanged order, with every hit located if possible."""
-        if all(map(self._exists, ranking)):
-            return ranking
         taken: set[CharacterSpan] = set()
         searches: dict[Hit, _Search] = {}
         placed: list[Hit] = []
@@ -67,13 +62,13 @@ class HitLocator:
         return tuple(placed)
 
     def _placed(self, hit: Hit, taken: set[CharacterSpan], searches: dict[Hit, "_Search"]) -> Hit:
-        if self._exists(hit):
+        if hit.is_in(self.corpus):
             return hit
         if hit.sources:
             return self._from_sources(hit, taken, searches)
         documents: list[DocumentId] | None = None
         if hit.doc_id is not None and hit.doc_id.strip():
-            documents = self.resolver.alike(hit.doc_id)
+            documents = self._resolver.alike(hit.doc_id)
             if not documents:
                 if len(self.corpus):  # without documents, none is known
                     self.unknown.add(hit.doc_id)
@@ -101,7 +96,7 @@ class HitLocator:
 
     def _from_sources(self, hit: Hit, taken: set[CharacterSpan], searches: dict[Hit, "_Search"]) -> Hit:
         """Locate a hit in the document that one of its sources names, else by its text alone."""
-        name = next(filter(self.resolver.alike, hit.sources), None)
+        name = next(filter(self._resolver.alike, hit.sources), None)
         named = replace(hit, doc_id=DocumentId(name or hit.sources[0]), sources=())
         found = named if name is None else self._placed(named, taken, searches)
         if not found.placed:
@@ -126,6 +121,10 @@ class HitLocator:
         return places
 
     @cached_property
+    def _resolver(self) -> DocumentResolver:
+        return DocumentResolver(self.corpus)
+
+    @cached_property
     def _locator(self) -> "quotes.QuoteLocator":
         return quotes.QuoteLocator.of(self.corpus)
 
@@ -136,11 +135,6 @@ class HitLocator:
             if isinstance(chunk, PositionAwareChunk):
                 places[canonical_chunk_id(chunk.id)].append(CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
         return dict(places)
-
-    def _exists(self, hit: Hit) -> bool:
-        if hit.doc_id is None or hit.start is None or hit.end is None or hit.doc_id not in self.corpus:
-            return False
-        return hit.end <= len(self.corpus[hit.doc_id].content)
 
 
 def _unplaced(hit: Hit) -> Hit:

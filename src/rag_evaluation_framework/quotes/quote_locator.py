@@ -1,28 +1,55 @@
-"""Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change."""
+"""Locating quotes as people copy them: verbatim, or ignoring what a renderer and an editor change."""
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from weakref import WeakValueDictionary
 
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.markups.characters import key
+from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of, with_hidden_elements, with_image_texts
-from rag_evaluation_framework.markups.markup import Markup
-from rag_evaluation_framework.quotes.differences import CAPITALS, differences, in_order
+from rag_evaluation_framework.markups.markup import Effects, Markup, effects
 from rag_evaluation_framework.quotes.ends import is_cut
-from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
-from rag_evaluation_framework.quotes.omissions import parts_of
-from rag_evaluation_framework.quotes.part_chains import MOST_PLACES, chains
-from rag_evaluation_framework.quotes.places import Places
-from rag_evaluation_framework.quotes.quote_matcher import Effort, Match, in_document_order, matches, stretches
+from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts, WordRarity
+from rag_evaluation_framework.quotes.part_chains import MOST_PLACES, chains, parts_of
+from rag_evaluation_framework.quotes.quote_matcher import (
+    CAPITALS,
+    Effort,
+    Match,
+    differences,
+    in_document_order,
+    in_order,
+    matches,
+    stretches,
+)
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
-from rag_evaluation_framework.quotes.rarity import WordRarity
-from rag_evaluation_framework.text.line_places import LinePlaces
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text import LinePlaces, TextLocator
+
+# Places in a document that were found already.
+
+
+class Places:
+    """Places in a document, of which none is within another, in order."""
+
+    def __init__(self) -> None:
+        self._starts, self._ends = list[int](), list[int]()
+
+    def add(self, start: int, end: int) -> None:
+        """Add a place that begins and ends behind all others."""
+        self._starts.append(start)
+        self._ends.append(end)
+
+    def have(self, start: int, end: int) -> bool:
+        """Return whether a place is within one of these or one of them within it: one place, seen twice."""
+        around, within = bisect_right(self._starts, start) - 1, bisect_left(self._starts, start)
+        return (around >= 0 and end <= self._ends[around]) or (within < len(self._ends) and self._ends[within] <= end)
+
+
+# Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change.
 
 _MOST_OF_A_RESULT = 2_000  # gaps; of 600 letters that stand at 280 places with other signs
 NOT_SHOWN = "that it is not shown: it stands in a comment, a script, an attribute or a hidden element"
@@ -363,3 +390,112 @@ def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:
     return Located(
         tuple((span,) for span in spans), in_order([] if quote == text else differences(quote.strip(), text))
     )
+
+
+# Which parts of a quote such as "A … B" stand nowhere.
+
+MOST_PARTS = 10
+_LONGEST = 40  # characters of a part in a message
+
+
+def lost_parts(quote: str, locator: QuoteLocator, doc_id: str | None) -> str:
+    """Return which parts of "A … B" were not located, in words; "" if it has no parts."""
+    parts = [part.strip() for part in parts_of(quote)]
+    if not 1 < len(parts) <= MOST_PARTS:
+        return ""
+    lost = [part for part in parts if not locator.locate(part, doc_id, 1).places]
+    if not lost:
+        return "its parts were found, but not in this order near each other, with words in between"
+    return f"{', '.join(f'“{short(part)}”' for part in lost)} {'was' if len(lost) == 1 else 'were'} not found"
+
+
+def short(text: str) -> str:
+    """Return a part as messages name it."""
+    return one_line(text) if len(text) <= _LONGEST else f"{one_line(text[: _LONGEST - 1])}…"
+
+
+# The places of a quote that occurs several times, and the words beside each that no other place has.
+
+_MOST_PLACES = 3
+_AROUND = 120  # characters of the source that are read on each side
+_MOST_WORDS = 8
+_WORD = re.compile(r"\S+")
+
+
+def told_places(places: Sequence[tuple[CharacterSpan, ...]], locator: QuoteLocator, limit: int) -> str:
+    """Return the first three places of a quote, each with the words before or behind it that only it has.
+
+    Args:
+        places: All places, or as many as the limit.
+        locator: What located the quote.
+        limit: If there are as many places, there may be others, and no words are told.
+    """
+    spans = [place[0] for place in places]
+    alone = 1 < len(places) < limit and all(len(place) == 1 for place in places)
+    beside = [_beside(span, locator) for span in spans] if alone else []
+    told = [
+        f"{locator.lines.named(span)}{_unique(number, beside) if beside else ''}"
+        for number, span in enumerate(spans[:_MOST_PLACES])
+    ]
+    more = len(places) - _MOST_PLACES
+    return ", ".join(told) + (f" and {more} more" if more > 0 else "")
+
+
+def _beside(span: CharacterSpan, locator: QuoteLocator) -> tuple[list[str], list[str]]:
+    """Return the words that readers are shown before a span, the nearest first, and those behind it."""
+    markup = locator.markups[locator.numbers[span.doc_id]]
+    before = _WORD.findall(markup.shown(max(span.start - _AROUND, 0), span.start))
+    behind = _WORD.findall(markup.shown(span.end, min(span.end + _AROUND, len(markup.source))))
+    return before[::-1], behind
+
+
+def _unique(number: int, beside: list[tuple[list[str], list[str]]]) -> str:
+    """Return the fewest words before or behind a place that no other place has there, as a remark; "" if none."""
+    found = [(len(words), side, words) for side in (0, 1) for words in _fewest(number, [pair[side] for pair in beside])]
+    if not found:
+        return ""
+    _, side, words = min(found)
+    text = one_line(" ".join(words if side else words[::-1]))
+    return f" (before “{text}”)" if side else f" (behind “{text}”)"
+
+
+def _fewest(number: int, texts: list[list[str]]) -> Iterator[list[str]]:
+    for count in range(1, min(_MOST_WORDS, len(texts[number])) + 1):
+        mine = [flat(word) for word in texts[number][:count]]
+        if all([flat(word) for word in text[:count]] != mine for at, text in enumerate(texts) if at != number):
+            yield texts[number][:count]
+            return
+
+
+# Labels that are the same to a reader, however their documents write them.
+
+
+def show_the_same(one: CharacterSpan, other: CharacterSpan) -> bool:
+    """Return whether the texts of two spans differ in nothing but markup, typography and line breaks.
+
+    What is struck out, raised or lowered in one of them only is another text.
+    """
+    keys = [QuotedText.of(_shown(span)).key for span in (one, other)]
+    return (
+        keys[0] == keys[1]
+        and _effects(one) == _effects(other)
+        and _is_shown_by(one, other)
+        and _is_shown_by(other, one)
+    )
+
+
+def _is_shown_by(one: CharacterSpan, other: CharacterSpan) -> bool:
+    """Return whether all that another span shows is this one as a quote."""
+    located = QuoteLocator(Corpus([Document(other.doc_id, other.text)])).locate(_shown(one), limit=2)
+    if len(located.places) != 1 or len(located.places[0]) != 1 or CAPITALS in located.ignoring:
+        return False
+    (place,) = located.places[0]
+    return markup_of(other.doc_id, other.text).shown(place.start, place.end).strip() == _shown(other).strip()
+
+
+def _effects(span: CharacterSpan) -> Effects:
+    return effects(markup_of(span.doc_id, span.text), 0, len(span.text))
+
+
+def _shown(span: CharacterSpan) -> str:
+    return markup_of(span.doc_id, span.text).shown(0, len(span.text))

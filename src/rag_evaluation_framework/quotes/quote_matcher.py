@@ -1,21 +1,90 @@
-"""Places of a quote in documents of which it is known what a renderer shows: found by key, checked in every gap."""
+"""Places of a quote in documents of which it is known what a renderer shows, and in what it differs there."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from unicodedata import normalize
 
 import numpy as np
 
-from rag_evaluation_framework.markups.characters import flat
-from rag_evaluation_framework.markups.markup import Markup
-from rag_evaluation_framework.markups.text_effects import effects_begun
-from rag_evaluation_framework.quotes.differences import differences, in_order
+from rag_evaluation_framework.markups.characters import (
+    ANCHOR,
+    DASHES,
+    ELLIPSIS,
+    QUOTATION_MARKS,
+    STRUCK_OUT,
+    flat,
+    is_invisible,
+    is_key,
+)
+from rag_evaluation_framework.markups.markup import Markup, effects_begun
 from rag_evaluation_framework.quotes.ends import OUTER_MARKS, End, end_of, is_whole, start_of
-from rag_evaluation_framework.quotes.gaps import are_notes, gap_difference
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts, Offsets
-from rag_evaluation_framework.quotes.quoted_text import QuotedText
+from rag_evaluation_framework.quotes.quoted_text import QuotedText, are_notes, gap_difference
+
+# In what a quote differs from the text at its place, in the words of a reader.
+
+CAPITALS = "capitals"
+_DASHES = re.compile(f"-{{2,3}}|[{''.join(sorted(DASHES - {'-'}))}-]")
+
+
+def differences(quote: str, shown: str) -> list[str]:
+    """Return in what a quote differs from what is shown at its place; their keys and symbols are the same."""
+    if quote == shown:
+        return []
+    named = {
+        **_blanks(quote, shown),
+        "quotation marks": _only(quote, QUOTATION_MARKS) != _only(shown, QUOTATION_MARKS),
+        "dashes": _DASHES.findall(quote) != _DASHES.findall(shown),
+        "ellipsis": quote.count(ELLIPSIS) != shown.count(ELLIPSIS),
+        "invisible characters": _invisible(quote) != _invisible(shown),
+        "paragraph signs": quote.count(ANCHOR) != shown.count(ANCHOR),
+        **_letters(quote, shown),
+    }
+    return [name for name, differs in named.items() if differs]
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Return each name once, capitals last."""
+    each = dict.fromkeys(names)
+    return tuple(sorted(each, key=lambda name: name == CAPITALS))
+
+
+def _blanks(quote: str, shown: str) -> dict[str, bool]:
+    """Return in what the white space differs."""
+    runs = [re.findall(r"\s+", text) for text in (quote, shown)]
+    if len(runs[0]) != len(runs[1]):
+        return {"line breaks": True}
+    differ = ["\n" in given + there for given, there in zip(*runs, strict=True) if given != there]
+    return {"line breaks": any(differ), "white space": not all(differ)}
+
+
+def _only(text: str, kept: Iterable[str]) -> str:
+    kept = frozenset(kept)
+    return "".join(sign for sign in text if sign in kept)
+
+
+def _invisible(text: str) -> list[str]:
+    return list(filter(is_invisible, text))
+
+
+def _letters(quote: str, shown: str) -> dict[str, bool]:
+    """Return in what the letters and numbers differ."""
+    given, there = ("".join(filter(is_key, text)) for text in (quote, shown))
+    composed = [normalize("NFC", text) for text in (given, there)]
+    compatible = [normalize("NFKC", text) for text in (given, there)]
+    ligatures = [[sign for sign in text if normalize("NFKC", sign) != sign] for text in composed]
+    return {
+        "Unicode composition": (given != there and composed[0] == composed[1])
+        or _only(quote, STRUCK_OUT) != _only(shown, STRUCK_OUT),
+        "ligatures": ligatures[0] != ligatures[1],
+        CAPITALS: compatible[0] != compatible[1],
+    }
+
+
+# Places of a quote in documents of which it is known what a renderer shows: found by key, checked in every gap.
 
 MOST_COMPARED = 500_000  # gaps of one quote; of 20 words at 25,000 places
 _CHARACTERS_PER_GAP = 100  # are passed over in the time that it takes to compare a gap

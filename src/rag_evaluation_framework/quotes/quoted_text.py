@@ -1,16 +1,138 @@
-"""A quote, taken apart: its key, the gaps in it, and the symbols before and behind."""
+"""A quote, taken apart: its key, the gaps in it, and the symbols before and behind it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.markups.characters import folded, key
-from rag_evaluation_framework.quotes.gaps import LIST_MARKER, NOTE_MARK
+from rag_evaluation_framework.markups.characters import ANCHOR, CALL, flat, folded, is_unspaced, key
 from rag_evaluation_framework.quotes.words import begin_of
+
+# What stands between two letters or numbers, in a quote and in a document: the same, or not.
+#
+# Symbols must be the same, in the same order, once quotation marks, dashes, ellipses and invisible characters are
+# unified. White space must be in both or in neither, and on the same sides of the symbols: "a —b" is not "a — b". Its
+# amount and kind do not matter; where a block, a line or a cell ends in the document, there is white space. A line
+# break may stand for nothing between characters of scripts that put no space between words, and behind the hyphen of a
+# divided word. A quote may hold divided words that are whole in the document, since it was copied from other lines; the
+# line break behind the hyphen may have become a blank. A hyphen beside a number stays: "64-" and "bit" are "64-bit".
+
+LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)]))(?=\s)")
+SIGNS = "-+*·"  # that mark items of lists, too
+_ITEM = re.compile(r"<li\b|\n[ \t>]*(?:[-+*•]|\d{1,9}[.)]|#\.)\s", re.IGNORECASE)
+_BORDER = re.compile(r"\s\|\s")
+CELL = re.compile(r"\||<t[dh]\b", re.IGNORECASE)  # where a line ends
+_MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
+_SOFT_HYPHEN = "\u00ad"
+_HYPHEN = f"[-‐‑{_SOFT_HYPHEN}]"
+_DASH = re.compile("-{1,3}")
+_SPACED_DASH = re.compile("(?<= )-{1,3}(?= )")
+_LONG_DASH = re.compile("[–—―]")
+NOTE_MARK = re.compile(r"\[\d{1,3}\]|\d{1,3}|[⁰¹²³⁴-⁹]{1,3}")  # of a footnote, as it is shown
+_NOTE = re.compile(r"\[\^([^\[\]\s]+)\]")
+_TYPED_MARKS = re.compile(r"\A''|(?<=\A[.,;:!?])''(?= |\Z)|''\Z")  # around words, not in f('')
+_DIVIDED = re.compile(rf"{_SOFT_HYPHEN}*{_HYPHEN}\s+")
+_UNDIVIDED = re.compile(f"{_HYPHEN}?")
+
+
+@lru_cache(maxsize=65_536)
+def gap_difference(quote: str, shown: str, source: str, before: str, after: str) -> str | None:
+    """Return what has to be ignored for two gaps to be the same: "" for nothing beyond typography; None if they differ.
+
+    Args:
+        quote: The gap in the quote.
+        shown: The gap in the document, as it is shown.
+        source: The gap in the document, markup included.
+        before: The two characters of the quote before the gap; one if there are no more.
+        after: The two behind it.
+    """
+    if ANCHOR in quote + shown and "" in (quote, shown):  # "a¶b" is not "ab"
+        return None
+    if _unified(quote) in (_unified(shown), _unified(shown.replace(CALL, ""))):
+        return ""
+    if _is_typed_dash(quote, shown, before, after):
+        return ""
+    if _is_division(quote, shown, of_word=before[-1].isalpha() and after[0].isalpha()):
+        return "hyphenation"
+    if len(before + after) == 4 and (before + after).isalpha() and _was_divided(quote, shown):
+        return "hyphenation"
+    if is_unspaced(before[-1]) and is_unspaced(after[0]) and not (quote + shown).strip():
+        return "line breaks" if "\n" in quote + shown else None
+    if are_notes(NOTE_MARK.findall(quote), source):
+        return "footnotes" if _unified(NOTE_MARK.sub("", quote)) == _unified(shown) else None
+    if "\n" in shown and _BORDER.search(quote) and CELL.search(source):
+        return "table lines" if _unified(_BORDER.sub(" ", quote)) == _unified(shown) else None
+    if "\n" in shown:
+        return _without_list_markers(quote, shown, source)
+    return None
+
+
+def are_notes(marks: Sequence[str], source: str) -> bool:
+    """Return whether some marks are those of the footnotes in a source; one with a name may have any number."""
+    labels = _NOTE.findall(source)
+    numbers = [normalize("NFKC", mark).strip("[]") for mark in marks]
+    return len(labels) == len(numbers) > 0 and all(
+        label == number or not label.isdigit() for label, number in zip(labels, numbers, strict=True)
+    )
+
+
+def _unified(gap: str) -> str:
+    """Return a gap as it is compared, two apostrophes around words as a quotation mark, points as an ellipsis."""
+    return _TYPED_MARKS.sub('"', flat(gap)).replace(". . .", "...")
+
+
+def _is_typed_dash(quote: str, shown: str, before: str, after: str) -> bool:
+    """Return whether one gap is "--" or "---" and the other the dash that it stands for.
+
+    That is a long one, since "i--j" is not "i-j", or any with blanks around. "5--3" and "5 -- 3" may be signs.
+    """
+    one, other = _unified(quote), _unified(shown)
+    is_long = _LONG_DASH.search(quote + shown) is not None
+    numbers = before[-1].isnumeric() and after[0].isnumeric()
+    if _DASH.fullmatch(one) and _DASH.fullmatch(other):
+        return is_long and not numbers
+    return (is_long or not numbers) and _SPACED_DASH.sub("-", one) == _SPACED_DASH.sub("-", other)
+
+
+def _is_division(quote: str, shown: str, of_word: bool) -> bool:
+    """Return whether one gap is a hyphen at the end of a line, and the other that hyphen or, in a word, nothing."""
+    if not of_word:  # 64-bit
+        gaps = (_unified(quote), _unified(shown))
+        return "\n" in quote + shown and gaps in (("-", "- "), ("- ", "-"))
+    return (_ends_a_line(shown) and _unified(quote) in ("", "-", "- ")) or (
+        _ends_a_line(quote) and _unified(shown) in ("", "-")
+    )
+
+
+def _was_divided(quote: str, shown: str) -> bool:
+    """Return whether a gap of a quote is a hyphen and white space, and the document has that hyphen or nothing."""
+    seen = "".join(sign for sign in quote if folded(sign) or sign == _SOFT_HYPHEN)
+    return _DIVIDED.fullmatch(seen) is not None and _UNDIVIDED.fullmatch("".join(filter(folded, shown))) is not None
+
+
+def _ends_a_line(gap: str) -> bool:
+    return "\n" in gap and (_unified(gap) == "- " or (_unified(gap) == " " and _SOFT_HYPHEN in gap))
+
+
+def _without_list_markers(quote: str, shown: str, source: str) -> str | None:
+    """Compare gaps without the list markers of the quote; a number must be the one in the document.
+
+    What may be a sign is a marker only where the document has one.
+    """
+    for marker in _MARKER_IN_GAP.finditer(quote):
+        if marker["number"] and marker["number"] not in source:
+            return None
+        if marker[0].lstrip()[0] in SIGNS and not _ITEM.search(source):
+            return None
+    without = _MARKER_IN_GAP.sub("", quote)
+    return "list markers" if without != quote and _unified(without) == _unified(shown) else None
+
+
+# A quote, taken apart: its key, the gaps in it, and the symbols before and behind.
 
 _NEAR = 4  # characters, of which some may be invisible
 _NOTE_MARK = re.compile(  # behind a word

@@ -1,21 +1,28 @@
-"""Rankings with all that is known of their hits, as JSONL compressed with gzip: one line per question."""
+"""Rankings with all that is known of their hits, as JSONL: one question per line."""
 
 import gzip
 import json
-from collections.abc import Container, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, groupby
+from math import inf
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
-from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support import utf8_json
-from rag_evaluation_framework._support.compressed import FREE, LONGEST_LINE, most_in_all, unfolded_lines, weight
-from rag_evaluation_framework._support.strict_json import parse_json
-from rag_evaluation_framework.data.hit_table import HitCollector, HitTable, RankedHits
-from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.base import utf8_json
+from rag_evaluation_framework.base.compressed import FREE, LONGEST_LINE, most_in_all, unfolded_lines, weight
+from rag_evaluation_framework.base.files import is_list, is_object, parse_json
+from rag_evaluation_framework.base.outside import one_line, shown
+from rag_evaluation_framework.base.records import Problems
+from rag_evaluation_framework.contracts.retrieved import as_retrieval
+from rag_evaluation_framework.data.hits import Hit, HitCollector, HitTable, RankedHits, Retrieval
+from rag_evaluation_framework.errors import DatasetError, InputError
+from rag_evaluation_framework.rankings.order import Order, refuse_rising
+
+# Rankings with all that is known of their hits, as JSONL compressed with gzip: one line per question.
 
 _LEVEL = 5  # of compression: a third quicker than the default, for 2 % more
 _BYTES = 36  # that are kept of a hit, besides its texts
@@ -168,3 +175,88 @@ def _check_places(hits: RankedHits, path: Path) -> None:
 
 def _read(line: HitLine) -> list[list[Any] | None]:
     return [getattr(line, name) for name in _COLUMNS]
+
+
+# JSONL with the hits of one question per line.
+
+Hits: TypeAlias = dict[str, Retrieval | None]
+"""The retrieval of each question; None where it failed."""
+
+_MOST = 2_000_000_000  # hits of a question
+_RESULTS = ("hits", "retrieved_chunk_ids", "retrieved_spans")
+_OF_A_HIT = ("doc_id", "start", "end", "chunk_id", "text", "score")
+
+
+def read_hits(data: bytes, path: Path, order: Order | None) -> Hits | None:
+    """Return the hits of each question; None if the file has another format.
+
+    Raises:
+        DatasetError: A line cannot be read, or all scores rise and no order is given.
+    """
+    lines = enumerate(data.split(b"\n"), start=1) if data.lstrip()[:1] == b"{" else iter(())
+    first = next(((number, line) for number, line in lines if line.strip()), None)
+    if first is None or not _holds_hits(first[1]):
+        return None
+    rankings = _parsed(chain([first], lines), path)
+    if order is None:
+        scores = ([hit.score for hit in found.hits if hit.score is not None] for found in rankings.values() if found)
+        refuse_rising(scores, path)
+        return rankings
+    return {query: found and replace(found, hits=_ordered(found.hits, order)) for query, found in rankings.items()}
+
+
+def _ordered(hits: tuple[Hit, ...], order: Order) -> tuple[Hit, ...]:
+    if order == "given":
+        return tuple(replace(hit, score=None) for hit in hits)
+    return tuple(sorted(hits, key=lambda hit: inf if hit.score is None else -hit.score))
+
+
+def _holds_hits(line: bytes) -> bool:
+    """Return whether a line is a question with its hits, as opposed to one with ids, or a whole file."""
+    try:
+        content = parse_json(utf8_json.read(line))
+    except ValueError:
+        return False
+    return is_object(content) and (any(key in content for key in _RESULTS) or is_list(content.get("doc_id")))
+
+
+def _parsed(lines: Iterable[tuple[int, bytes]], path: Path) -> Hits:
+    problems, rankings = Problems(), dict[str, Retrieval | None]()
+    for number, line in lines:
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        try:
+            content: Any = parse_json(utf8_json.read(line))
+            query_id, found = _question(content)
+            if query_id in rankings:
+                raise ValueError(f"question {query_id!r} has a ranking already")
+            rankings[query_id] = found
+        except (ValueError, InputError) as error:
+            problems.append(f"{where}: {error}")
+    if problems:
+        raise DatasetError(problems.message(str(path)))
+    return rankings
+
+
+def _question(content: Any) -> tuple[str, Retrieval | None]:
+    """Return the id and the ranking of one line, None if the retrieval failed.
+
+    Raises:
+        ValueError: It is nothing of the kind.
+    """
+    if not is_object(content):
+        raise ValueError(f"got {shown(content, 60)}; expected an object with query_id and hits")
+    query_id = content.get("query_id", content.get("id"))
+    if not isinstance(query_id, str | int) or isinstance(query_id, bool) or query_id == "":
+        raise ValueError(f"query_id is {shown(query_id, 60)}; expected the id of a question")
+    if is_list(content.get("doc_id")):
+        line = HitLine.model_validate(content)
+        return str(query_id), None if line.failed else as_retrieval([*_hits_of(line)], "it", _MOST)
+    given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
+    return str(query_id), as_retrieval(given, "it", _MOST)
+
+
+def _hits_of(line: HitLine) -> Iterator[Hit]:
+    columns: list[Any] = [getattr(line, name) or [None] * len(line.doc_id) for name in _OF_A_HIT]
+    yield from (Hit(*values) for values in zip(*columns, strict=True))

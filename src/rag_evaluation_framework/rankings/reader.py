@@ -17,16 +17,22 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_evaluation_framework._support.compressed import unfolded
-from rag_evaluation_framework._support.files import LONGEST_LINE, checked_path, is_object, read_bytes, refuse_wide
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.progress import progress_bar
-from rag_evaluation_framework._support.records import Problems
-from rag_evaluation_framework._support.strict_json import parse_json
+from rag_evaluation_framework.base.compressed import unfolded
+from rag_evaluation_framework.base.files import (
+    LONGEST_LINE,
+    checked_path,
+    is_object,
+    parse_json,
+    read_bytes,
+    refuse_wide,
+)
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.progress import progress_bar
+from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import canonical_document_id
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.rankings.json_parsers import JsonLinesParser, JsonObjectParser
+from rag_evaluation_framework.rankings.hit_lines import Hits, read_hits
 from rag_evaluation_framework.rankings.order import (
     Order,
     Ranked,
@@ -43,12 +49,15 @@ from rag_evaluation_framework.rankings.parsers import (
     RANKINGS,
     Entry,
     FileKind,
+    JsonLinesParser,
+    JsonObjectParser,
     RankFileParser,
     Rows,
+    TableParser,
     find_column,
+    header_columns,
+    trec_columns,
 )
-from rag_evaluation_framework.rankings.stored_hits import Hits, read_hits
-from rag_evaluation_framework.rankings.table_parser import TableParser, header_columns, trec_columns
 
 _BLOCK = 1 << 17  # small enough for the processor's cache: takes half the time of a megabyte
 _LARGEST = 2_000_000_000  # bytes

@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support.files import checked_path
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
-from rag_evaluation_framework.data.ids import DocumentId, EvaluationType
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.scopes import Scope
+from rag_evaluation_framework.data import Corpus, DocumentId, EvaluationType, Hit, Retrieval, Stage
+from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError
 from rag_evaluation_framework.rankings.order import Order, check_order
 from rag_evaluation_framework.rankings.reader import RankFile

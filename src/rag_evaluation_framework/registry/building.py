@@ -1,22 +1,219 @@
-"""From what a configuration says to a component."""
+"""From what a configuration says, a name or a function of its own, to a component."""
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import HIDDEN, is_secret, raised, said, shown
-from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.strict_json import parse_json
-from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.confided import confide, confide_parameters
+from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.files import parse_json
+from rag_evaluation_framework.base.outside import HIDDEN, is_secret, raised, said, shown
+from rag_evaluation_framework.contracts.component import component_name, confide, confide_parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
-from rag_evaluation_framework.registry.functions import signature_of
-from rag_evaluation_framework.registry.loading import PACKAGE, load_installed
-from rag_evaluation_framework.registry.lookup import load
-from rag_evaluation_framework.registry.table import KINDS, ROOMS, Kind, check_kind, components, contract_of
+from rag_evaluation_framework.registry.loading import PACKAGE, load_attribute, load_installed
+from rag_evaluation_framework.registry.table import (
+    CONTRACTS,
+    KINDS,
+    ROOMS,
+    Kind,
+    built_in,
+    check_kind,
+    components,
+    contract_of,
+)
+
+# Functions of one's own that a configuration names.
+
+OWN_FUNCTION = "a Python function of your own with named arguments,"
+_LIBRARY = "the standard library"
+_NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def load_function(key: str, reference: str, takes: str, *, imports: bool = True) -> Callable[..., Any]:
+    """Return your own function that a key of a configuration names.
+
+    Args:
+        key: The key, for messages.
+        reference: `module:attribute`.
+        takes: Its arguments, `"chunk, number"`.
+        imports: Whether anything may be imported.
+
+    Raises:
+        ConfigError: It names something else than a function of one's own with these arguments, or nothing may be
+            imported.
+    """
+    if not imports:
+        raise refused_import(key, reference)
+    target: Callable[..., Any] = load_attribute(reference)
+    if not is_function_of(target, takes):
+        raise ConfigError(f"{key} {reference!r} is {what_it_is(target)}; expected {OWN_FUNCTION} ({takes})")
+    return target
+
+
+def refused_import(key: str, reference: str) -> ConfigError:
+    """Return the error for code of one's own where none may be imported."""
+    return ConfigError(
+        f"{key} {reference!r} names your own code, and --no-import (imports=False) allows nothing but built-in "
+        "components and installed plug-ins; nothing was imported. Leave the flag out if you trust the configuration"
+    )
+
+
+def is_function_of(target: Any, takes: str) -> bool:
+    """Return whether it is a function of one's own that can be called with these arguments, and names them.
+
+    What is written in C says too little about itself. Functions of the standard library take a command, a path or code
+    as gladly as a question; `*args` takes anything. Neither is written to be a part of a pipeline.
+    """
+    try:
+        inner, signature = _written(target), signature_of(target)
+        signature.bind(*takes.split(", "))
+    except (TypeError, ValueError):
+        return False
+    return (
+        isinstance(inner, FunctionType | MethodType)
+        and _home(inner) not in (_LIBRARY, PACKAGE)
+        and any(parameter.kind in _NAMED for parameter in signature.parameters.values())
+    )
+
+
+def is_factory(target: Any) -> bool:
+    """Return whether it is a function of one's own that can be called without arguments."""
+    try:
+        inner, signature = _written(target), signature_of(target)
+        signature.bind()
+    except (TypeError, ValueError):
+        return False
+    return isinstance(inner, FunctionType | MethodType) and _home(inner) not in (_LIBRARY, PACKAGE)
+
+
+def what_it_is(target: Any) -> str:
+    """Return what something is, for messages that refuse it."""
+    if not inspect.isclass(target):
+        home = f" of {_home(target)}" if isinstance(target, FunctionType | MethodType) else ""
+        try:
+            return f"of type {type(target).__name__}{signature_of(target)}{home}"
+        except ValueError:
+            return f"of type {type(target).__name__}"
+    kept = [CONTRACTS[kind] for kind in KINDS if issubclass(target, contract_of(kind))]
+    return f"the class of a {kept[0]}" if kept else f"the class {target.__name__}"
+
+
+def signature_of(target: Any) -> inspect.Signature:
+    """Return the signature of anything; what computes it can be code of its own.
+
+    Raises:
+        ValueError: It cannot be read.
+    """
+    try:
+        return inspect.signature(target)
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"its signature cannot be read: {raised(error)}") from error
+
+
+def _written(target: Any) -> Any:
+    """Return the function inside of wrappers, partial functions and callable objects."""
+    inner: Any = inspect.unwrap(target)
+    while isinstance(inner, partial):
+        inner = inspect.unwrap(cast("Any", inner).func)
+    if not isinstance(inner, FunctionType | MethodType):
+        inner = getattr(cast("Any", type(inner)), "__call__", None)  # of an instance: its method  # noqa: B004
+    return inner
+
+
+def _home(function: Any) -> str:
+    """Return the package in which a function is written, the standard library as one."""
+    package = str(function.__module__).partition(".")[0]
+    return _LIBRARY if package in sys.stdlib_module_names else package
+
+
+# From the name of a component to what it stands for.
+
+# How ir_measures calls metrics, where ours are not near.
+_CUSTOMARY = {"r": "recall", "p": "precision", "rr": "mrr", "ap": "map", "success": "hit", "rprec": "r_precision"}
+
+
+def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
+    """Return what a name of that kind, or `module:attribute`, stands for: a class that keeps the contract of its kind.
+
+    For a retriever it may also be a function of one's own, `(query, k) -> results`, or a retriever that is made
+    already; for an engine a function without arguments that makes one, or an engine. Nothing is called: what is not of
+    that kind is refused before it could do anything.
+
+    Args:
+        kind: The kind of component.
+        name: A name of the table, or `module:attribute`.
+        imports: Whether the latter is allowed.
+
+    Raises:
+        ConfigError: There is no such component, it is of another kind, or it would have to be imported; or the name is
+            no text.
+    """
+    check_kind(kind)
+    given: Any = name
+    if not isinstance(given, str):
+        raise ConfigError(
+            f"{kind} {shown(given)}: expected a name, one of {', '.join(components(kind))}, or module:attribute"
+        )
+    if name in components(kind):
+        target = load_installed(components(kind)[name])
+    elif name in built_in(kind):
+        raise ConfigError(f"{kind} {shown(name)} is a whole system; name it itself, as engine (--engine)")
+    elif ":" not in name:
+        known = ", ".join(components(kind))
+        raise ConfigError(
+            f"{kind} {shown(name)} is unknown; {_hint(kind, name)}there are {known}; one of your own is written "
+            "module:attribute"
+        )
+    elif imports:
+        target = load_attribute(name)
+    else:
+        raise refused_import(kind, name)
+    return _checked(kind, name, target)
+
+
+def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
+    contract = contract_of(kind)
+    expected = f"a subclass of {PACKAGE}.{contract.__name__}"
+    if inspect.isclass(target):
+        fits = issubclass(target, contract)
+    elif kind == "retriever":
+        fits = isinstance(target, contract) or is_function_of(target, "query, k")
+    else:
+        fits = kind == "engine" and (isinstance(target, contract) or is_factory(target))
+    if kind == "retriever":
+        expected = f"{expected}, or {OWN_FUNCTION} (query, k) -> results"
+    elif kind == "engine":
+        expected = (
+            "an object with retrieve(query, top_k, scope), or a function of your own without arguments that makes one"
+        )
+    if not fits:
+        raise ConfigError(f"{kind} {name!r} is {what_it_is(target)}; expected {expected}")
+    checked: Callable[..., Any] = target
+    return checked
+
+
+def _hint(kind: Kind, name: str) -> str:
+    """Return what may have been meant, as a part of a sentence."""
+    known = components(kind)
+    bare, at, _ = name.strip().partition("@")
+    spelt = bare if kind == "metric" and at else name.strip()
+    letters = {re.sub("[^a-z0-9]", "", candidate.lower()): candidate for candidate in known}
+    near = get_close_matches(re.sub("[^a-z0-9]", "", spelt.lower()), letters, n=1)
+    meant = _CUSTOMARY.get(spelt.lower()) if kind == "metric" else None
+    meant = meant or (letters[near[0]] if near else None)
+    advice = "" if meant in (None, spelt) else f"did you mean {meant}? "
+    if kind == "metric" and at:
+        advice += "a metric is named without its cutoff, which k and budgets give; "
+    return advice
+
+
+# From what a configuration says to a component.
 
 # What functions can be in Python; `Function<contract>` in `function.py` of the room makes components of them.
 _FUNCTIONS: Mapping[Kind, str] = {
@@ -155,22 +352,22 @@ def _shown(target: type[Any], values: Mapping[str, Any]) -> str:
     return f"{{{', '.join(f'{key!r}: {shown(value)}' for key, value in written.items())}}}"
 
 
-def as_component(kind: Kind, given: Any, owner: str) -> Any:
+def as_component(contract: type[Any], given: Any, owner: str) -> Any:
     """Return a component that was given in Python, its coroutine methods adapted, and a function as a component.
 
     Args:
-        kind: Chunker, embedder or reranker; `as_retriever` takes pipelines.
+        contract: `Chunker`, `Embedder` or `Reranker`; `as_retriever` takes pipelines.
         given: The component or function.
         owner: What it is given to, for messages.
 
     Raises:
         ConfigError: It is neither, or a class.
     """
-    contract = contract_of(kind)
     if isinstance(given, contract):
         component_name(given)
         confide(given)
         return adapted(given)
+    kind: Any = contract.__name__.lower()
     if inspect.isclass(given):
         name = given.__name__
         raise ConfigError(f"{owner}: {kind}={name} is a class; pass an instance, {name}(...)")

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import class_name, one_line, said
-from rag_evaluation_framework._support.exits import exit_text
+from rag_evaluation_framework.base.exits import exit_text
+from rag_evaluation_framework.base.outside import class_name, one_line, said
 from rag_evaluation_framework.errors import ConfigError
 
 PACKAGE = "rag_evaluation_framework"

@@ -8,9 +8,9 @@ from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import HIDDEN, fit_to_keep, is_secret
-from rag_evaluation_framework.contracts.component import Component, component_name, recorded_parameters
-from rag_evaluation_framework.contracts.confided import confide
+from rag_evaluation_framework.base.outside import HIDDEN, fit_to_keep, is_secret
+from rag_evaluation_framework.contracts.component import Component, component_name, confide, recorded_parameters
+from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.registry.table import KINDS, built_in
 
 _DEEPEST = 50  # of a record: JSON may be nested some hundreds deep, and a value may hold itself
@@ -20,6 +20,21 @@ _MOST_BITS = 14_284  # of a whole number in a record: of JSON, Python reads no m
 def describe(component: object) -> dict[str, Any]:
     """Return how a component would be written in a configuration: its type and parameters, for records."""
     return _described(component, partial(plain, deepest=_DEEPEST - 1, above=(id(component),)))
+
+
+def describe_metric(metric: Metric[Any]) -> dict[str, Any]:
+    """Return a metric as a record tells it: also the plain attributes of one that is no dataclass, and its range.
+
+    The range of most, from 0 to 1, is not told; an end that is infinite is None, as JSON has no such number.
+    """
+    own: dict[str, Any] = {} if is_dataclass(type(metric)) else getattr(metric, "__dict__", {})
+    told = {name: own[name] for name in own if name[:1] != "_" and isinstance(own[name], str | int | float | None)}
+    ends = [end if isfinite(end) else None for end in metric.score_range]
+    return {
+        **plain(told),
+        **describe(metric),
+        **({} if metric.score_range == Metric.score_range else {"score_range": ends}),
+    }
 
 
 def _described(component: object, recorded: Callable[[object], Any]) -> dict[str, Any]:

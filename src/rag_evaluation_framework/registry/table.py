@@ -7,8 +7,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.loading import PACKAGE, load_installed
 
@@ -23,7 +23,6 @@ ROOMS: Mapping[Kind, str] = {
     "engine": "engines",
     "metric": "metrics",
 }
-_UNNAMED = ("catalogue", "function")  # a configuration names a function itself, without the retriever around it
 _RECORDED: Mapping[str, Collection[str]] = {"retriever": ("engine",)}
 """What records name, and configurations do not: engines have a key of their own, by which their writes are checked."""
 
@@ -43,19 +42,20 @@ CONTRACTS: Mapping[Kind, str] = {
 def built_in(kind: Kind) -> Mapping[str, str]:
     """Return the built-in components of a kind by the names in records, and where each is to be found.
 
-    A name is that of the file; the line in the stub of its room is what registers a component.
-
-    Classes are told from what else a room exports by how they are called: `SentenceChunker` in `sentence.py`. Metrics
-    are all classes of their room but the bases, whose files end in `_metric`.
+    The line in the stub of its room is what registers a component. A name is that of the file: `sentence` is
+    `SentenceChunker` in `sentence.py`, told from what else the room exports by how it is called. Files of metrics hold
+    a family each, so that a metric's name stands behind its line, as a comment.
     """
     room = f"{PACKAGE}.{ROOMS[kind]}"
-    stub = Path(__file__).parents[1] / ROOMS[kind] / "__init__.pyi"
-    ending = "" if kind == "metric" else kind.title().replace("_", "")
-    registered = re.findall(r"^from \.(\w+) import ([A-Z]\w*) as \2$", stub.read_text(encoding="utf-8"), re.MULTILINE)
+    stub = Path(__file__).parents[1].joinpath(ROOMS[kind], "__init__.pyi").read_text(encoding="utf-8")
+    registered = re.findall(r"^from \.(\w+) import ([A-Z]\w*) as \2(?:  # (\w+))?$", stub, re.MULTILINE)
+    if kind == "metric":
+        return {named: f"{room}:{name}" for _, name, named in registered if named}
+    ending = kind.title().replace("_", "")
     return {
-        file if kind == "metric" else file.replace("_", "-"): f"{room}:{name}"
-        for file, name in registered
-        if name.endswith(ending) and file not in _UNNAMED and not file.endswith("_metric")
+        file.replace("_", "-"): f"{room}:{name}"
+        for file, name, _ in registered
+        if name.endswith(ending) and file != "function"  # a configuration names a function without what is around it
     }
 
 

@@ -8,13 +8,25 @@ from html import escape
 from math import isfinite
 from pathlib import Path
 
-from rag_evaluation_framework.report.page import Bar, Line, Lines, Page, Part, Passage, Passages, Table, is_shown
+from rag_evaluation_framework.report.page import (
+    Bar,
+    Line,
+    Lines,
+    Page,
+    Part,
+    Passage,
+    Passages,
+    Table,
+    is_shown,
+    pieces,
+)
 
 _POLICY = (
     "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'"  # no script
 )
 _WIDE, _HIGH, _POINT = 200, 14, 4  # of a drawn number
 _DEEPEST = 6
+_LONGEST = 24  # characters of a name in a heading that is not broken
 
 
 def rendered(page: Page) -> str:
@@ -64,7 +76,12 @@ def _page(page: Page, depth: int) -> Iterator[str]:
 
 def _heading(text: str, depth: int, aside: str = "") -> str:
     level = min(depth, _DEEPEST)
-    return f"<h{level}>{escape(text)}{aside}</h{level}>"
+    return f"<h{level}>{' '.join(map(_breakable, text.split(' ')))}{aside}</h{level}>"
+
+
+def _breakable(name: str, longest: int = _LONGEST) -> str:
+    """Return a name that, if it is long, may be broken: browsers would also break one that fits on the next line."""
+    return "<wbr>".join(map(escape, pieces(name))) if len(name) > longest else escape(name)
 
 
 def _block(block: Lines | Table | Passages) -> Iterator[str]:
@@ -116,7 +133,7 @@ def _passage(passage: Passage) -> str:
 
 def _table(table: Table) -> str:
     has_bars = any(table.bars)
-    columns = [f'<th scope="col"{_class(table, at)}>{escape(name)}</th>' for at, name in enumerate(table.header)]
+    columns = [f'<th scope="col"{_class(table, at)}>{_breakable(name, 0)}</th>' for at, name in enumerate(table.header)]
     if has_bars:
         columns.append(f'<th scope="col" class="d">{_axis(table.scale)}</th>')
     rows = [
@@ -125,14 +142,16 @@ def _table(table: Table) -> str:
         for number, row in enumerate(table.rows)
     ]
     body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f'<div class="wide"><table><thead><tr>{"".join(columns)}</tr></thead><tbody>{body}</tbody></table></div>'
+    head = f"<thead><tr>{''.join(columns)}</tr></thead>"
+    return f'<div class="wide{" drawn" * has_bars}"><table>{head}<tbody>{body}</tbody></table></div>'
 
 
 def _cells(table: Table, number: int, row: tuple[str, ...]) -> Iterator[str]:
     for at, cell in enumerate(row):
         role = table.roles.get((number, at), "")
         kind = ("th", ' scope="row"') if at == 0 else ("td", "")
-        yield f"<{kind[0]}{kind[1]}{_class(table, at, role)}>{escape(cell)}</{kind[0]}>"
+        text = _breakable(cell, 0) if at < table.words else escape(cell)
+        yield f"<{kind[0]}{kind[1]}{_class(table, at, role)}>{text}</{kind[0]}>"
 
 
 def _class(table: Table, at: int, role: str = "") -> str:

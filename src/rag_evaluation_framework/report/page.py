@@ -5,21 +5,23 @@ page knows of colours, tags or widths. Blocks make their texts fit to be shown w
 come from outside, so that renderers escape only what their own notation makes something of.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal, TypeAlias
 
-from rag_evaluation_framework._outside import fit_to_keep, harmless, name_line, one_line
+from rag_evaluation_framework.base.outside import fit_to_keep, harmless, name_line, one_line
 from rag_evaluation_framework.registry.loading import load_installed
 
-Role = Literal["", "verdict", "good", "bad", "warning", "muted", "label", "place", "found", "missed", "read"]
+Role = Literal["", "verdict", "good", "bad", "warning", "muted", "label", "place", "found", "missed", "read", "word"]
 """What a part of a line is: the answer of a page, better or worse than wished, beside the point, the name of a thing,
-where it is; of documents, relevant text that was read or missed, and other text that was read."""
+where it is; of documents, relevant text that was read or missed, other text that was read, a word of the question."""
 
 MARKED: Mapping[Role, tuple[str, str]] = {"found": ("»", "«"), "missed": ("»", "«"), "read": ("", "")}
 """What stands around text of documents where nothing else marks it."""
 
+_BETWEEN = re.compile(r"(?<=[-_/(=])(?=\w)|(?<=\w)(?=@)")
 _LINE = 1000
 _AROUND, _LONGEST = 60, 800  # characters of a passage before and behind what is marked, and of what is marked
 _TERMINAL = "rag_evaluation_framework.report.terminal:rendered"  # loaded when something is shown in this way
@@ -167,7 +169,7 @@ class Passage:
     note: str = ""
 
     def __post_init__(self) -> None:
-        parts = (Part(harmless(part.text.replace("\t", "    ")), part.role) for part in self.parts)
+        parts = (Part(_printable(part.text), part.role) for part in self.parts)
         object.__setattr__(self, "parts", tuple(part for part in parts if part.text))
         for name in ("where", "label", "note"):
             object.__setattr__(self, name, _told(getattr(self, name)))
@@ -180,10 +182,13 @@ class Passages:
     Attributes:
         passages: The passages; a block without any is not shown.
         title: Their heading.
+        around: How many lines around relevant text a terminal shows, in the lines of the document, or all of a passage
+            that has none; by default it shows each passage on one line, and of long text what is next to relevant text.
     """
 
     passages: tuple[Passage, ...]
     title: str = ""
+    around: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", _told(self.title))
@@ -251,6 +256,11 @@ def is_shown(block: Block) -> bool:
     return bool(block.lines if isinstance(block, Lines) else not isinstance(block, Passages) or block.passages)
 
 
+def pieces(name: str) -> list[str]:
+    """Return the parts of a long name, such as `span_recall@5` or the path of a file, between which a line may end."""
+    return _BETWEEN.split(name)
+
+
 def plural(count: int, noun: str, more: str = "s") -> str:
     """Return a number with its noun: "1 question", "2,000 questions"."""
     return f"{count:,} {noun}{more * (count != 1)}"
@@ -297,6 +307,10 @@ def _cut(part: Part, *, is_first: bool, is_last: bool) -> str:
 
 def _told(text: str) -> str:
     return one_line(fit_to_keep(text), _LINE)
+
+
+def _printable(text: str) -> str:
+    return harmless(text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    "))
 
 
 def _flat(text: str) -> str:

@@ -33,9 +33,7 @@ class Column:
         return max((line.cell_len for text in (self.header, *self.cells) for line in text.split("\n")), default=0)
 
 
-def show_table(
-    console: Console, words: Sequence[Column], numbers: Sequence[Column], section: int | None = None
-) -> None:
+def show_table(console: Console, words: Sequence[Column], numbers: Sequence[Column]) -> None:
     """Print columns of numbers beside columns of words, in as many tables as the width of the console requires.
 
     Words are repeated in every table, and wrap if they are long. Headers and numbers are never cut: if not even one
@@ -45,11 +43,10 @@ def show_table(
         console: Where to print.
         words: The columns on the left.
         numbers: The columns on the right; at least one.
-        section: Print an empty line after this many rows; by default none.
     """
     room = _room(console, words)
     for part in side_by_side([column.width for column in numbers], room, _GAP):
-        console.print(_table(words, numbers[part], section), crop=False)
+        console.print(_table(words, numbers[part]), crop=False)
 
 
 def room_beside(console: Console, words: Sequence[Column], numbers: Sequence[Column]) -> int:
@@ -78,13 +75,12 @@ def side_by_side(widths: Sequence[int], room: int, gap: int) -> Iterator[slice]:
     yield slice(begin, len(widths))
 
 
-def _table(words: Sequence[Column], numbers: Sequence[Column], section: int | None) -> Table:
+def _table(words: Sequence[Column], numbers: Sequence[Column]) -> Table:
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for column in words:
         grid.add_column(column.header, vertical="top", min_width=min(column.width, _LONGEST_WORDS), overflow="fold")
     for column in numbers:
         grid.add_column(column.header, justify=column.justify, vertical="top", no_wrap=True, min_width=column.width)
-    rows = zip(*(column.cells for column in (*words, *numbers)), strict=True)
-    for number, row in enumerate(rows, 1):
-        grid.add_row(*row, end_section=number == section)
+    for row in zip(*(column.cells for column in (*words, *numbers)), strict=True):
+        grid.add_row(*row)
     return grid

@@ -2,25 +2,29 @@
 
 import io
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from rag_evaluation_framework.report.bars import axis, drawn
 from rag_evaluation_framework.report.page import (
     MARKED,
+    Block,
     Lines,
     Page,
     Part,
+    Passage,
     Passages,
     Role,
     Table,
     is_shown,
+    pieces,
     shortened,
 )
 from rag_evaluation_framework.report.tables import Column, room_beside, show_table
-from rag_evaluation_framework.report.wrapped import print_wrapped
+from rag_evaluation_framework.report.wrapped import print_wrapped, wrapped
 
 _STYLES: Mapping[Role, str] = {
     "": "",
@@ -34,7 +38,11 @@ _STYLES: Mapping[Role, str] = {
     "found": "bold green",
     "missed": "bold red",
     "read": "",
+    "word": "bold yellow",
 }
+_RELEVANT = (_STYLES["found"], _STYLES["missed"])
+_SIGN = "  ┃ "  # before the lines that hold relevant text, as not every terminal shows bold and colours
+_INDENT = 4  # of passages
 _WIDTH, _NARROWEST = 100, 60
 _BAR = (13, 33)  # characters of a drawn number, at least and at most; odd, so that 0 is in the middle
 
@@ -55,25 +63,24 @@ def rendered(page: Page, width: int | None = None) -> str:
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
-def show(console: Console, page: Page) -> None:
-    """Print a page."""
-    console.print(Text.assemble((page.title, "bold"), (f" {page.aside}" if page.aside else "", "dim")), soft_wrap=False)
-    is_apart = False
-    for block in filter(is_shown, page.blocks):
-        if (isinstance(block, Page) or block.title) and not is_apart:
-            console.print()
-        is_apart = isinstance(block, Table)  # whose last line is empty
-        if isinstance(block, Page):
-            show(console, block)
-            continue
-        if block.title:
-            console.print(Text(block.title, "bold"))
-        if isinstance(block, Lines):
-            _show_lines(console, block)
-        elif isinstance(block, Table):
-            _show_table(console, block)
-        else:
-            _show_passages(console, block)
+def show(console: Console, block: Block) -> None:
+    """Print a page, or a block of one."""
+    if block.title:
+        aside = f" {block.aside}" if isinstance(block, Page) and block.aside else ""
+        print_wrapped(console, Text.assemble((block.title, "bold"), (aside, "dim")), 0)
+    if isinstance(block, Page):
+        is_apart = False
+        for inner in filter(is_shown, block.blocks):
+            if inner.title and not is_apart:
+                console.print()
+            is_apart = isinstance(inner, Table)  # whose last line is empty
+            show(console, inner)
+    elif isinstance(block, Lines):
+        _show_lines(console, block)
+    elif isinstance(block, Table):
+        _show_table(console, block)
+    else:
+        _show_passages(console, block)
 
 
 def _show_lines(console: Console, block: Lines) -> None:
@@ -84,15 +91,11 @@ def _show_lines(console: Console, block: Lines) -> None:
 def _show_table(console: Console, table: Table) -> None:
     for told in table.lines:
         print_wrapped(console, Text(told, "dim"), 0)
-    columns = [
-        Column(
-            Text(name), [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(rows)]
-        )
-        for rows in [table.rows]
-        for at, name in enumerate(table.header)
-    ]
-    words, numbers = columns[: table.words], columns[table.words :]
+    words, numbers = _columns(table, broken=False)
     room = room_beside(console, words, numbers)
+    if room < 0:
+        words, numbers = _columns(table, broken=True)
+        room = room_beside(console, words, numbers)
     if any(table.bars) and room >= _BAR[0]:
         numbers.append(_drawn(console, table, room))
     if numbers:
@@ -100,6 +103,24 @@ def _show_table(console: Console, table: Table) -> None:
     else:
         for row in zip(*(column.cells for column in words), strict=True):
             print_wrapped(console, Text("  ").join(row), 2)
+
+
+def _columns(table: Table, *, broken: bool) -> tuple[list[Column], list[Column]]:
+    """Return the columns of words and those of numbers; a header is one line, or broken where a name can be."""
+    columns = [
+        Column(
+            _broken(name, table, at) if broken else Text(name),
+            [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(table.rows)],
+        )
+        for at, name in enumerate(table.header)
+    ]
+    return columns[: table.words], columns[table.words :]
+
+
+def _broken(name: str, table: Table, at: int) -> Text:
+    """Return a header in lines no wider than the longest part of its name and the numbers below it."""
+    width = max(map(cell_len, (*pieces(name), *(row[at] for row in table.rows))))
+    return Text("\n").join(wrapped(Text(name), max(width, 1)))
 
 
 def _drawn(console: Console, table: Table, room: int) -> Column:
@@ -115,9 +136,30 @@ def _drawn(console: Console, table: Table, room: int) -> Column:
 
 def _show_passages(console: Console, block: Passages) -> None:
     for passage in block.passages:
-        where = Text.assemble((passage.where, "cyan"), (f", {passage.note}" if passage.note else "", "dim"))
-        print_wrapped(console, where, 4, passage.label, "bold")
-        print_wrapped(console, _text(console, shortened(passage)), 4)
+        label = passage.label
+        if passage.where or passage.note:
+            note = f"{', ' * bool(passage.where)}{passage.note}" if passage.note else ""
+            print_wrapped(console, Text.assemble((passage.where, "cyan"), (note, "dim")), _INDENT, label, "bold")
+            label = ""
+        if block.around is None:
+            print_wrapped(console, _text(console, shortened(passage)), _INDENT, label, "bold")
+        elif passage.parts:
+            _show_in_lines(console, passage, label, block.around)
+
+
+def _show_in_lines(console: Console, passage: Passage, label: str, around: int) -> None:
+    """Print a passage in the lines of its document, a sign before those with relevant text; what is far away is not."""
+    lines = [*wrapped(_text(console, passage.parts), max(console.width - _INDENT, 1))]
+    relevant = [at for at, line in enumerate(lines) if any(span.style in _RELEVANT for span in line.spans)]
+    first, last = (relevant[0], relevant[-1] + 1) if relevant else (0, 0)
+    above = [line for line in lines[:first] if line.plain.strip()][-around:]
+    below = [line for line in lines[last:] if line.plain.strip()][: around if relevant else None]
+    signs = [*[""] * len(above), *[_SIGN] * (last - first), *[""] * len(below)]
+    for sign, line in zip(signs, (*above, *lines[first:last], *below), strict=True):
+        before = (f"{sign:<{_INDENT}}", "green") if sign else f"{label:<{_INDENT}}"
+        whole, label = Text.assemble(before, line), ""
+        whole.rstrip()
+        console.print(whole)
 
 
 def _text(console: Console, parts: Sequence[Part]) -> Text:
@@ -128,9 +170,3 @@ def _text(console: Console, parts: Sequence[Part]) -> Text:
         before, after = ("", "") if coloured or console.options.ascii_only else MARKED.get(part.role, ("", ""))
         text.append(f"{before}{part.text}{after}", _STYLES[part.role])
     return text
-
-
-def best_in_green(means: Sequence[float | None], written: Callable[[float | None], str]) -> list[Text]:
-    """Return the means of several results as cells, the best in green; a single mean is not highlighted."""
-    best = max((mean for mean in means if mean is not None), default=None) if len(means) > 1 else None
-    return [Text(written(mean), style="bold green" if mean is not None and mean == best else "") for mean in means]

@@ -9,14 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework.base.files import is_list
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.data.plain import encodable
+from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.providers.calls import ProviderCalls
-from rag_evaluation_framework.providers.prices import Consumed, Prices, check_prices
-from rag_evaluation_framework.providers.provider import COHERE, Provider
-from rag_evaluation_framework.providers.sdks import NO_RETRIES, ProviderModel
+from rag_evaluation_framework.providers.sdks import COHERE, NO_RETRIES, Provider, ProviderModel
+from rag_evaluation_framework.providers.usage import Consumed, Prices, check_prices
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import raised, shown
-from rag_evaluation_framework._support.model_trust import in_hub_cache, load_model
-from rag_evaluation_framework._support.optional import missing_extras, require
+from rag_evaluation_framework.base.model_trust import in_hub_cache, load_model
+from rag_evaluation_framework.base.optional import missing_extras, require
+from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.data.plain import encodable
+from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 

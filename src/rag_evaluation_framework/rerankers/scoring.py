@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import one_line, said, shown
-from rag_evaluation_framework.contracts.reranker import Reranker
+from rag_evaluation_framework.base.outside import one_line, said, shown
+from rag_evaluation_framework.contracts.retriever import Reranker
 from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.plain import plain_array
+from rag_evaluation_framework.data.values import plain_array
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.statistics.selection import top_k as best_first
+from rag_evaluation_framework.statistics.nearest import top_k as best_first
 
 
 class ScoringReranker(Reranker, ABC):

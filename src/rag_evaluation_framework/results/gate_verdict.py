@@ -55,3 +55,11 @@ class GateVerdict:
         if self.verdict == "inconclusive":
             return f"inconclusive (counts as {'passed' if self.on_inconclusive == 'pass' else 'failed'})"
         return self.verdict
+
+    @property
+    def outcome(self) -> str:
+        """Its power, the verdict, and what was measured, on one line."""
+        return f"{f'{self.power}; ' if self.power else ''}{self.word}: {self.told}"
+
+    def __str__(self) -> str:
+        return f"{self.gate}: {self.outcome}"

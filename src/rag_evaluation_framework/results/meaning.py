@@ -1,11 +1,14 @@
-"""What a score means besides its name: the parameters of its metric, and the tokenizer of its budget."""
+"""What scores and components mean besides their names."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.files import is_object
+from rag_evaluation_framework.base.outside import name_line, shown, without_secrets
 from rag_evaluation_framework.data.cutoffs import ScoreName
+
+# What a score means besides its name: the parameters of its metric, and the tokenizer of its budget.
 
 
 def other_meaning(
@@ -35,3 +38,33 @@ def _meaning(name: str, metrics: Sequence[str], config: Mapping[str, Any]) -> di
     budget = {"tokenizer of the budget": config["tokenizer"]} if in_tokens else {}
     metric = dict(zip(metrics, config["metrics"], strict=False)).get(score.metric, {})
     return {key: re.split("[:.]", value)[-1] if key == "type" else value for key, value in metric.items()} | budget
+
+
+# What the record of a component tells of it and of those in it.
+
+
+def vector_stores(record: object) -> list[str]:
+    """Return the types of its vector stores, each once."""
+    stores: Iterator[Any] = (part.get("vector_store") for part in _parts(record))
+    return list(dict.fromkeys(str(store.get("type")) for store in stores if is_object(store)))
+
+
+def servers(record: object) -> list[str]:
+    """Return where its parts ask servers, each once, such as `openai at http://127.0.0.1:8000/v1`.
+
+    Where that is the provider's own address, it is not recorded.
+    """
+    asked = ((part.get("type"), part.get("base_url")) for part in _parts(record))
+    told = (f"{kind} at {without_secrets(url)}" for kind, url in asked if isinstance(url, str))
+    return list(dict.fromkeys(map(name_line, told)))
+
+
+def _parts(record: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield every object of a record, from the outside in."""
+    if is_object(record):
+        yield record
+        for value in record.values():
+            yield from _parts(value)
+    elif isinstance(record, list | tuple):
+        for item in cast("Sequence[Any]", record):
+            yield from _parts(item)

@@ -1,22 +1,102 @@
-"""What is known of the means of a result: over what they are taken, and what chance makes of them."""
+"""What is known of the means of a result: over which independent questions, and what chance leaves of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from math import ceil, inf, isclose, isfinite, isnan, sqrt
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from math import ceil, inf, isclose, isnan, sqrt
+from typing import Any, Literal
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.score_table import Means
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
-from rag_evaluation_framework.results.clusters import documents
 from rag_evaluation_framework.results.query_result import QueryResult, QueryResults
-from rag_evaluation_framework.results.written import finite
+from rag_evaluation_framework.results.shown import finite
 from rag_evaluation_framework.statistics.means import QUANTILES, SHARE, MeanScore, group_means
 from rag_evaluation_framework.statistics.paired import LEVEL
 from rag_evaluation_framework.statistics.power import POWER, pairs_needed, power
+
+# Which questions are no independent evidence: those that are answered by the same document.
+
+Cluster = Literal["question", "document"]
+"""What is taken as independent."""
+
+FEWEST = 6
+"""Of fewer clusters no change is more than chance: 2 of the 2^5 patterns of five signs are as far from 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Which questions count together: those whose first label is in the same document.
+
+    Attributes:
+        numbers: The cluster of each question, from 0, shape (questions,); None if each question counts by itself.
+        few: Number of documents of the labels, where these are too few to count by document, so that what is found is
+            about these documents only; else 0.
+        fewest: Of fewer documents, each question counts by itself.
+        unknown: Whether each question counts by itself as a report alone does not tell the documents of its labels.
+    """
+
+    numbers: Integers | None = None
+    few: int = 0
+    fewest: int = FEWEST
+    unknown: bool = False
+
+    @classmethod
+    def of(
+        cls, relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType, cluster: Cluster | None = None
+    ) -> "Clusters":
+        """Return the clusters of questions; one without a label is a cluster of its own.
+
+        Args:
+            relevant: The relevant units of each question; none at all if they are not known.
+            evaluation_type: The level of these; chunks do not tell their documents.
+            cluster: What is taken as independent; by default documents where there are at least six, else questions.
+        """
+        found = None if cluster == "question" else documents(relevant, evaluation_type)
+        fewest = 1 if cluster == "document" else FEWEST
+        count = 0 if found is None else int(found.max(initial=-1)) + 1
+        if found is None or count < fewest:
+            return cls(None, count, fewest)
+        alone = found < 0
+        found[alone] = count + np.arange(int(alone.sum()))
+        return cls(found, 0, fewest)
+
+    def among(self, rows: Integers) -> "Clusters":
+        """Return those of some of the questions."""
+        if self.numbers is None:
+            return self
+        found, numbers = np.unique(self.numbers[rows], return_inverse=True)
+        few = len(found) < self.fewest
+        return replace(self, numbers=None if few else numbers, few=len(found) if few else 0)
+
+    def record(self, seed: int) -> dict[str, Any]:
+        """Return how intervals are made, for JSON: their level, the seed, and what is taken as independent."""
+        return {"level": LEVEL, "seed": seed, "independent": "questions" if self.numbers is None else "documents"}
+
+
+def documents(relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType) -> Integers | None:
+    """Return the number of the document of the first label of each question, from 0; -1 where there is none.
+
+    None where documents are not known: of chunks, and where labels are not.
+
+    Args:
+        relevant: As in `Clusters.of`.
+        evaluation_type: As in `Clusters.of`.
+    """
+    if evaluation_type == "chunk-level" or not relevant:
+        return None
+    numbers = Numbering()
+    return np.array([numbers[document_of(units[0])] if units else -1 for units in relevant], dtype=np.int64)
+
+
+def document_of(unit: Any) -> str:
+    """Return the document of a span, or the id that a document is."""
+    return str(unit.doc_id if isinstance(unit, CharacterSpan) else unit)
+
+
+# What is known of the means of a result: over what they are taken, and what chance makes of them.
 
 DROP = 0.05
 """The drop of which is told how often it would be found."""
@@ -77,11 +157,6 @@ def drop_found(mean: MeanScore) -> tuple[float, int | None] | None:
     clusters = pairs_needed(DROP, error * sqrt(mean.clusters), 1 - CORRELATION, step * mean.clusters)
     needed = ceil(clusters * questions / mean.clusters)
     return found, None if found >= POWER or needed <= questions else needed
-
-
-def recorded_range(ends: tuple[float, float]) -> dict[str, Any]:
-    """Return the range of a metric for the record of a run, which has no infinite numbers; nothing if it is 0 to 1."""
-    return {} if ends == SHARE else {"score_range": [end if isfinite(end) else None for end in ends]}
 
 
 def score_ranges(config: Mapping[str, Any], metric_names: Sequence[str]) -> dict[str, tuple[float, float]]:

@@ -1,7 +1,8 @@
-"""Saved runs by name: a path, a folder in `<root>/runs/` or the beginning of its name, an experiment, `last`."""
+"""Saved runs by name, and the baseline of a project."""
 
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,9 +10,55 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
-from rag_evaluation_framework._outside import one_line, shown
+from rag_evaluation_framework.base.files import from_home, unfinished
+from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.results import store
+from rag_evaluation_framework.results.load import load_result
+
+# The baseline of a project: the report of one run, in a place that stays.
+
+
+def keep_baseline(run: str | Path, root: str | Path = store.ROOT) -> Path:
+    """Copy the report of a run to `<root>/baseline/report.json`, in place of the one that may be there.
+
+    Of up to 5,000 questions the report is all that a comparison needs. Of more, `questions.jsonl` is copied beside it.
+    Each file is replaced as a whole; a reader that comes between the two finds that they do not belong together.
+
+    Args:
+        run: The run's folder, or its report.
+        root: Where the baseline is kept.
+
+    Returns:
+        The report.
+
+    Raises:
+        ResultError: The run cannot be read, or the baseline not be written.
+    """
+    source, content = store.read_report(Path(run))
+    load_result(source)
+    folder = Path(root) / store.BASELINE
+    report, rows = folder / store.REPORT, folder / store.QUESTIONS
+    needs_rows = "queries" not in content
+    try:
+        with unfinished(folder) as made:
+            shutil.copyfile(source, made / store.REPORT)
+            if needs_rows:
+                shutil.copyfile(source.with_name(store.QUESTIONS), made / store.QUESTIONS)
+                (made / store.QUESTIONS).replace(rows)
+            elif not _is_same(source.with_name(store.QUESTIONS), rows):
+                rows.unlink(missing_ok=True)  # it belongs to the baseline before
+            (made / store.REPORT).replace(report)
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot be written ({store.reason(error)}); choose another --root") from error
+    return report
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+# Saved runs by name: a path, a folder in `<root>/runs/` or the beginning of its name, an experiment, `last`.
 
 _MOST_LISTED = 10
 _WIDEST = 100  # characters of a name in a list
@@ -38,7 +85,7 @@ class SavedRun:
     created: str
 
 
-def find_run(name: str, root: str | Path = store.ROOT) -> Path:
+def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) -> Path:
     """Return the path of the saved run that a text names.
 
     A path that exists is that path, whatever else is called so. Of the names, a folder in `<root>/runs/` comes first,
@@ -49,13 +96,14 @@ def find_run(name: str, root: str | Path = store.ROOT) -> Path:
     Args:
         name: What was given.
         root: Where runs are kept.
+        folder: The folder to which a path is relative.
 
     Raises:
         ResultError: It names no run or several; the message lists the newest runs that there are.
     """
     with suppress(OSError, ValueError):  # it is too long for a path, or holds what none can
-        if name and Path(name).exists():
-            return Path(name)
+        if name and (path := folder / from_home(name)).exists():
+            return path
     runs = Path(root) / store.RUNS
     folders = _folders(runs)
     kept = Path(root) / store.BASELINE / store.REPORT

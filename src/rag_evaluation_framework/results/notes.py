@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.levels.catalogue import RULES
 
 if TYPE_CHECKING:
@@ -24,15 +24,6 @@ def all_notes(result: EvaluationResult[Any]) -> tuple[str, ...]:
         noun = RULES[result.evaluation_type].noun
         notes.append(f"{unlocated} of {hits} results ({share}) have no {noun}; they count as not relevant")
     return (*notes, *result.notes)
-
-
-def lacks_places(result: EvaluationResult[Any], allowed: float) -> bool:
-    """Return whether a larger share of the results than is allowed has no place in the corpus.
-
-    At document level no result needs one, nor does any of a retriever that rewrites texts.
-    """
-    needs_none = result.evaluation_type == "document-level" or "rewrites_texts" in result.config
-    return not needs_none and result.counts["unlocated_hits"] > allowed * result.counts["hits"]
 
 
 def failure_notes(result: EvaluationResult[Any]) -> list[str]:

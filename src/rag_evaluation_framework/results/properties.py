@@ -1,16 +1,26 @@
-"""Properties of questions, by which some are told from others: what the dataset says of them, and their labels."""
+"""Properties of questions, and the first score of a result by them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework._support.files import is_list
-from rag_evaluation_framework.data.columns import Integers
+from rag_evaluation_framework.base.files import is_list
+from rag_evaluation_framework.data.columns import Integers, mean_of
 from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.data.queries import SCOPE_PREFIX
 from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
-from rag_evaluation_framework.results.clusters import document_of
+from rag_evaluation_framework.results.means import document_of
 from rag_evaluation_framework.results.query_result import QueryResults
+from rag_evaluation_framework.results.shown import finite
+from rag_evaluation_framework.statistics.means import MeanScore
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.results.result import EvaluationResult
+
+
+# Properties of questions, by which some are told from others: what the dataset says of them, and their labels.
 
 Labels: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
 """By the name of a property, its values of each question: none, one or several."""
@@ -82,3 +92,53 @@ def _length(queries: QueryResults[Any], row: int) -> tuple[str, ...]:
             return (f"{least:,} to {most:,} characters",)
         least = most + 1
     return (f"{least:,} characters or more",)
+
+
+# The first score of a result by tag and by scope: where its mean comes from.
+
+TAGS = "tags"
+_MOST_ROWS = 10
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """The mean of one score by the values of a property of the questions.
+
+    Attributes:
+        by: The property: `tags`, of which a question may have several, or `scopePrefix`.
+        score: The score.
+        values: How many different values there are.
+        means: The mean of each value, the lowest first, of many values the lowest 10; each with its interval as if it
+            were the only one.
+        unscored: The values of which no question has the score.
+    """
+
+    by: str
+    score: str
+    values: int
+    means: Mapping[str, MeanScore]
+    unscored: tuple[str, ...]
+
+    def record(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        means = [
+            finite({"value": value, "n": mean.questions, "mean": mean.mean, "low": mean.low, "high": mean.high})
+            for value, mean in self.means.items()
+        ]
+        return {"by": self.by, "score": self.score, "values": self.values, "means": means, "unscored": [*self.unscored]}
+
+
+def breakdowns(result: "EvaluationResult[Any]", score: str) -> Iterator[Breakdown]:
+    """Yield a score by tags and by scope, where a dataset has several of them."""
+    queries, column = result.queries, result.scores.column(score)
+    for by in (TAGS, SCOPE_PREFIX) if queries.metadata else ():
+        of_rows = [label_values(queries.metadata.get(row, {}).get(by)) for row in range(len(queries))]
+        known = {value: rows[~np.isnan(column[rows])] for value, rows in rows_by_value(of_rows).items()}
+        scored = {value: rows for value, rows in known.items() if len(rows)}
+        if len(known) < 2 or not scored:
+            continue
+        lowest = sorted(scored, key=lambda value: (mean_of(column[scored[value]]) or 0.0, value))[:_MOST_ROWS]
+        found = {value: result.means_of([score], scored[value], result.clusters)[score] for value in lowest}
+        unscored = tuple(value for value in known if value not in scored)
+        yield Breakdown(by, score, len(known), found, unscored)

@@ -10,18 +10,22 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, AllowInfNan, Field, PlainValidator, Strict, StringConstraints
 
-from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.data import (
+    Answer,
+    CharacterSpan,
+    EvaluationType,
+    Failure,
+    Query,
+    QueryId,
+    QueryText,
+    Skipped,
+)
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, is_metric_name
-from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.identity import LabelIdentity
-from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.score_table import Status
-from rag_evaluation_framework.data.skipped import Skipped
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResults

@@ -9,8 +9,8 @@ import numpy as np
 
 from rag_evaluation_framework.data.columns import Numbers, mean_of
 from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.results.clusters import Clusters
-from rag_evaluation_framework.results.written import recorded_test
+from rag_evaluation_framework.results.means import Clusters
+from rag_evaluation_framework.results.shown import recorded_test
 from rag_evaluation_framework.statistics.paired import PairedDifference, paired_differences
 
 _SEED = 0

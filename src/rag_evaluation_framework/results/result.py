@@ -10,34 +10,31 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.optional import DISTRIBUTION, require
+from rag_evaluation_framework.base.optional import DISTRIBUTION, require
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data import CharacterSpan, ChunkId, DocumentId, EvaluationType, Failure, Skipped
 from rag_evaluation_framework.data.columns import Integers
-from rag_evaluation_framework.data.failures import Failure
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import Means, ScoreTable
-from rag_evaluation_framework.data.skipped import Skipped
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.breakdown import Breakdown, breakdowns
-from rag_evaluation_framework.results.clusters import Cluster, Clusters
-from rag_evaluation_framework.results.first_relevant import FirstRelevant
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.latency import Latency
 from rag_evaluation_framework.results.means import (
     SEED,
+    Cluster,
+    Clusters,
     document_means,
     micro_means,
     score_ranges,
     statistics_record,
 )
 from rag_evaluation_framework.results.notes import all_notes
+from rag_evaluation_framework.results.properties import Breakdown, breakdowns
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
 from rag_evaluation_framework.results.record import (
     ReportRecord,
@@ -48,7 +45,7 @@ from rag_evaluation_framework.results.record import (
 )
 from rag_evaluation_framework.results.reranking import Reranking
 from rag_evaluation_framework.results.shown import Shown
-from rag_evaluation_framework.results.unanswerable import Unanswerable
+from rag_evaluation_framework.results.unanswerable import FirstRelevant, Unanswerable
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore, mean_scores
 
 if TYPE_CHECKING:
@@ -287,6 +284,15 @@ class EvaluationResult(Shown, Generic[U]):
         }
 
     @property
+    def unplaced(self) -> float:
+        """The share of the results that need a place in the corpus, or the id of a chunk, and have none.
+
+        At document level no result needs one, nor does any of a retriever that rewrites texts.
+        """
+        needs_none = self.evaluation_type == "document-level" or "rewrites_texts" in self.config
+        return 0.0 if needs_none else self.counts["unlocated_hits"] / max(self.counts["hits"], 1)
+
+    @property
     def headline(self) -> str:
         """What the means stand on: "scored N of M answerable questions (S skipped, F failed)", M being N + S + F.
 
@@ -391,10 +397,8 @@ class EvaluationResult(Shown, Generic[U]):
         }
         head = {**vars(record), **listed}
         store.write_lines(folder / store.REPORT, store.report_lines(head, lines, bool(self.queries.answers)))
-        pages = {store.SUMMARY: "", **self.beside}
-        pages[store.SUMMARY] = self.summary().as_markdown() + pages[store.SUMMARY]
-        for name, text in pages.items():
-            store.write_lines(folder / name, [text.removesuffix("\n")])
+        summary = self.summary().as_markdown() + self.beside.get(store.SUMMARY, "")
+        store.write_texts(folder, {**self.beside, store.SUMMARY: summary})
 
     def _skipped_records(self) -> Iterator[SkippedRecord]:
         for label in self.skipped:

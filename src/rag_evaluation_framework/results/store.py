@@ -15,11 +15,9 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from rag_evaluation_framework._outside import bounded, fit_to_keep, raised, shown
-from rag_evaluation_framework._support import utf8_json
-from rag_evaluation_framework._support.files import open_at_once
-from rag_evaluation_framework._support.strict_json import Json, parse_json
-from rag_evaluation_framework._support.unfinished import unfinished
+from rag_evaluation_framework.base import utf8_json
+from rag_evaluation_framework.base.files import Json, open_at_once, parse_json, unfinished
+from rag_evaluation_framework.base.outside import bounded, fit_to_keep, raised, shown
 from rag_evaluation_framework.errors import ConfigError, ResultError
 
 ROOT = Path(".rag-eval")
@@ -130,6 +128,12 @@ def write_lines(file: Path, lines: Iterable[str]) -> None:
     with file.open("wb") as output:
         for line in lines:
             output.write(utf8_json.written(f"{line}\n"))
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write texts into a folder by the names of their files; each ends with a line end."""
+    for name, text in texts.items():
+        write_lines(folder / name, [text.removesuffix("\n")])
 
 
 def sha256(file: Path) -> str:

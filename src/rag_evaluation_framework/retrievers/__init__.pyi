@@ -1,7 +1,7 @@
 from .bm25 import BM25Retriever as BM25Retriever
-from .cleanup import Cleanup as Cleanup
-from .cleanup import clean_up as clean_up
+from .engine import Cleanup as Cleanup
 from .engine import EngineRetriever as EngineRetriever
+from .engine import clean_up as clean_up
 from .function import FunctionRetriever as FunctionRetriever
 from .hybrid import HybridRetriever as HybridRetriever
 from .indexing import EmbeddedChunks as EmbeddedChunks

@@ -1,15 +1,17 @@
-"""Asking the retrievers that a retriever is made of, and naming their stages."""
+"""What retrievers that are made of others have in common: asking them, and naming their stages."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.retriever import IndexedRetriever, IndexT, Retriever
+from rag_evaluation_framework.data import AnyChunk, Query
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Stage
-from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
+
+# Asking the retrievers that a retriever is made of, and naming their stages.
 
 
 def ask(retriever: Retriever, question: str | Query, k: int, locator: HitLocator) -> Retrieval:
@@ -45,6 +47,8 @@ def unique_name(name: str, taken: Collection[str]) -> str:
 
 
 def _placed(retriever: Retriever, found: Ranking, locator: HitLocator) -> Ranking:
+    if all(hit.is_in(locator.corpus) for hit in found):
+        return found
     placed = locator.place(found)
     if any(new.text in locator.ambiguous for old, new in zip(found, placed, strict=True) if new.span != old.span):
         note(
@@ -52,3 +56,35 @@ def _placed(retriever: Retriever, found: Ranking, locator: HitLocator) -> Rankin
             "return doc_id, or doc_id, start and end, to be sure"
         )
     return placed
+
+
+# What retrievers around another one have in common.
+
+
+class AroundRetriever(IndexedRetriever[IndexT]):
+    """A retriever around another one, its `retriever`, which has the documents and is asked."""
+
+    retriever: Retriever
+
+    @property
+    def rewrites_texts(self) -> bool:
+        """As the retriever says."""
+        return self.retriever.rewrites_texts
+
+    @property
+    def needs_documents(self) -> bool:
+        """Whether the retriever does."""
+        return self.retriever.needs_documents
+
+    def prepare(self, queries: Sequence[str]) -> None:
+        """Let the retriever prepare for the questions."""
+        self.retriever.prepare(queries)
+
+    def chunks(self) -> Sequence[AnyChunk] | None:
+        """Return everything that could be retrieved, or None if that cannot be listed."""
+        return self.retriever.chunks()
+
+    def close(self) -> None:
+        """Close the retriever."""
+        super().close()
+        self.retriever.close()

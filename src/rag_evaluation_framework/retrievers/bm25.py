@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._support.progress import progress
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.base.progress import progress
+from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
-from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
-from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.data import AnyChunk, Corpus, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.columns import Numbering
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
-from rag_evaluation_framework.statistics.selection import top_k
+from rag_evaluation_framework.statistics.nearest import top_k
 from rag_evaluation_framework.text.terms import LANGUAGES, question_words, stemmer, words
 
 
@@ -78,7 +75,7 @@ class BM25Retriever(IndexedRetriever[_Index]):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "chunker", as_component("chunker", self.chunker, "BM25Retriever"))
+        object.__setattr__(self, "chunker", as_component(Chunker, self.chunker, "BM25Retriever"))
         check_number("BM25Retriever", "k1", self.k1)
         check_number("BM25Retriever", "b", self.b, most=1)
         if self.language is not None and self.language not in LANGUAGES:

@@ -4,14 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from rag_evaluation_framework._outside import class_name, shown
-from rag_evaluation_framework._support.coroutines import adapted, resolved
-from rag_evaluation_framework.contracts.component import component_name, function_name
-from rag_evaluation_framework.contracts.confided import confide
+from rag_evaluation_framework.base.coroutines import adapted, resolved
+from rag_evaluation_framework.base.outside import class_name, shown
+from rag_evaluation_framework.contracts.component import component_name, confide, function_name
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data import AnyChunk, ChunkRegistry, Corpus, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Retrieved
 from rag_evaluation_framework.errors import ConfigError
 

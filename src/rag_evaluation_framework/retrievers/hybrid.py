@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.contracts import IndexedRetriever, Retriever, VectorStore
 from rag_evaluation_framework.contracts.component import check_count, parameters
-from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retrieved import as_chunks
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data import AnyChunk, Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
-from rag_evaluation_framework.data.plain import items
+from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
@@ -27,7 +24,7 @@ from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.engine import engine_in
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
-from rag_evaluation_framework.statistics.selection import top_k
+from rag_evaluation_framework.statistics.nearest import top_k
 
 _Key: TypeAlias = tuple[object, ...]
 

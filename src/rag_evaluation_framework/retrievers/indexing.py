@@ -1,37 +1,220 @@
-"""The three steps of indexing: chunk the corpus, embed the chunks, fill the store. Each can be shared by pipelines."""
+"""The three steps of indexing, chunk, embed and fill the store, each compared with what it was given."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Mapping, Sequence, Set, Sized
 from contextlib import closing
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.progress import progress, progress_bar
-from rag_evaluation_framework.chunkers.position_adapter import ChunkerPositionAdapter, position_aware
-from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
-from rag_evaluation_framework.contracts.chunked import as_placed
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.base.progress import progress, progress_bar
+from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker, as_placed
 from rag_evaluation_framework.contracts.embedder import (
     EmbeddedPart,
     Embedder,
+    VectorStore,
     checked_dimension,
     checked_parts,
     joined,
     truncation_flags,
 )
-from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.contracts.retrieved import one_each
+from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, DocumentId, Hit, PositionAwareChunk
+from rag_evaluation_framework.data.values import gives_items, items
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry.building import as_component
-from rag_evaluation_framework.retrievers.chunk_checks import tell_of_chunks
-from rag_evaluation_framework.retrievers.store_checks import check_empty, tell_what_is_lost
 from rag_evaluation_framework.vector_stores.vector_checks import unit
+
+# What a chunker made of a corpus, compared with the corpus.
+
+
+def tell_of_chunks(
+    chunker: PositionAwareChunker, corpus: Corpus, chunks: Sequence[AnyChunk], without: Sequence[DocumentId]
+) -> None:
+    """Note what is odd about the chunks of a corpus; `without` are the documents that have text and no chunk.
+
+    Raises:
+        InputError: There is no chunk with text.
+    """
+    blank = sum(not chunk.content.strip() for chunk in chunks)
+    if blank == len(chunks):
+        made = "nothing but blank chunks" if chunks else "no chunks"
+        raise InputError(f"{chunker.name} made {made} from {len(corpus)} documents: there is nothing to search")
+    if blank:
+        note(f"{blank} of {len(chunks)} chunks of {chunker.name} are blank: no question is about them")
+    if without:
+        documents = sum(bool(document.content.strip()) for document in corpus)
+        note(
+            f"{chunker.name} made no chunk from {len(without)} of {documents} documents that have text, the first: "
+            f"{without[0]!r}. Nothing of them can be found"
+        )
+    unplaced = [chunk for chunk in chunks if isinstance(chunk, Chunk)]
+    if unplaced:
+        note(
+            f"{len(unplaced)} of {len(chunks)} chunks are not text of their document, the first: {chunker.name}, "
+            f"document {unplaced[0].doc_id!r}: {shown(unplaced[0].content[:50])}. They are searched, and keep the "
+            "chunker's text and id, but have no place: at token level they are not located. A position-aware chunker "
+            "places them"
+        )
+    if not isinstance(chunker, ChunkerPositionAdapter):
+        _tell_of_other_texts(chunker, corpus, chunks)
+
+
+def _tell_of_other_texts(chunker: PositionAwareChunker, corpus: Corpus, chunks: Sequence[AnyChunk]) -> None:
+    other = [chunk for chunk in chunks if isinstance(chunk, PositionAwareChunk) and _differs(chunk, corpus)]
+    if other:
+        note(
+            f"{len(other)} of {len(chunks)} chunks differ from the text of their place, the first: {chunker.name}, "
+            f"document {other[0].doc_id!r}, [{other[0].start}:{other[0].end}]: {shown(other[0].content[:50])}. They "
+            "are searched by their text, and judged by their place"
+        )
+
+
+def _differs(chunk: PositionAwareChunk, corpus: Corpus) -> bool:
+    there = corpus[chunk.doc_id].content[chunk.start : chunk.end]
+    return chunk.content != there and chunk.content.split() != there.split()
+
+
+# What a vector store holds and finds, compared with what was added to it.
+
+Identity: TypeAlias = tuple[object, ...]
+
+_PROBED = 100  # results of the one search after indexing
+
+
+def check_empty(store: VectorStore) -> None:
+    """Check that a store holds nothing, as far as it can be counted.
+
+    Raises:
+        InputError: It holds chunks.
+    """
+    number = _length(store)
+    if number:
+        raise InputError(
+            f"{store.name} holds {number} chunks after clear(): what another corpus or chunker left would be found as "
+            "well. clear() has to forget everything"
+        )
+
+
+def tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32]) -> None:
+    """Note if a store holds another number of chunks than was added, or does not find what it should, as it was.
+
+    Raises:
+        InputError: One search finds what was never added.
+    """
+    number = _length(store)
+    found = _probed(store, vectors, min(len(chunks), _PROBED))
+    added = _texts(chunks, found or ())
+    if found is not None:
+        _check_added(store, found, added)
+        _tell_of_changed_texts(store, found, added)
+    if number is not None and number != len(chunks):
+        note(
+            f"{store.name} holds {number} chunks after {len(chunks)} were added: what is lost is never found, and what "
+            "is doubled takes the place of others. A store keyed by id or text keeps equal texts only once"
+        )
+    elif found is not None and len(found) < min(len(chunks), _PROBED):
+        note(
+            f"{store.name} found {len(found)} of {len(chunks)} chunks that were added, in a search for "
+            f"{min(len(chunks), _PROBED)}: what is lost is never found. A store keyed by id or text keeps equal texts "
+            "only once"
+        )
+    elif found is not None:
+        _tell_of_doubles(store, found, added)
+
+
+def as_found(found: Any, store: VectorStore, k: int) -> list[AnyChunk]:
+    """Read what a store found: its first `k` results.
+
+    Raises:
+        InputError: They are not chunks.
+    """
+    if not gives_items(found, str, Mapping, Set):
+        raise InputError(f"{store.name} returned {shown(found)}; expected a list of chunks, the nearest first")
+    results = items(found, store.name, max(k, 0))
+    for result in results:
+        if not isinstance(result, PositionAwareChunk | Chunk):
+            raise InputError(f"{store.name} found {shown(result)}; expected the chunks that were added")
+    return results
+
+
+def as_rankings(returned: Any, store: VectorStore, questions: int, k: int) -> list[list[AnyChunk]]:
+    """Read what a store found for several questions.
+
+    Raises:
+        InputError: It is not one list of chunks per question.
+    """
+    return [as_found(ranking, store, k) for ranking in one_each(returned, questions, f"{store.name}.search_many")]
+
+
+def _length(store: VectorStore) -> int | None:
+    if not isinstance(store, Sized):
+        return None
+    try:
+        return len(store)
+    except Exception as error:  # of anybody's store
+        raise InputError(f"len() of {store.name} raises {raised(error)}") from error
+
+
+def _probed(store: VectorStore, vectors: NDArray[np.float32], k: int) -> list[AnyChunk] | None:
+    directed = np.flatnonzero(vectors.any(axis=1))
+    if not k or not len(directed):
+        return None
+    try:
+        found = store.search(vectors[directed[0]], k)
+    except Exception:  # noqa: BLE001  a database may fail once; each question will tell if it goes on
+        return None
+    return as_found(found, store, k)
+
+
+def _texts(chunks: Sequence[AnyChunk], found: Sequence[AnyChunk]) -> Mapping[Identity, list[str]]:
+    """Return the texts that were added, of the documents of which something was found, by their place or id."""
+    documents = {chunk.doc_id for chunk in found}
+    added: defaultdict[Identity, list[str]] = defaultdict(list)
+    for chunk in chunks:
+        if chunk.doc_id in documents:
+            added[Hit.of(chunk).identity].append(chunk.content)
+    return added
+
+
+def _check_added(store: VectorStore, found: Sequence[AnyChunk], added: Mapping[Identity, list[str]]) -> None:
+    for chunk in found:
+        if Hit.of(chunk).identity not in added:
+            raise InputError(
+                f"{store.name} found {shown(chunk.content)} of document {chunk.doc_id!r}, which was not added: what "
+                "another corpus or chunker left is found as well. clear() has to forget everything"
+            )
+
+
+def _tell_of_changed_texts(store: VectorStore, found: Sequence[AnyChunk], added: Mapping[Identity, list[str]]) -> None:
+    other = [chunk for chunk in found if chunk.content not in added[Hit.of(chunk).identity]]
+    if other:
+        note(
+            f"{store.name} found another text than was added for {len(other)} of {len(found)} chunks of one search, "
+            f"the first: document {other[0].doc_id!r}, {shown(other[0].content)}. What reads it reads that text; it is "
+            "judged by its place or id"
+        )
+
+
+def _tell_of_doubles(store: VectorStore, found: Sequence[AnyChunk], added: Mapping[Identity, list[str]]) -> None:
+    times: Counter[Identity] = Counter()
+    for chunk in found:
+        identity = Hit.of(chunk).identity
+        times[identity] += 1
+        if times[identity] > len(added[identity]):
+            note(
+                f"{store.name} found the same chunk twice in one search, the first: document {chunk.doc_id!r}, "
+                f"{shown(chunk.content)}. What is doubled takes the place of others"
+            )
+            return
+
+
+# The three steps of indexing: chunk the corpus, embed the chunks, fill the store. Each can be shared by pipelines.
 
 _EQUAL = 1e-6  # in any coordinate of two directions
 _ROWS_AT_ONCE = 1_024
@@ -50,7 +233,7 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Calla
         InputError: There are none but blank ones, because the documents are blank or the chunker returned nothing; or
             one is not of the document that was cut.
     """
-    positioned = position_aware(chunker)
+    positioned = adapted(chunker) if isinstance(chunker, PositionAwareChunker) else position_aware(chunker)
     chunks: list[AnyChunk] = []
     without: list[DocumentId] = []
     for document in progress(corpus, "Chunking", "document"):
@@ -93,7 +276,7 @@ def embed_chunks(
         InputError: The embedder returned other than one vector of finite numbers, or one flag, per text; or nothing
             but vectors of zeros.
     """
-    made: Embedder = as_component("embedder", embedder, "embed_chunks")
+    made: Embedder = as_component(Embedder, embedder, "embed_chunks")
     rows = {text: row for row, text in enumerate(dict.fromkeys(chunk.content for chunk in chunks))}
     texts = list(rows)
     if not texts:

@@ -7,31 +7,30 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.side_by_side import as_finished
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.reranker import Reranker
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
-from rag_evaluation_framework.data.ids import (
+from rag_evaluation_framework.contracts.retriever import Reranker, Retriever
+from rag_evaluation_framework.data import (
+    AnyChunk,
+    Chunk,
     ChunkId,
+    Corpus,
     DocumentId,
     EvaluationType,
+    PositionAwareChunk,
     PositionAwareChunkId,
     generate_chunk_id,
     generate_pa_chunk_id,
 )
-from rag_evaluation_framework.data.plain import at_most, gives_items
-from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
+from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.data.rankings import CANDIDATES, RERANK
-from rag_evaluation_framework.data.scopes import Scope
+from rag_evaluation_framework.data.values import at_most, gives_items
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.building import as_component
-from rag_evaluation_framework.retrievers.around import AroundRetriever
-from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
+from rag_evaluation_framework.retrievers.asking import AroundRetriever, ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 
 
@@ -80,7 +79,7 @@ class RerankedRetriever(AroundRetriever[_Index]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "retriever", as_retriever(self.retriever))
-        object.__setattr__(self, "reranker", as_component("reranker", self.reranker, "RerankedRetriever"))
+        object.__setattr__(self, "reranker", as_component(Reranker, self.reranker, "RerankedRetriever"))
         check_count("RerankedRetriever", "candidates", self.candidates)
 
     def index(self, corpus: Corpus) -> None:

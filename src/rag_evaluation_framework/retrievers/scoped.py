@@ -5,17 +5,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data import Corpus, DocumentId
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Retrieved, Stage
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.scopes import Scope
+from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
-from rag_evaluation_framework.retrievers.around import AroundRetriever
-from rag_evaluation_framework.retrievers.asking import ask
+from rag_evaluation_framework.retrievers.asking import AroundRetriever, ask
 from rag_evaluation_framework.retrievers.engine import engine_in
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever

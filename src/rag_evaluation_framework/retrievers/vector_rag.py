@@ -9,24 +9,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.contracts.component import check_components, check_count
-from rag_evaluation_framework.contracts.confided import confide
-from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted, checked_parts
-from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
-from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
+from rag_evaluation_framework.contracts.component import check_components, check_count, confide
+from rag_evaluation_framework.contracts.embedder import Embedder, VectorStore, as_fitted, checked_parts
+from rag_evaluation_framework.data import AnyChunk, Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
-from rag_evaluation_framework.registry.building import as_component
-from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus, embed_chunks, fill_store
-from rag_evaluation_framework.retrievers.store_checks import as_found, as_rankings
+from rag_evaluation_framework.registry import as_component, describe
+from rag_evaluation_framework.retrievers.indexing import (
+    DEFAULT_CHUNKER,
+    as_found,
+    as_rankings,
+    chunk_corpus,
+    embed_chunks,
+    fill_store,
+)
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
 from rag_evaluation_framework.vector_stores.vector_checks import unit
 
@@ -79,8 +80,8 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "chunker", as_component("chunker", self.chunker, "VectorRAGRetriever"))
-        object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "VectorRAGRetriever"))
+        object.__setattr__(self, "chunker", as_component(Chunker, self.chunker, "VectorRAGRetriever"))
+        object.__setattr__(self, "embedder", as_component(Embedder, self.embedder, "VectorRAGRetriever"))
         if self.vector_store is not None:
             check_components("VectorRAGRetriever", vector_store=(self.vector_store, VectorStore))
             confide(self.vector_store)

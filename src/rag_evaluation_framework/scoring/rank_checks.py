@@ -1,129 +1,155 @@
-"""Error messages for a ground truth or a ranking that cannot be read.
-
-Reading is quick and checks nothing one by one; only what it fails on is examined here.
-"""
+"""Error messages for a ground truth or a ranking that cannot be read, or that cannot match."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isnan
+from itertools import chain, islice, repeat
+from math import inf
+from numbers import Real
 from typing import Any, NoReturn, TypeGuard, cast
 
 import numpy as np
 
-from rag_evaluation_framework._outside import class_name, said, shown
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN
-from rag_evaluation_framework.data.plain import items
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import class_name, said, shown
+from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer
+from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.judging.ranks import RankJudgements
+
+# Reading is quick and checks nothing one by one; only what it fails on is examined here.
 
 _LONGEST = 60
 
 
-def check_mapping(name: str, value: object, holds: str) -> None:
-    """Check that a value is a mapping by query id.
+def check_mappings(ground_truth: object, rankings: object, units: str) -> None:
+    """Check that there is a mapping of ground truth by query id, which is not empty, and one of rankings.
 
     Raises:
-        DatasetError: It is not a mapping.
+        DatasetError: One is not a mapping, or the ground truth is empty.
     """
-    if not isinstance(value, Mapping):
-        raise DatasetError(f"{name}: got {short(value)}; expected a mapping from question id to {holds}")
+    for name, value, kind in (("ground_truth", ground_truth, "relevant"), ("rankings", rankings, "ranked")):
+        if not isinstance(value, Mapping):
+            raise DatasetError(f"{name}: got {short(value)}; expected a mapping from question id to {kind} {units}")
+    if not ground_truth:
+        raise DatasetError("the ground truth is empty: there is no question to score")
 
 
-def check_truth(query: str, truth: object) -> None:
-    """Check that the ground truth of one query is a collection.
-
-    Raises:
-        DatasetError: It is not a collection.
-    """
-    given: Iterable[Any] = cast("Any", truth) if isinstance(truth, Iterable) else ()
-    if isinstance(truth, Answer) or any(isinstance(unit, Answer) for unit in given):
-        raise DatasetError(
-            f"question {shown(query)}: the ground truth has an Answer with several places, which rankings of ids are "
-            "not scored by here; make a Dataset of DocumentLevelGroundTruth, and give it to `score` or `evaluate`"
-        )
-    if isinstance(truth, str | bytes) or not isinstance(truth, Iterable):
-        raise DatasetError(
-            f"question {shown(query)}: the ground truth is {short(truth)}; expected a list of relevant ids, or a "
-            "mapping from id to gain"
-        )
-
-
-def check_ranking(query: str, ranking: object) -> None:
-    """Check that the ranking of one query has an order.
-
-    Raises:
-        DatasetError: It has no order.
-    """
-    if not _has_order(ranking):
-        raise DatasetError(
-            f"question {shown(query)}: the ranking is {short(ranking)}; expected a list of ids, best first, or a "
-            "mapping from id to score"
-        )
-
-
-def _has_order(ranking: Any) -> bool:
-    if isinstance(ranking, np.ndarray):
-        return ranking.ndim == 1
-    return isinstance(ranking, Mapping | Sequence) and not isinstance(ranking, str | bytes)
-
-
-def refuse(queries: Sequence[str], truths: Sequence[object], rankings: Sequence[object], why: Exception) -> NoReturn:
-    """Raise an error that says which of these queries cannot be read, and why.
+def refuse(query: str, truth: object, ranking: object, why: Exception) -> NoReturn:
+    """Raise an error that says why the ground truth or the ranking of a query cannot be read.
 
     Raises:
         DatasetError: Always.
     """
-    for query, truth, ranking in zip(queries, truths, rankings, strict=True):
-        check_truth(query, truth)
-        check_ranking(query, ranking)
-        for problem in (*_problems("the ground truth", "gain", truth), *_problems("the ranking", "score", ranking)):
-            raise DatasetError(f"question {shown(query)}: {problem}") from why
-    raise DatasetError(f"questions {queries[0]!r} to {queries[-1]!r} cannot be read: {said(why)}") from why
+    for problem in chain(_in_truth(truth), _in_ranking(ranking)):
+        raise DatasetError(f"question {shown(query)}: {problem}") from why
+    raise DatasetError(f"question {shown(query)} cannot be read: {said(why)}") from why
+
+
+def _in_truth(truth: object) -> Iterator[str]:
+    given_as = short(truth)
+    given: Iterable[Any] = cast("Any", truth) if isinstance(truth, Iterable) else ()
+    if isinstance(truth, Answer) or any(isinstance(unit, Answer) for unit in given):
+        yield (
+            "the ground truth has an Answer with several places, which rankings of ids are not scored by here; make a "
+            "Dataset of DocumentLevelGroundTruth, and give it to `score` or `evaluate`"
+        )
+    if isinstance(truth, str | bytes) or not isinstance(truth, Iterable):
+        yield f"the ground truth is {given_as}; expected a list of relevant ids, or a mapping from id to gain"
+    yield from _in_units("the ground truth", given, "ids", "gain", LARGEST_GAIN)
+
+
+def _in_ranking(ranking: Any) -> Iterator[str]:
+    if not isinstance(ranking, Mapping) and not is_list(ranking):
+        yield f"the ranking is {short(ranking)}; expected a list of ids, best first, or a mapping from id to score"
+    yield from _in_units("the ranking", ranking, "ids, best first", "score", inf)
+
+
+def is_list(value: Any) -> bool:
+    """Return whether this is a list of ids in order, for all that its form tells."""
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _in_units(where: str, given: Any, ids: str, kind: str, most: float) -> Iterator[str]:
+    is_gain = kind == "gain"
+    expected = (
+        f"a number up to {most:g}, above 0 where the unit is relevant" if is_gain else "a number, higher for better"
+    )
+    for unit in items(given, where):
+        if _is_scored(given):
+            if not _is_number(given[unit], most):
+                yield f"the {kind} of {unit!r} is {short(given[unit])}; expected {expected}"
+        elif isinstance(unit, tuple | list | Mapping):
+            yield f"{where} holds {shown(cast('object', unit), 60)}; expected {ids}, or a mapping from id to {kind}"
+        else:
+            try:
+                hash(unit)
+            except TypeError:
+                yield f"{where} holds {short(unit)}; expected ids, as texts or numbers"
 
 
 def _is_scored(value: object) -> TypeGuard[Mapping[Any, Any]]:
     return isinstance(value, Mapping)
 
 
-def _problems(name: str, value_name: str, given: Any) -> Iterator[str]:
-    finite = value_name == "gain"
-    expected = "a number up to 1e+100, above 0 where the unit is relevant" if finite else "a number, higher for better"
-    units = items(given, name)
-    if not _is_scored(given):
-        yield from (
-            f"{name} holds {shown(cast('object', unit), 60)}; expected ids{'' if finite else ', best first'}, or a "
-            f"mapping from id to {value_name}"
-            for unit in units
-            if isinstance(unit, tuple | list | Mapping)
-        )
-    yield from (
-        f"{name} holds {short(unit)}; expected ids, as texts or numbers" for unit in units if not _hashable(unit)
-    )
-    if _is_scored(given):
-        yield from (
-            f"the {value_name} of {unit!r} is {short(given[unit])}; expected {expected}"
-            for unit in units
-            if not _is_number(given[unit], finite=finite)
-        )
-
-
-def _hashable(unit: object) -> bool:
+def _is_number(value: Any, most: float) -> bool:
     try:
-        hash(unit)
-    except TypeError:
-        return False
-    return True
-
-
-def _is_number(value: Any, *, finite: bool) -> bool:
-    if isinstance(value, str | bytes) or value is None:
-        return False
-    try:
-        number = float(value)
+        return not isinstance(value, str | bytes) and abs(float(value)) <= most  # NaN is not
     except (TypeError, ValueError, OverflowError):
         return False
-    return abs(number) <= LARGEST_GAIN if finite else not isnan(number)
 
 
 def short(value: object) -> str:
     """Return a value and its type as messages show them, at most 60 characters of it."""
     return f"the {class_name(value)} {shown(value, _LONGEST)}"
+
+
+# Ids of rankings and ground truth that cannot match: numbers against texts, or nothing in common.
+
+_FEWEST = 2
+
+
+def check_ids(ground_truth: Mapping[Any, Any], rankings: Mapping[Any, Any], judged: RankJudgements) -> None:
+    """Note if no relevant id is in any ranking of any question, although there are both.
+
+    Raises:
+        DatasetError: Some ids are numbers and others texts, of the questions or the first of each truth and ranking.
+    """
+    ranked = [rankings.get(query, ()) for query in ground_truth]
+    firsts = (chain.from_iterable(map(islice, given, repeat(1))) for given in (ground_truth.values(), ranked))
+    if _differ(ground_truth, rankings) or _differ(*firsts):
+        raise DatasetError(
+            "some ids are numbers and others texts, which never match; expected ids of one kind: write numbers as "
+            "texts, 7 as '7', in the ground truth and in the rankings"
+        )
+    if not len(judged.found.rank):
+        truths = ground_truth.values()
+        labels = (unit for truth in truths for unit in truth if not isinstance(truth, Mapping) or truth[unit] > 0)
+        note_no_match(chain.from_iterable(ranked), labels, int(((judged.relevant > 0) & (judged.results > 0)).sum()))
+
+
+def note_no_match(ids: Iterable[Any], labels: Iterable[Any], questions: int) -> None:
+    """Note that none of the ids is a label, of two questions or more: that one alone finds nothing is not unusual."""
+    if questions >= _FEWEST and (told := none_matches(ids, labels)):
+        note(told)
+
+
+def none_matches(ids: Iterable[Any], labels: Iterable[Any], *, with_prefixes: bool = False) -> str | None:
+    """Return that none of the ids is a label, with an example of both; None if one is, or if there are none of either.
+
+    With prefixes, a label that ends with * is matched by all ids that begin like it.
+    """
+    given, relevant = [*ids], dict.fromkeys(labels)
+    prefixes = tuple(label[:-1] for label in map(str, relevant) if with_prefixes and label.endswith("*"))
+    if not given or not relevant or any(unit in relevant or str(unit).startswith(prefixes) for unit in given):
+        return None
+    id_, label = (shown(units[0], 60) for units in (given, [*relevant]))
+    return f"0 of {len(given)} ids match a label, such as {id_}; labels are such as {label}"
+
+
+def _differ(*sides: Iterable[object]) -> bool:
+    """Return whether one side has numbers, or texts, and the other has none."""
+    one, other = (
+        {base for kind in set(map(type, ids)) for base in (str, Real) if issubclass(kind, base)} for ids in sides
+    )
+    return bool(one and other) and one != other

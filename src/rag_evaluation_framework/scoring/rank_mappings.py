@@ -4,19 +4,18 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, islice, repeat
 from math import nan
-from operator import attrgetter, is_, methodcaller
-from typing import TypeAlias, TypeGuard, cast
+from operator import attrgetter, is_, lt, methodcaller
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 
+from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, QueryId
-from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, QueryId, canonical_chunk_id
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
-from rag_evaluation_framework.scoring.rank_checks import check_mapping, check_ranking, check_truth, refuse
-from rag_evaluation_framework.scoring.rank_chunks import chunk_gains, holds_chunk_ids, plain
-from rag_evaluation_framework.scoring.units import Units
+from rag_evaluation_framework.scoring.rank_checks import is_list, refuse
+from rag_evaluation_framework.scoring.tabulate import Units
 
 Scored = Mapping[str, float]
 """Gains or scores of the units of one query."""
@@ -31,72 +30,62 @@ _FEWEST, _MOST = 64, 1_024
 _RESULTS = 32_768
 _NOTHING: Scored = {}
 _GAINS_OF_1: Callable[[Iterable[str], float], Scored] = dict.fromkeys
-_NO_SCORE, _NO_RANK = repeat(nan), repeat(-1)
 
 
-def check_rank_mappings(ground_truth: Truth, rankings: IdRankings) -> None:
-    """Check that there is a mapping of ground truth, which is not empty, and one of rankings.
+class _Read(NamedTuple):
+    """Some queries as columns.
 
-    Raises:
-        DatasetError: One is not a mapping, or the ground truth is empty.
+    Attributes:
+        query: Number of the query of each relevant unit, 0-based.
+        rank: Position of the unit among the different ones of the ranking, 0-based; -1 if it was not retrieved.
+        gain: How relevant it is, above 0.
+        retrieved: How many different units were retrieved, of each query.
+        irregular: How many rankings hold a unit twice, or scores that tie or do not fall.
+        of_chunks: Whether an id of the truth is that of a chunk.
     """
-    check_mapping("ground_truth", ground_truth, "relevant ids")
-    check_mapping("rankings", rankings, "ranked ids")
-    if not ground_truth:
-        raise DatasetError("the ground truth is empty: there is no question to score")
+
+    query: Integers
+    rank: Integers
+    gain: Numbers
+    retrieved: Integers
+    irregular: int
+    of_chunks: bool
 
 
 def read_rank_mappings(
-    ground_truth: Truth, rankings: IdRankings, *, of_chunks: bool = False
-) -> tuple[RankJudgements, dict[str, int], bool]:
+    ground_truth: Mapping[str, Any], rankings: Mapping[str, Any]
+) -> tuple[RankJudgements, int, int, bool]:
     """Judge rankings that are mappings or lists by query id.
-
-    As soon as a relevant id is that of a chunk, it starts anew, `of_chunks`: under the plain form of every chunk id. To
-    look at the ids of a block that was just read takes less time than to look at all of them beforehand.
 
     They are read in blocks, and only what is relevant is kept. The work per query, and per unit of it, is left to
     iterators written in C: a step of Python would cost more.
 
     Returns:
-        The judgements in the order of the ground truth; the counts `queries_not_ranked`, `queries_not_judged` and
-        `ties_or_duplicates`; and whether they were read `of_chunks`.
+        The judgements in the order of the ground truth; how many of its queries have no ranking; how many rankings are
+        irregular; and whether some ids of the ground truth are those of chunks.
 
     Raises:
         DatasetError: A truth or a ranking cannot be read.
     """
-    missing = irregular = first = 0
+    missing = first = 0
     size = _FEWEST
-    blocks: list[tuple[Integers, Integers, Numbers, Integers]] = []
-    names, truths = iter(ground_truth), iter(cast("Mapping[str, Scored | Iterable[str]]", ground_truth).values())
-    given_rankings = cast("Mapping[str, Scored | Sequence[str]]", rankings)
+    blocks: list[_Read] = []
+    names, truths = iter(ground_truth), iter(ground_truth.values())
     while block := list(islice(names, size)):
-        given = list(islice(truths, size))
-        ranked = list(map(given_rankings.get, block, repeat(_NOTHING)))
+        ranked = list(map(rankings.get, block, repeat(_NOTHING)))
         missing += sum(map(is_, ranked, repeat(_NOTHING)))
-        try:
-            query, gain, rank, retrieved, out_of_order = _read(block, given, ranked, of_chunks)
-        except DatasetError:
-            raise
-        except Exception as error:  # noqa: BLE001  mappings and lists may be anybody's
-            refuse(block, given, ranked, error)
-        if not of_chunks and holds_chunk_ids(block, given):
-            return read_rank_mappings(ground_truth, rankings, of_chunks=True)
-        irregular += out_of_order
-        relevant = np.flatnonzero(gain > 0)
-        blocks.append((query[relevant] + first, rank[relevant], gain[relevant], retrieved))
-        first += len(block)
-        size = min(_MOST, 2 * size, max(_FEWEST, _RESULTS * len(block) // max(1, int(retrieved.sum()))))
-    query, rank, gain, retrieved = (np.concatenate(column) for column in zip(*blocks, strict=True))
-    unjudged = len(rankings) - (len(ground_truth) - missing)
-    counts = {
-        "queries_not_ranked": missing,
-        "queries_not_judged": unjudged,
-        "ties_or_duplicates": irregular,
-    }
-    return RankJudgements.from_ranks(query, rank, gain, retrieved), counts, of_chunks
+        results = 0
+        for read in _read(block, list(islice(truths, size)), ranked):
+            blocks.append(read._replace(query=read.query + first))
+            first += len(read.retrieved)
+            results += int(read.retrieved.sum())
+        size = min(_MOST, 2 * size, max(_FEWEST, _RESULTS * len(block) // max(1, results)))
+    query, rank, gain, retrieved, irregular, of_chunks = zip(*blocks, strict=True)
+    columns = (np.concatenate(query), np.concatenate(rank), np.concatenate(gain), np.concatenate(retrieved))
+    return RankJudgements.from_ranks(*columns), missing, sum(irregular), any(of_chunks)
 
 
-def read_units(ground_truth: Truth, rankings: IdRankings, depth: int | None, *, of_chunks: bool) -> Iterator[Units]:
+def read_units(ground_truth: Mapping[str, Any], rankings: Mapping[str, Any], depth: int | None) -> Iterator[Units]:
     """Yield the retrieved ids, best first and each once, and the relevant ones, of every question that has an answer.
 
     They can be read, and no truth is an iterator.
@@ -105,49 +94,92 @@ def read_units(ground_truth: Truth, rankings: IdRankings, depth: int | None, *, 
         ground_truth: As `read_rank_mappings` takes it.
         rankings: As `read_rank_mappings` takes them.
         depth: The number of retrieved ids at most; None for all.
-        of_chunks: Whether chunk ids are given in their plain form.
     """
-    truths = cast("Mapping[str, Scored | Iterable[str]]", ground_truth)
-    for name, truth in truths.items():
-        gains = chunk_gains(name, _gains(name, truth)) if of_chunks else _gains(name, truth)
-        relevant = [unit for unit, gain in gains.items() if gain > 0]
+    for name, truth in ground_truth.items():
+        relevant = [unit for unit, gain in _gains(truth).items() if gain > 0]
         if relevant:
-            ranked, _ = _in_order(name, cast("Mapping[str, Scored | Sequence[str]]", rankings).get(name, _NOTHING))
-            yield Units(list(dict.fromkeys(map(plain, ranked) if of_chunks else ranked))[:depth], relevant)
+            ranked = rankings.get(name, ())
+            ids = _falling(ranked) if _is_scored(ranked) else ranked
+            yield Units(list(dict.fromkeys(ids))[:depth], relevant)
 
 
-def _read(
-    names: Sequence[str],
-    given: Sequence[Scored | Iterable[str]],
-    ranked: Sequence[Scored | Sequence[str]],
-    of_chunks: bool,
-) -> tuple[Integers, Numbers, Integers, Integers, int]:
-    """Return query, gain and rank of every judged unit, the results per query, and how many rankings are irregular."""
-    truths = _as_scored(names, given)
-    if of_chunks:
-        list(map(check_truth, names, given))
-        truths = list(map(chunk_gains, names, truths))
-    lengths = np.fromiter(map(len, truths), dtype=np.int64, count=len(truths))
-    query = np.repeat(np.arange(len(truths)), lengths)
-    gain = _numbers(truths, len(query))
+# Ids of chunks in rankings: `pa_chunk_…` and `chunk_…` of one content are one chunk.
+
+_BEGINNINGS = ("chunk_", "pa_chunk_")
+
+
+def with_plain_chunk_ids(
+    ground_truth: Mapping[str, Any], rankings: Mapping[str, Any]
+) -> tuple[Mapping[str, Scored], Mapping[str, Scored | Sequence[str]]]:
+    """Return ground truth and rankings, which can be read, under the plain form of every chunk id.
+
+    Raises:
+        DatasetError: A chunk has two gains.
+    """
+    truths = {name: _plain_gains(name, _gains(truth)) for name, truth in ground_truth.items()}
+    return truths, {name: _plain_ranking(rankings[name]) for name in truths if name in rankings}
+
+
+def _plain_gains(name: str, gains: Scored) -> Scored:
+    renamed: dict[str, float] = {}
+    for unit, gain in gains.items():
+        other = renamed.setdefault(_plain(unit), gain)
+        if other != gain:
+            raise DatasetError(
+                f"question {name!r}: chunk {_plain(unit)!r} has two gains, {other!r} and {gain!r}; keep one"
+            )
+    return renamed
+
+
+def _plain_ranking(ranking: Scored | Sequence[str]) -> Scored | Sequence[str]:
+    if not _is_scored(ranking):
+        return list(map(_plain, ranking))
+    renamed = {_plain(unit): score for unit, score in ranking.items()}
+    return renamed if len(renamed) == len(ranking) else list(map(_plain, _falling(ranking)))
+
+
+def _plain(unit: Any) -> Any:
+    return canonical_chunk_id(unit) if isinstance(unit, str) else unit
+
+
+def _hold_chunk_ids(truths: Sequence[Scored]) -> bool:
+    ids: list[Any] = list(chain.from_iterable(truths))
+    try:
+        if "chunk_" not in "".join(ids):  # quicker than a look at each
+            return False
+    except TypeError:  # some ids are not texts
+        if any(isinstance(unit, Answer) for unit in ids):
+            raise
+    return any(isinstance(unit, str) and unit.startswith(_BEGINNINGS) for unit in ids)
+
+
+# Reading a block.
+
+
+def _read(names: Sequence[str], truths: Sequence[Any], rankings: Sequence[Any]) -> list[_Read]:
+    """Read queries together or, if that fails, one by one: as of some the form differs, or to say which is wrong."""
+    try:
+        return [_together(truths, rankings)]
+    except Exception as error:  # noqa: BLE001  mappings and lists may be anybody's
+        if len(names) == 1:
+            refuse(names[0], truths[0], rankings[0], error)
+    return [read for row, name in enumerate(names) for read in _read([name], [truths[row]], [rankings[row]])]
+
+
+def _together(truths: Sequence[Any], rankings: Sequence[Any]) -> _Read:
+    """Read queries whose rankings are all mappings, or all lists; what cannot be read raises anything."""
+    gains = truths if _are_scored(truths) else _all_gains(truths)
+    lengths = np.fromiter(map(len, gains), dtype=np.int64, count=len(gains))
+    query = np.repeat(np.arange(len(gains)), lengths)
+    gain = _packed(_values(gains), len(query))
     if not (np.abs(gain) <= LARGEST_GAIN).all():
         raise ValueError("a gain is not finite, or too large to be summed")
-    if _are_scored(ranked) and not of_chunks:
-        return query, gain, *_by_score(truths, ranked, query)
-    if _are_lists(ranked) and not of_chunks:
-        return query, gain, *_by_position(truths, ranked, query)
-    listed, uneven = zip(*map(_chunks_in_order if of_chunks else _in_order, names, ranked), strict=True)
-    rank, retrieved, irregular = _by_position(truths, listed, query)
-    return query, gain, rank, retrieved, irregular + sum(uneven)
-
-
-def _as_scored(names: Sequence[str], given: Sequence[Scored | Iterable[str]]) -> Sequence[Scored]:
-    if _are_scored(given):
-        return given
-    if _are_collections(given):
-        _refuse_pairs(given)
-        return list(map(_GAINS_OF_1, given, repeat(1.0)))
-    return list(map(_gains, names, given))
+    if _are_scored(rankings):
+        rank, retrieved, irregular = _by_score(gains, rankings, query)
+    else:
+        rank, retrieved, irregular = _by_position(gains, rankings)
+    rows = np.flatnonzero(gain > 0)
+    return _Read(query[rows], rank[rows], gain[rows], retrieved, irregular, _hold_chunk_ids(gains))
 
 
 def _are_scored(values: Sequence[object]) -> TypeGuard[Sequence[Scored]]:
@@ -155,52 +187,29 @@ def _are_scored(values: Sequence[object]) -> TypeGuard[Sequence[Scored]]:
     return all(issubclass(kind, Mapping) for kind in set(map(type, values)))
 
 
-def _are_lists(values: Sequence[object]) -> TypeGuard[Sequence[Sequence[str]]]:
-    return set(map(type, values)) <= {list, tuple}
-
-
-def _are_collections(values: Sequence[object]) -> TypeGuard[Sequence[Iterable[str]]]:
-    return set(map(type, values)) <= {list, tuple, set, frozenset}
-
-
 def _is_scored(value: object) -> TypeGuard[Scored]:
-    return isinstance(value, Mapping)
+    return isinstance(value, dict | Mapping)  # dict first: it is quicker to tell
 
 
-def _gains(name: str, truth: Scored | Iterable[str]) -> Scored:
+def _all_gains(truths: Sequence[Any]) -> Sequence[Scored]:
+    _refuse_pairs(truths)
+    if set(map(type, truths)) <= {list, tuple, set, frozenset}:
+        return list(map(_GAINS_OF_1, truths, repeat(1.0)))
+    return list(map(_gains, truths))
+
+
+def _gains(truth: Any) -> Scored:
     if _is_scored(truth):
         return truth
-    check_truth(name, truth)
+    if isinstance(truth, str | bytes):
+        raise TypeError("a text is no list of ids")
     return dict.fromkeys(truth, 1.0)
-
-
-def _in_order(name: str, ranking: Scored | Sequence[str]) -> tuple[Sequence[str], bool]:
-    """Return the ids, best first, and whether their scores tie or do not fall.
-
-    For blocks that hold both forms, or lists and queries without a ranking.
-    """
-    if not _is_scored(ranking):
-        check_ranking(name, ranking)
-        return cast("Sequence[str]", ranking), False
-    scores = _numbers([ranking], len(ranking))
-    if np.isnan(scores).any():
-        raise ValueError("a score is NaN")
-    return _falling(ranking), bool((scores[1:] >= scores[:-1]).any())
-
-
-def _chunks_in_order(name: str, ranking: Scored | Sequence[str]) -> tuple[Sequence[str], bool]:
-    """Return the same under the plain form of every chunk id, each once, and whether some were given more than once."""
-    ids, uneven = _in_order(name, ranking)
-    _refuse_pairs([ids])
-    once = list(dict.fromkeys(map(plain, ids)))
-    return once, uneven or len(once) < len(ids)
 
 
 def _refuse_pairs(lists: Iterable[Iterable[object]]) -> None:
     """Refuse pairs of id and score, which would pass for unjudged ids; the first entry of each list tells."""
-    kinds = set(map(type, chain.from_iterable(map(islice, lists, repeat(1)))))
-    if any(issubclass(kind, tuple | list | Mapping) for kind in kinds):
-        raise ValueError("a list holds something other than ids")
+    if any(issubclass(kind, tuple) for kind in set(map(type, chain.from_iterable(map(islice, lists, repeat(1)))))):
+        raise TypeError("a list holds pairs")
 
 
 def _falling(ranking: Scored) -> list[str]:
@@ -208,90 +217,81 @@ def _falling(ranking: Scored) -> list[str]:
     return sorted(ranking, key=ranking.__getitem__, reverse=True)
 
 
-def _numbers(mappings: Sequence[Scored], total: int) -> Numbers:
-    """Return the values of all mappings, one after the other."""
+def _values(mappings: Iterable[Scored]) -> Iterable[float]:
+    return chain.from_iterable(map(methodcaller("values"), mappings))
+
+
+def _looked_up(tables: Iterable[Mapping[str, Any]], truths: Iterable[Scored], absent: float) -> Iterable[Any]:
+    """Return what the table of each query has for each of its judged units."""
+    return chain.from_iterable(map(map, map(attrgetter("get"), tables), truths, repeat(repeat(absent))))
+
+
+def _packed(numbers: Iterable[float], total: int) -> Numbers:
     # Packing is the quickest way to an array, and refuses texts, which NumPy would read as numerals.
-    values = chain.from_iterable(map(methodcaller("values"), mappings))
-    return np.frombuffer(struct.pack(f"{total}d", *values), dtype=np.float64)
+    return np.frombuffer(struct.pack(f"{total}d", *numbers), dtype=np.float64)
 
 
-def _by_position(
-    truths: Sequence[Scored], ranked: Sequence[Sequence[str]], query: Integers
-) -> tuple[Integers, Integers, int]:
+def _by_position(truths: Sequence[Scored], rankings: Sequence[Any]) -> tuple[Integers, Integers, int]:
     """Look up the rank of every judged unit in its list.
 
-    With truths [{"a": 1, "b": 1}] and ranked [["c", "a", "c"]]: the ranks are [1, -1], as `a` is second and `b` is
+    With truths [{"a": 1, "b": 1}] and rankings [["c", "a", "c"]]: the ranks are [1, -1], as `a` is second and `b` is
     missing; 2 different units were retrieved; 1 ranking is irregular, as it repeats `c`.
     """
-    retrieved: list[int] = []
-    irregular = 0
+    ranked: list[Sequence[str]] = [() if ranking is _NOTHING else ranking for ranking in rankings]
+    if not (set(map(type, ranked)) <= {list, tuple} or all(map(is_list, ranked))):
+        raise TypeError("a ranking is no list")
     _refuse_pairs(ranked)
+    retrieved: list[int] = []
 
-    def ranks() -> Iterator[Iterator[int]]:
-        nonlocal irregular
-        for truth, ids in zip(truths, ranked, strict=True):
-            rank_of = dict(zip(ids, count()))
-            if len(rank_of) < len(ids):
-                irregular += 1
-                rank_of = dict(zip(dict.fromkeys(ids), count()))
-            retrieved.append(len(rank_of))
-            yield map(rank_of.get, truth, _NO_RANK)
+    def tables() -> Iterator[dict[str, int]]:
+        for ids in ranked:
+            ranks = dict(zip(ids, count()))
+            if len(ranks) < len(ids):
+                ranks = dict(zip(dict.fromkeys(ids), count()))
+            retrieved.append(len(ranks))
+            yield ranks
 
-    found = chain.from_iterable(ranks())
-    rank = np.fromiter(found, dtype=np.int64, count=len(query))
-    for _ in found:
-        pass  # fromiter stops at the last judged unit, but what was retrieved is to be counted to the end
-    return rank, np.array(retrieved, dtype=np.int64), irregular
+    rank = np.fromiter(_looked_up(tables(), truths, -1), dtype=np.int64)  # without a count: to the last table
+    return rank, np.array(retrieved, dtype=np.int64), sum(map(lt, retrieved, map(len, ranked)))
 
 
-def _by_score(truths: Sequence[Scored], ranked: Sequence[Scored], query: Integers) -> tuple[Integers, Integers, int]:
+def _by_score(truths: Sequence[Scored], rankings: Sequence[Scored], query: Integers) -> tuple[Integers, Integers, int]:
     """Find the rank of every judged unit by its score: it is the number of higher scores in its ranking.
 
     No ids are sorted; where a judged unit ties with another, and only there, its ranking is sorted and looked up.
 
-    With truths [{"a": 1, "b": 1}] and ranked [{"a": 0.2, "c": 0.9, "d": 0.5}], the result is ([2, -1], [3], 1): two
+    With truths [{"a": 1, "b": 1}] and rankings [{"a": 0.2, "c": 0.9, "d": 0.5}], the result is ([2, -1], [3], 1): two
     scores are higher than that of `a`, so its rank is 2; `b` was not retrieved; there are 3 results, and 1 irregular
     ranking, as its scores were not given highest first.
     """
-    retrieved = np.fromiter(map(len, ranked), dtype=np.int64, count=len(ranked))
-    scores = _numbers(ranked, int(retrieved.sum()))
+    retrieved = np.fromiter(map(len, rankings), dtype=np.int64, count=len(rankings))
+    ends = np.cumsum(retrieved)
+    begins = ends - retrieved
+    scores = _packed(_values(rankings), int(retrieved.sum()))
     if np.isnan(scores).any():
         raise ValueError("a score is NaN")
-    lookups = map(map, map(attrgetter("get"), ranked), truths, repeat(_NO_SCORE))
-    score = np.frombuffer(struct.pack(f"{len(query)}d", *chain.from_iterable(lookups)), dtype=np.float64)
-    ends = np.cumsum(retrieved)
-    irregular = _uneven(scores, ends)
+    uneven = scores[1:] >= scores[:-1]
+    uneven[ends[(ends > 0) & (ends < len(scores))] - 1] = False  # where one ranking ends and the next begins
+    irregular = np.unique(np.searchsorted(ends, np.flatnonzero(uneven), side="right"))
     if len(irregular):
-        scores = _sorted(scores, irregular, retrieved, ends)
+        scores = scores.copy()
+        lengths = retrieved[irregular]
+        for length in map(int, np.unique(lengths)):  # those of one length are sorted together
+            cells: Integers = ends[irregular[lengths == length], np.newaxis] - np.arange(length, 0, -1)
+            scores[cells[:, ::-1]] = np.sort(scores[cells], axis=1)
+    score = _packed(_looked_up(rankings, truths, nan), len(query))
     rank = np.full(len(query), -1, dtype=np.int64)
     rows = np.flatnonzero(~np.isnan(score))
     asked = query[rows]
-    position = _first_not_above(scores, score[rows], (ends - retrieved)[asked], ends[asked])
-    rank[rows] = position - (ends - retrieved)[asked]
+    position = _first_not_above(scores, score[rows], begins[asked], ends[asked])
+    rank[rows] = position - begins[asked]
     if len(irregular):
         after = position + 1
         tied = (scores.take(after, mode="clip") == score[rows]) & (after < ends[asked])
-        numbers = np.unique(asked[tied])
-        firsts, lasts = np.searchsorted(query, [numbers, numbers + 1])
-        for number, first, last in zip(map(int, numbers), firsts, lasts, strict=True):
-            rank_of = dict(zip(_falling(ranked[number]), count()))
-            rank[first:last] = [rank_of.get(unit, -1) for unit in truths[number]]
+        for number in map(int, np.unique(asked[tied])):
+            ranks = dict(zip(_falling(rankings[number]), count()))
+            rank[query == number] = [ranks.get(unit, -1) for unit in truths[number]]
     return rank, retrieved, len(irregular)
-
-
-def _sorted(scores: Numbers, rankings: Integers, retrieved: Integers, ends: Integers) -> Numbers:
-    """Return the scores with those of some rankings sorted, highest first.
-
-    Rankings of one length are sorted together: scores [1, 3, 9, 5, 7] of two rankings that end at 2 and 5, of which the
-    rankings [0, 1] are to be sorted, become [3, 1, 9, 7, 5].
-    """
-    scores = scores.copy()
-    lengths = retrieved[rankings]
-    for length in np.unique(lengths):
-        cells: Integers = ends[rankings[lengths == length], np.newaxis] - np.arange(int(length), 0, -1)
-        # Sorted upwards from the end.
-        scores[cells[:, ::-1]] = np.sort(scores[cells], axis=1)
-    return scores
 
 
 def _first_not_above(scores: Numbers, sought: Numbers, begin: Integers, end: Integers) -> Integers:
@@ -309,13 +309,3 @@ def _first_not_above(scores: Numbers, sought: Numbers, begin: Integers, end: Int
         above &= probe < end
         position += step * above
     return position
-
-
-def _uneven(scores: Numbers, ends: Integers) -> Integers:
-    """Return the rankings in which a score is not below the one before it.
-
-    Of scores [3, 1, 2, 2] in rankings that end at 2 and 4, these are [1].
-    """
-    uneven = scores[1:] >= scores[:-1]
-    uneven[ends[(ends > 0) & (ends < len(scores))] - 1] = False
-    return np.unique(np.searchsorted(ends, np.flatnonzero(uneven), side="right"))

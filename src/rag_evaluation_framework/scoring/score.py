@@ -1,4 +1,4 @@
-"""`score`: from rankings and ground truth to scores, judged once per ranking and budget for all metrics."""
+"""`score`: from rankings and ground truth to scores, judged once per ranking and budget."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,44 +7,80 @@ from typing import Any, TypeAlias, overload
 
 import numpy as np
 
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.columns import Numbering
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
+from rag_evaluation_framework.data import (
+    CharacterSpan,
+    GroundTruth,
+    PositionAwareChunk,
+    ProjectedTruth,
+    ScoreTable,
+    merge_overlapping_spans,
+)
+from rag_evaluation_framework.data.columns import Numbering, Numbers
+from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
-from rag_evaluation_framework.data.failures import NOT_SCORED, Failure, OnError
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hit_table import RankedHits
+from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
-from rag_evaluation_framework.data.projected_truth import ProjectedTruth
-from rag_evaluation_framework.data.rankings import Rankings
-from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.rankings import NOT_SCORED, Failure, OnError, Rankings
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.oracle import oracle_from_columns
-from rag_evaluation_framework.judging.span_columns import SpanColumns
 from rag_evaluation_framework.judging.span_truth import SpanTruth
+from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
+from rag_evaluation_framework.judging.stretches import SpanColumns
+from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from rag_evaluation_framework.labelling.edited_documents import relabel_edited
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
-from rag_evaluation_framework.metrics.span_metric import SpanMetric
-from rag_evaluation_framework.scoring.score_checks import (
+from rag_evaluation_framework.metrics.span import SpanMetric
+from rag_evaluation_framework.scoring.score_names import (
     Metrics,
     check_cutoffs,
     check_metrics,
     check_rankings,
     matched,
     note_unknown_documents,
-    note_unknown_lengths,
     note_unread,
 )
-from rag_evaluation_framework.scoring.score_names import takes
-from rag_evaluation_framework.scoring.tabulate import Cut, tabulate
-from rag_evaluation_framework.scoring.trails import with_trail
-from rag_evaluation_framework.scoring.units import Units
-from rag_evaluation_framework.text.reading import HitReader, RankingCutter
-from rag_evaluation_framework.text.tokenizer_checks import checked_counter
+from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
+from rag_evaluation_framework.text.reading import Context, ContextBudget, HitReader, RankingCutter
+from rag_evaluation_framework.text.tokenizers import checked_counter
+
+# Trails: where a reader with a budget reads the places of the hits that fit.
+
+
+def with_trail(
+    judged: SpanJudgements, context: Context, truth: Sequence[GroundTruth[CharacterSpan]], budget: ContextBudget
+) -> SpanJudgements:
+    """Return the judgements of rankings that were cut at a budget, with how early in it relevant text is read.
+
+    Args:
+        judged: The judgements.
+        context: What the budget buys of the rankings.
+        truth: What is relevant to each question.
+        budget: The budget.
+    """
+    hits, documents = context.hits, Numbering()
+    relevant = SpanTruth.of_entries(truth, documents)
+    before, rate = np.zeros(judged.length.shape), np.zeros(judged.length.shape)
+    before[hits.query, hits.rank], rate[hits.query, hits.rank] = context.begins, context.rates
+    if budget.tokenizer is None:
+        trail = Trail.in_characters(budget.cutoff.size, before.astype(np.int64))
+    else:
+        trail = Trail(budget.cutoff.size, before, rate, _truth_rates(truth, budget))
+    return replace(judged, trail=judge_trail(SpanColumns.of_hits(hits, documents), relevant, len(hits), trail))
+
+
+def _truth_rates(truth: Sequence[GroundTruth[CharacterSpan]], budget: ContextBudget) -> Numbers:
+    """Return the tokens per relevant character of each question."""
+    rates = np.zeros(len(truth))
+    for row, entry in enumerate(truth):
+        merged = merge_overlapping_spans(entry.relevant)
+        tokens = sum(budget.cost(Hit(span.doc_id, span.start, span.end)) for span in merged)
+        rates[row] = tokens / max(sum(span.length() for span in merged), 1)
+    return rates
+
+
+# `score`: from rankings and ground truth to scores, judged once per ranking and budget for all metrics.
 
 ChunkColumns: TypeAlias = tuple[SpanColumns, Numbering]
 
@@ -120,7 +156,7 @@ def score(
     counter = None if tokenizer is None else checked_counter(tokenizer)
     chosen = check_metrics(metrics, wanted, f"dataset {dataset.name!r} is scored at {wanted.evaluation_type}", cuts)
     notes = dataset.check(rankings.corpus)
-    moved = relabel_edited(dataset, rankings.corpus)
+    moved = relabel_edited(dataset, rankings.corpus) if dataset.may_have_moved(rankings.corpus) else None
     if moved is not None:
         raise DatasetError(
             f"dataset {dataset.name!r} was labelled on documents that have changed: {moved.counted()}; expected it for "
@@ -157,7 +193,7 @@ def score_checked(
         QueryFailed: A metric failed, and `on_error` is `"raise"`.
     """
     chunks = _chunks(rankings, metrics)
-    note_unknown_lengths(rankings, cutter)
+    _note_unknown_lengths(rankings, cutter)
     names = _scores(metrics, cutter)
     _note_gaps(metrics, cutter)
     begins = np.cumsum(rankings.hits.counts) - rankings.hits.counts
@@ -190,7 +226,7 @@ def _scores(metrics: Sequence[Metric[U]], cutter: RankingCutter) -> dict[ScoreNa
         ScoreName(metric.name, cutoff): metric
         for metric in metrics
         for cutoff in cutter.cutoffs
-        if takes(metric, cutoff)
+        if metric.takes(cutoff)
     }
 
 
@@ -214,6 +250,7 @@ def _score_some(
         places, documents = chunks
         oracle = oracle_from_columns(places, SpanTruth.of_entries(spans, documents), len(answered))
     trails = any(isinstance(metric, SpanMetric) and metric.needs_budget for metric in scores.values())
+    known = cutter.known(found)
     contexts = {cutoff: budget.buy(found.hits) for cutoff, budget in cutter.budgets.items()}
     ranked = {cutoff: contexts[cutoff].hits if cutoff.is_budget else found.first(cutoff) for cutoff in cutter.cutoffs}
     # The first 5 of 10 results are those of asking for 5 if rankings are prefix-stable: then all k are judged at once.
@@ -230,8 +267,8 @@ def _score_some(
             judgements = with_trail(judgements, contexts[cutoff], spans, cutter.budgets[cutoff])
         if oracle is not None:
             judgements = replace(judgements, oracle=oracle)
-        known = cutter.known(found) if cutoff.is_budget else None
-        cuts[cutoff] = Cut(judgements, partial(_units, level, answered, hits, cutter.reader), known)
+        units = partial(_units, level, answered, hits, cutter.reader)
+        cuts[cutoff] = Cut(judgements, units, known if cutoff.is_budget else None)
     return tabulate(
         [entry.query.id for entry in truth],
         scores,
@@ -242,10 +279,26 @@ def _score_some(
     )
 
 
+def _note_unknown_lengths(rankings: Rankings, cutter: RankingCutter) -> None:
+    """Note how many rankings no budget is available for, and how many hits of others cost nothing."""
+    if not cutter.budgets:
+        return
+    known = cutter.known(rankings)
+    if not known.all():
+        note(
+            f"rankings of results whose length is not known: {len(known) - int(known.sum())} of {len(known)}; scores "
+            "at budgets are not available for them. Let the retriever return texts, or doc_id, start and end"
+        )
+    hits = rankings.hits.take(np.flatnonzero(known)).flat
+    free = len(hits) - int((hits.placed | hits.text.known).sum())
+    if free:
+        note(f"results whose length is not known: {free} of {len(hits)}; they take up nothing of a budget")
+
+
 def _note_gaps(metrics: Sequence[Metric[Any]], cutter: RankingCutter) -> None:
     """Note which metrics are scored at some cutoffs only."""
     for metric in metrics:
-        if not all(takes(metric, cutoff) for cutoff in cutter.cutoffs):
+        if not all(metric.takes(cutoff) for cutoff in cutter.cutoffs):
             note(f"{metric.name} is scored at budgets only: {', '.join(f'@{cutoff}' for cutoff in cutter.budgets)}")
 
 
@@ -282,3 +335,40 @@ def _units(level: Level[U], truth: Sequence[GroundTruth[U]], ranked: RankedHits,
 
 def _with_text(unit: Any, reader: HitReader) -> Any:
     return reader.span(unit) if isinstance(unit, CharacterSpan) else unit
+
+
+# Scores of each question at the number of results that it asks for.
+
+
+def with_own_cutoffs(columns: Mapping[str, Numbers], top_k: Sequence[int]) -> dict[str, Numbers]:
+    """Return scores with those `@topK`: of each question the score at its own number of results.
+
+    They stand before the other scores of their metric.
+
+    Args:
+        columns: Scores by name, shape (queries,) each; metrics at numbers of results at all that questions ask for.
+        top_k: At how many results each question asks to be cut.
+    """
+    own = np.array(top_k)
+    found: dict[str, Numbers] = {}
+    for name, column in columns.items():
+        metric, cutoff = ScoreName.parse(name).metric, ScoreName.parse(name).cutoff
+        if cutoff is not None and not cutoff.is_budget:
+            asked = found.setdefault(str(ScoreName(metric, OWN_CUTOFF)), np.full(len(own), np.nan))
+            rows = own == cutoff.size
+            asked[rows] = column[rows]
+        found[name] = column
+    return found
+
+
+def cutoffs_of(top_k: Sequence[int]) -> tuple[Cutoff, ...]:
+    """Return where rankings are cut so that every question is cut where it asks to be.
+
+    That of most questions first; where they differ, `topK` before all.
+
+    Args:
+        top_k: At how many results each question asks to be cut; at least one.
+    """
+    sizes, counts = np.unique(top_k, return_counts=True)
+    ks = tuple(Cutoff(int(size)) for size in sizes[np.argsort(-counts, kind="stable")])
+    return ks if len(ks) == 1 else (OWN_CUTOFF, *ks)

@@ -9,32 +9,31 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data import CharacterSpan, Cutoff, ScoreName, ScoreTable
 from rag_evaluation_framework.data.columns import Integers, Numbering
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.judging.oracle import oracle_from_columns
-from rag_evaluation_framework.judging.span_columns import SpanColumns
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging.span_truth import SpanTruth
-from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
+from rag_evaluation_framework.judging.stretches import SpanColumns
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
-from rag_evaluation_framework.metrics.span_metric import SpanMetric
-from rag_evaluation_framework.metrics.token_set_metric import TokenSetMetric
-from rag_evaluation_framework.scoring.rank_checks import check_mapping
+from rag_evaluation_framework.metrics import SpanMetric, TokenSetMetric
+from rag_evaluation_framework.scoring.rank_checks import check_mappings, note_no_match
 from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, Score, SpanScore, parse_span_scores
-from rag_evaluation_framework.scoring.span_arrays import (
+from rag_evaluation_framework.scoring.span_mappings import (
+    SpanLike,
+    Spans,
+    Truth,
+    as_spans,
     number_documents,
     read_chunk_array,
     read_span_array,
+    read_spans,
+    read_truth,
     read_truth_array,
 )
-from rag_evaluation_framework.scoring.span_mappings import SpanLike, Spans, Truth, as_spans, read_spans, read_truth
-from rag_evaluation_framework.scoring.tabulate import Cut, kept, reads_judgements, tabulate
-from rag_evaluation_framework.scoring.units import Units
-from rag_evaluation_framework.scoring.unmatched import note_no_match
+from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, reads_judgements, tabulate
 
 
 def score_spans(
@@ -74,10 +73,7 @@ def score_spans(
     """
     chosen = parse_span_scores(metrics)
     _check_chunks(chosen, chunks)
-    check_mapping("ground_truth", ground_truth, "relevant spans")
-    check_mapping("rankings", rankings, "ranked spans")
-    if not ground_truth:
-        raise DatasetError("the ground truth is empty: there is no question to score")
+    check_mappings(ground_truth, rankings, "spans")
     documents = Numbering()
     queries: tuple[str, ...] = tuple(ground_truth)
     found = cast("Mapping[str, Iterable[SpanLike]]", rankings)

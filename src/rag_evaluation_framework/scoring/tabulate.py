@@ -1,26 +1,64 @@
 """`tabulate`: the one loop over metrics and cutoffs, from judgements to a table of scores."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data import Answer, CharacterSpan, Cutoff, ScoreName, ScoreTable
 from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.data.failures import Failure, OnError
-from rag_evaluation_framework.data.plain import is_truth, items, plain_number
-from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.judging.ranks import RankJudgements
-from rag_evaluation_framework.judging.spans import SpanJudgements
-from rag_evaluation_framework.metrics.chunk_metric import ChunkMetric
-from rag_evaluation_framework.metrics.rank_metric import RankMetric
-from rag_evaluation_framework.metrics.span_metric import SpanMetric
-from rag_evaluation_framework.scoring.units import Units
+from rag_evaluation_framework.data.rankings import Failure, OnError
+from rag_evaluation_framework.data.values import is_truth, items, plain_number
+from rag_evaluation_framework.judging import RankJudgements, SpanJudgements
+from rag_evaluation_framework.metrics import RankMetric, SpanMetric, TokenSetMetric
+from rag_evaluation_framework.metrics.chunk import ChunkMetric
+
+# What metrics that have nothing but `calculate` are given.
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The units of one query, as `Metric.calculate` takes them.
+
+    Attributes:
+        retrieved: What was retrieved, best first.
+        relevant: What is relevant; of answers with several places, the first places.
+        answers: The answers, if one has several places.
+    """
+
+    retrieved: Sequence[Any]
+    relevant: Sequence[Any]
+    answers: Sequence[Answer[Any]] = ()
+
+    @classmethod
+    def of(cls, answers: Sequence[Answer[Any]]) -> "Units":
+        """Return what is relevant to a query, of which nothing is retrieved."""
+        several = any(len(answer.places) > 1 for answer in answers)
+        return cls((), [unit for answer in answers for unit in answer.reference], answers if several else ())
+
+    @property
+    def spans(self) -> Iterator[Any]:
+        """What is relevant, at all places."""
+        return chain(self.relevant, (unit for answer in self.answers for place in answer.places for unit in place))
+
+    def score(self, metric: Metric[Any]) -> Any:
+        """Return what a metric calculates: of each answer it gets the place of which the largest part was retrieved."""
+        if not self.answers:
+            return metric.calculate(self.retrieved, self.relevant)
+        if isinstance(metric, TokenSetMetric):
+            return metric.calculate_answers(self.retrieved, self.answers)
+        found = [unit for answer in self.answers for unit in answer.found(self.retrieved)]
+        is_of_spans = any(isinstance(unit, CharacterSpan) for unit in found)
+        return metric.calculate(self.retrieved, found if is_of_spans else list(dict.fromkeys(found)))
+
+
+# `tabulate`: the one loop over metrics and cutoffs, from judgements to a table of scores.
 
 
 @dataclass(frozen=True, eq=False)

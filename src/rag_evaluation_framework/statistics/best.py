@@ -6,11 +6,11 @@ from math import log2, sqrt
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.statistics.clustered import by_cluster
 from rag_evaluation_framework.statistics.paired import LEVEL
-from rag_evaluation_framework.statistics.signs import (
+from rag_evaluation_framework.statistics.weights import (
     NEGLIGIBLE,
     RESAMPLES,
+    by_cluster,
     every_pattern,
     flipped_sums,
     pattern_count,

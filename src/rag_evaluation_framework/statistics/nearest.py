@@ -1,13 +1,26 @@
-"""Exact nearest neighbours by cosine: found in single precision, ranked in double precision."""
+"""Exact nearest neighbours by cosine, and choosing the best of many scores."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.statistics.selection import top_k
+# Choosing the best of many scores.
+
+
+def top_k(scores: NDArray[Any], k: int) -> NDArray[np.intp]:
+    """Return the positions of the `k` highest scores, best first; of equal scores the earlier position is better."""
+    candidates = np.arange(len(scores) if k > 0 else 0)
+    if 0 < k < len(scores):
+        lowest = np.partition(scores, len(scores) - k)[len(scores) - k]
+        candidates = np.flatnonzero(scores >= lowest)
+    return candidates[np.argsort(-scores[candidates], kind="stable")[:k]]
+
+
+# Exact nearest neighbours by cosine: found in single precision, ranked in double precision.
 
 _DECIMALS = 12  # sums of equal products may differ in the last bits; equal vectors must tie
 _QUERIES_AT_ONCE = 512

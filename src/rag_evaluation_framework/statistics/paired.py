@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.statistics.clustered import by_cluster, distinct_columns, standard_error
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
-from rag_evaluation_framework.statistics.signs import (
+from rag_evaluation_framework.statistics.weights import (
     NEGLIGIBLE,
     RESAMPLES,
+    Weighed,
+    by_cluster,
+    distinct_columns,
     every_pattern,
     flipped_sums,
     pattern_count,
+    standard_error,
 )
-from rag_evaluation_framework.statistics.weights import Weighed
 
 LEVEL = 0.95
 

@@ -1,10 +1,10 @@
+from .asking import FailedRequests as FailedRequests
+from .candidates import Funnel as Funnel
 from .candidates import Rejection as Rejection
 from .chunk_level import ChunkLevelDataGenerator as ChunkLevelDataGenerator
 from .estimate import Estimate as Estimate
-from .failures import FailedRequests as FailedRequests
-from .funnel import Funnel as Funnel
+from .generator import DEFAULT_MODEL as DEFAULT_MODEL
 from .generator import SyntheticDataGenerator as SyntheticDataGenerator
-from .given import DEFAULT_MODEL as DEFAULT_MODEL
 from .strategies import CrossDocumentQuestions as CrossDocumentQuestions
 from .strategies import DimensionQuestions as DimensionQuestions
 from .strategies import MultiPassageQuestions as MultiPassageQuestions

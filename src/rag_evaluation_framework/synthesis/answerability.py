@@ -1,16 +1,25 @@
-"""The second call: whether the excerpts of a question, and nothing else, answer it."""
+"""Whether, and by which texts, a question is answered: what a second call judges, and what needs none."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
 from typing import Any
 
+from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker
+from rag_evaluation_framework.data import Corpus, Retrieval
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import ProviderError
-from rag_evaluation_framework.synthesis.asking import Asker, Form
-from rag_evaluation_framework.synthesis.candidates import Candidate, Rejection, rejected
-from rag_evaluation_framework.synthesis.evidence import Evidence
-from rag_evaluation_framework.synthesis.forms import Verdict, read_verdict
-from rag_evaluation_framework.synthesis.marks import marked
-from rag_evaluation_framework.synthesis.prompt_files import load_prompt
+from rag_evaluation_framework.inspection.question_checks import wording_key
+from rag_evaluation_framework.retrievers import BM25Retriever, VectorRAGRetriever
+from rag_evaluation_framework.synthesis.asking import Asker
+from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, Stage, rejected
+from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Range, tokens_of
+from rag_evaluation_framework.synthesis.forms import Numbers, Verdict, load_prompt, marked
+from rag_evaluation_framework.synthesis.sections import Headings
+from rag_evaluation_framework.text.terms import words
+
+# The second call: whether the excerpts of a question, and nothing else, answer it.
 
 CHECK = "answerable"
 REASONS = {"partly": "answered only in part", "no": "not answered"}
@@ -27,7 +36,7 @@ def answerable(candidates: Sequence[Candidate[U]], asker: Asker, rejections: lis
     """
     asked = [checking(each.question, each.evidence) for each in candidates]
     kept: list[Candidate[U]] = []
-    for candidate, verdict in zip(candidates, judged(asked, asker, "Checking"), strict=True):
+    for candidate, verdict in zip(candidates, asker.ask(Verdict, asked, "Checking"), strict=True):
         if isinstance(verdict, ProviderError):
             rejections.append(rejected(candidate, "kept", UNCHECKED, str(verdict)))
         elif verdict.answer == "yes":
@@ -39,12 +48,251 @@ def answerable(candidates: Sequence[Candidate[U]], asker: Asker, rejections: lis
     return kept
 
 
-def judged(asked: Sequence[Any], asker: Asker, shown_as: str) -> list[Verdict | ProviderError]:
-    """Return whether excerpts answer questions, for the messages of each call; or why that is not known."""
-    return asker.ask(Form(Verdict, read_verdict), asked, shown_as)
-
-
 def checking(question: str, evidence: Sequence[Evidence]) -> list[dict[str, str]]:
     """Return the messages of the call about a question."""
     shown = marked("excerpt", [each.text for each in evidence], question, [each.told for each in evidence])
     return load_prompt(CHECK).messages(question=question, excerpts=shown)
+
+
+# Choosing by a call of its own: which of several numbered texts a model names for a question.
+
+ALONE = "alone"
+"""The prompt that asks which excerpts answer a question without the others."""
+
+PLACES = "places"
+"""The prompt that asks at which of several places the same words answer a question."""
+
+ONE_IS_ENOUGH = "answered by one part alone"
+
+
+def chosen(asked: Sequence[Any], asker: Asker, shown_as: str) -> list[list[int] | ProviderError]:
+    """Return the numbers that a model names in answer to each request, from 1; or why there are none."""
+    answers = asker.ask(Numbers, asked, shown_as)
+    return [each if isinstance(each, ProviderError) else each.numbers for each in answers]
+
+
+def choosing(prompt: str, question: str, evidence: Sequence[Evidence]) -> list[dict[str, str]]:
+    """Return the messages that ask which of some texts are meant."""
+    told = [{"number": str(number), **each.told} for number, each in enumerate(evidence, 1)]
+    shown = marked("excerpt", [each.text for each in evidence], question, told)
+    return load_prompt(prompt).messages(question=question, excerpts=shown)
+
+
+def needing_all_parts(
+    candidates: Sequence[Candidate[U]], asker: Asker, rejections: list[Rejection]
+) -> list[Candidate[U]]:
+    """Return the candidates of which no part of the evidence, one place or one document, is the answer by itself.
+
+    Those that were not asked to have several parts are not asked about.
+
+    Args:
+        candidates: Questions that all of their excerpts together answer.
+        asker: Asks the model.
+        rejections: Where rejections are put.
+    """
+    parts = [
+        [replace(part[0], text="\n\n".join(each.text for each in part)) for part in candidate.parts]
+        for candidate in candidates
+    ]
+    asked = [number for number, own in enumerate(parts) if len(own) > 1]
+    messages = [choosing(ALONE, candidates[number].question, parts[number]) for number in asked]
+    answers = dict(zip(asked, chosen(messages, asker, "Checking parts"), strict=True))
+    kept: list[Candidate[U]] = []
+    for number, candidate in enumerate(candidates):
+        answer = answers.get(number, [])
+        if isinstance(answer, ProviderError):
+            rejections.append(rejected(candidate, "kept", UNCHECKED, str(answer)))
+        elif enough := [parts[number][part - 1] for part in answer if 1 <= part <= len(parts[number])]:
+            rejections.append(rejected(candidate, "kept", ONE_IS_ENOUGH, enough[0].text))
+        else:
+            kept.append(candidate)
+    return kept
+
+
+# Questions without an answer: two retrievers look for one, and the second call judges what they find.
+
+DEPTH = 20
+"""How many passages of each retriever are judged."""
+
+ANSWERED = {"yes": "answered after all", "partly": "answered in part after all"}
+
+
+class AnswerSearch:
+    """Looks for what may answer a question, with two retrievers: BM25, and a vector search.
+
+    Args:
+        corpus: The documents.
+        headings: Their headings.
+        chunker: How they are cut into passages.
+        embedder: What makes vectors.
+        size: The most characters of passages that are judged in one call; a longer passage is judged by itself.
+
+    Raises:
+        MissingDependency: The embedder needs a package that is not installed.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        headings: Headings,
+        chunker: Chunker | PositionAwareChunker,
+        embedder: Embedder,
+        size: int,
+    ) -> None:
+        self.headings, self.size = headings, size
+        self._retrievers = (BM25Retriever(chunker), VectorRAGRetriever(chunker, embedder))
+        for retriever in self._retrievers:
+            retriever.index(corpus)
+
+    def found(self, questions: Sequence[str]) -> list[list[list[Evidence]]]:
+        """Return for each question the passages that are found, in the groups that are judged in one call each.
+
+        The best of each retriever come in turn, each passage once.
+        """
+        rankings: list[list[Retrieval]] = []
+        for retriever in self._retrievers:
+            retriever.prepare(questions)
+            rankings.append([retriever.retrieve(question, DEPTH) for question in questions])
+        return [[*_grouped(self._in_turn(found), self.size)] for found in zip(*rankings, strict=True)]
+
+    def _in_turn(self, rankings: Iterable[Retrieval]) -> list[Evidence]:
+        found: dict[Evidence, None] = {}
+        for hit in chain.from_iterable(zip_longest(*(ranking.hits for ranking in rankings))):
+            if hit is not None and hit.doc_id is not None and hit.text is not None:
+                heading = self.headings.at(hit.doc_id, hit.start)
+                found[Evidence(hit.text, hit.doc_id, hit.start, hit.end, heading=heading)] = None
+        return [*found]
+
+
+def unanswered(
+    candidates: Sequence[Candidate[U]], search: AnswerSearch, asker: Asker, rejections: list[Rejection]
+) -> list[Candidate[U]]:
+    """Return the candidates for which nothing is found that answers them, wholly or in part.
+
+    The best passages are judged first, and those that come next only if these answer nothing.
+
+    Args:
+        candidates: Questions that have no answer, as their author says.
+        search: Finds what may answer them.
+        asker: Asks the model.
+        rejections: Where rejections are put.
+    """
+    waiting = search.found([each.question for each in candidates])
+    refuted: dict[int, Rejection] = {}
+    for turn in range(max(map(len, waiting), default=0)):
+        open_ones = [number for number, groups in enumerate(waiting) if number not in refuted and turn < len(groups)]
+        asked = [checking(candidates[number].question, waiting[number][turn]) for number in open_ones]
+        verdicts = asker.ask(Verdict, asked, "Looking for answers")
+        for number, verdict in zip(open_ones, verdicts, strict=True):
+            candidate = candidates[number]
+            if isinstance(verdict, ProviderError):
+                refuted[number] = rejected(candidate, "kept", UNCHECKED, str(verdict))
+            elif verdict.answer != "no":
+                found = " | ".join(each.text for each in waiting[number][turn])
+                refuted[number] = rejected(candidate, "kept", ANSWERED[verdict.answer], found)
+    rejections += [refuted[number] for number in sorted(refuted)]
+    return [candidate for number, candidate in enumerate(candidates) if number not in refuted]
+
+
+def looking(longest: Sequence[str], size: int, mark: Range) -> FollowUp:
+    """Return what is asked at most for a question without an answer.
+
+    Args:
+        longest: The longest passages, as many as are judged.
+        size: The most characters of passages that are judged in one call.
+        mark: Tokens of the marks around a passage.
+    """
+    told = tokens_of(longest) + mark * len(longest)
+    told = Range(0, told.usual / 2, told.most)
+    groups = min(len(longest), 2 * sum(map(len, longest)) // size + 1)  # of two after each other one is half full
+    usual = min(groups, sum(map(len, longest)) / 2 / size + 1)  # about half of what is found is found by both
+    return FollowUp(checking("", ()), told, VERDICT, Range(0, usual, groups))
+
+
+def _grouped(passages: Sequence[Evidence], size: int) -> Iterator[list[Evidence]]:
+    """Yield passages in their order, as many together as have at most `size` characters."""
+    together: list[Evidence] = []
+    for each in passages:
+        if together and sum(len(other.text) for other in together) + len(each.text) > size:
+            yield together
+            together = []
+        together.append(each)
+    if together:
+        yield together
+
+
+# What is certainly no question, or no answer to one. Doubtful ones pass: filters and the second call judge them.
+
+NO_QUESTION = "not a question"
+OF_WHAT_WAS_SHOWN = "speaks of what was shown"
+REPEATED = "quote is the question itself"
+TOO_SHORT = "quote of a single character"
+TOO_LONG = "quote of all that was shown"
+
+_FEWEST_WORDS, _LONGEST = 2, 1000  # the longest public question has 173 characters
+_ALL, _MUCH = 0.9, 1000  # of less than 1,000 characters all may well be the answer
+_PLACES = "passage|excerpt|chunk|text|document"
+_SAID = "mentioned|described|discussed|stated|given|provided|shown|said|told"
+_SHOWN = re.compile(
+    rf"""\b(?: this\ (?:passage|excerpt|chunk)
+    | (?:does|do)\ (?:the|these|this)\ (?:passage|excerpt|chunk|text)s?\ (?:say|state|mention|describe|tell|list)
+    | (?:{_SAID})\ in\ (?:the|these)\ (?:excerpt|chunk)s?(?=\ about|\s*(?:[,;:?.!]|$))
+    | (?:the|this)\ (?:given|provided|above)\ context
+    | (?:pa_)?chunk_[0-9a-f]{{12}}\b
+    | (?:according\ to|based\ on|(?:{_SAID})\ in)
+      \ (?:this|the|these)(?:\ (?:above|given|provided))?\ (?:{_PLACES})s?(?=\s*(?:[,;:?.!]|$)) )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def asked_plausibly(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
+    """Return the candidates whose wording may be that of a question: nothing more is asked about the others."""
+    return _plausible(candidates, "parsed", _flaw_of_question, rejections)
+
+
+def quoted_plausibly(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
+    """Return the candidates whose quotes may be an answer, without quotes that are the question itself, as headings."""
+    without = [_without_question(each, rejections) for each in candidates]
+    return _plausible(without, "verified", _flaw_of_quotes, rejections)
+
+
+def _plausible(
+    candidates: Sequence[Candidate[U]],
+    stage: Stage,
+    flaw: Callable[[Candidate[U]], str | None],
+    rejections: list[Rejection],
+) -> list[Candidate[U]]:
+    told = [(each, flaw(each)) for each in candidates]
+    rejections += [rejected(each, stage, why, " | ".join(each.excerpts)) for each, why in told if why is not None]
+    return [each for each, why in told if why is None]
+
+
+def _flaw_of_question(candidate: Candidate[U]) -> str | None:
+    if candidate.request.given:  # users also search by a single word
+        return None
+    text = candidate.question
+    if len(text) > _LONGEST or len(words(text, None)) < _FEWEST_WORDS:
+        return NO_QUESTION
+    return OF_WHAT_WAS_SHOWN if _SHOWN.search(text) else None
+
+
+def _without_question(candidate: Candidate[U], rejections: list[Rejection]) -> Candidate[U]:
+    """Return a candidate without the quotes that repeat it, if there are others."""
+    asked = wording_key(candidate.question)
+    others = [number for number, text in enumerate(candidate.excerpts) if wording_key(text) != asked]
+    if not others or len(others) == len(candidate.excerpts):
+        return candidate
+    left_out = [text for number, text in enumerate(candidate.excerpts) if number not in others]
+    rejections += [rejected(candidate, "verified", REPEATED, text, questions=0) for text in left_out]
+    answers, evidence = candidate.answers, candidate.evidence
+    return replace(candidate, answers=tuple(answers[n] for n in others), evidence=tuple(evidence[n] for n in others))
+
+
+def _flaw_of_quotes(candidate: Candidate[U]) -> str | None:
+    quoted = "".join(candidate.excerpts)
+    if sum(map(str.isalnum, quoted)) < 2:
+        return TOO_SHORT
+    if wording_key(candidate.question) in map(wording_key, candidate.excerpts):
+        return REPEATED
+    shown = sum(len(section.text.strip()) for section in candidate.request.sections)
+    return TOO_LONG if len(quoted) >= max(_ALL * shown, _MUCH) else None

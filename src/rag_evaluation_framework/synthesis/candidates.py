@@ -1,16 +1,94 @@
-"""Questions on their way into a dataset, and those that do not get there."""
+"""Questions on their way into a dataset, the evidence of each, and those that do not get there."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, Literal, TypeAlias
 
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId
+from rag_evaluation_framework.data import Answer, CharacterSpan, ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import ProviderError
-from rag_evaluation_framework.synthesis.evidence import Evidence, documents_of, places_of
+from rag_evaluation_framework.labelling.telling import is_long
+
+# Evidence: what answers a question, and in how many places of the documents it stands.
+
+APART = 200
+"""Characters between two places that are apart: what is nearer stands in one passage."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A text that was verified to answer a question, or a part of it.
+
+    Attributes:
+        text: The text.
+        doc_id: The document in which it stands.
+        start: Its first character, 0-based; None if its position is not known.
+        end: One past its last character.
+        documents: All documents in which it answers, if it stands in several; `doc_id` is one of them.
+        heading: The headings under which it stands.
+        spans: Where it stands in all documents; none if its position is not known.
+    """
+
+    text: str
+    doc_id: DocumentId
+    start: int | None = None
+    end: int | None = None
+    documents: frozenset[DocumentId] = frozenset()
+    heading: str = ""
+    spans: tuple[CharacterSpan, ...] = ()
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What prompts tell of it, besides its text."""
+        return {"document": self.doc_id, "heading": self.heading}
+
+    def is_that_of(self, other: "Evidence") -> bool:
+        """Return whether it shares a part of one of its places with the other, or is the same text, no short one."""
+        if is_long(self.text) and self.text.split() == other.text.split():
+            return True
+        return any(mine.overlaps(theirs) for mine in self.spans for theirs in other.spans)
+
+
+def places_of(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
+    """Return what is in each place, in the order of the documents and positions.
+
+    Texts of one document with fewer than 200 characters between them are in one place; so are those that share any.
+    Where the position of a text is not known, it is a place of its own.
+    """
+    order = {doc_id: number for number, doc_id in enumerate(dict.fromkeys(each.doc_id for each in evidence))}
+    placed = [each for each in evidence if each.start is not None]
+    places: list[list[Evidence]] = []
+    doc_id, reached = None, 0
+    for each in sorted(placed, key=lambda each: (order[each.doc_id], each.start or 0, each.end or 0)):
+        if each.doc_id == doc_id and (each.start or 0) - reached < APART:
+            places[-1].append(each)
+        else:
+            places.append([each])
+            doc_id, reached = each.doc_id, 0
+        reached = max(reached, each.end or 0)
+    return places + [[each] for each in evidence if each.start is None]
+
+
+def documents_of(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
+    """Return what is in each document, in the order in which the documents come; all in one if one has it all."""
+    if not evidence:
+        return []
+    shared = set(evidence[0].documents or {evidence[0].doc_id})
+    for each in evidence:
+        shared &= each.documents or {each.doc_id}
+    if shared:
+        return [[*evidence]]
+    found: dict[DocumentId, list[Evidence]] = {}
+    for each in evidence:
+        found.setdefault(each.doc_id, []).append(each)
+    return [*found.values()]
+
+
+# Questions on their way into a dataset, and those that do not get there.
 
 Stage: TypeAlias = Literal["parsed", "verified", "kept"]
 """What a question did not become: read from an answer, verified in the documents, or kept by the filters."""
@@ -147,3 +225,72 @@ def answered_as_asked(candidates: Sequence[Candidate[U]], rejections: list[Rejec
         else:
             kept.append(candidate)
     return kept
+
+
+# The funnel: how many questions were asked for, and at which stage each of the others was lost.
+
+_STAGES: tuple[Stage, ...] = ("parsed", "verified", "kept")
+
+
+@dataclass(frozen=True)
+class Funnel:
+    """Counts of questions. Each stage is the one before it without what was rejected there.
+
+    Attributes:
+        asked: How many questions were asked for.
+        parsed: How many of them a model wrote, and could be read.
+        verified: How many of those have an answer that was found in the documents.
+        kept: How many of those are in the dataset.
+        rejected: For each stage, how many were lost before it, by reason.
+        quotes: How many quotes or chunks were left out of questions that went on without them, by reason.
+        extra: How many questions were written beyond what was asked for; they are not used.
+    """
+
+    asked: int = 0
+    parsed: int = 0
+    verified: int = 0
+    kept: int = 0
+    rejected: Mapping[Stage, Mapping[str, int]] = field(default_factory=FrozenDict[Stage, Mapping[str, int]])
+    quotes: Mapping[str, int] = field(default_factory=FrozenDict[str, int])
+    extra: int = 0
+
+    @classmethod
+    def of(cls, asked: int, rejections: Iterable[Rejection], extra: int = 0) -> "Funnel":
+        """Return the funnel of what was asked for and what was rejected."""
+        counts: dict[Stage, Counter[str]] = {stage: Counter() for stage in _STAGES}
+        quotes = Counter[str]()
+        for rejection in rejections:
+            if rejection.questions:
+                counts[rejection.stage][rejection.reason] += rejection.questions
+            else:
+                quotes[rejection.reason] += 1
+        left = dict.fromkeys(_STAGES, asked)
+        for number, stage in enumerate(_STAGES):
+            for later in _STAGES[number:]:
+                left[later] -= counts[stage].total()
+        told: dict[Stage, dict[str, int]] = {stage: dict(counts[stage].most_common()) for stage in _STAGES}
+        return cls(asked, **left, rejected=told, quotes=dict(quotes.most_common()), extra=extra)
+
+    def record(self) -> dict[str, Any]:
+        """Return the counts as records hold them."""
+        return {
+            "asked": self.asked,
+            "parsed": self.parsed,
+            "verified": self.verified,
+            "kept": self.kept,
+            "rejected": {stage: dict(reasons) for stage, reasons in self.rejected.items() if reasons},
+            "quotes_left_out": dict(self.quotes),
+            "more_than_asked_for": self.extra,
+        }
+
+    @property
+    def told(self) -> str:
+        """What people read: `asked 50, parsed 48, verified 41, kept 37 (not kept: 7 ambiguous quote, ...)`."""
+        reasons = sum((Counter(dict(each)) for each in self.rejected.values()), Counter[str]())
+        told = f"asked {self.asked}, parsed {self.parsed}, verified {self.verified}, kept {self.kept}"
+        told += f" (not kept: {_counted(reasons)})" if reasons else ""
+        return f"{told}; left out of questions: {_counted(Counter(self.quotes))}" if self.quotes else told
+
+
+def _counted(reasons: Counter[str]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())

@@ -1,4 +1,4 @@
-"""What a generation will ask for: calls, tokens and costs, before anything is asked."""
+"""What a generation will ask for and have embedded: calls, tokens and costs, before anything is asked."""
 
 import json
 import re
@@ -7,9 +7,50 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from xml.sax.saxutils import quoteattr
 
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
-from rag_evaluation_framework.providers.prices import Consumed, Prices
-from rag_evaluation_framework.synthesis.ranges import Range, tokens_of
+from rag_evaluation_framework.contracts import Embedder, QuestionRequest
+from rag_evaluation_framework.embedders.cached import CachedEmbedder
+from rag_evaluation_framework.embedders.remote import RemoteEmbedder
+from rag_evaluation_framework.providers.usage import Consumed, Prices
+from rag_evaluation_framework.synthesis.filters.relevance import calibration_passages
+
+# Numbers that are not known yet, and how many tokens texts have with a tokenizer that is not known.
+
+_PIECE = re.compile(r"\w+|[^\w\s]")
+_BYTES_PER_TOKEN = 4  # of English; in other languages a letter has more bytes, and more of a token
+
+
+@dataclass(frozen=True)
+class Range:
+    """A number that is not known yet.
+
+    Attributes:
+        least: What it is at least.
+        usual: What it is if every question that is asked for is written, found, and checked, in usual length.
+        most: What it is at most.
+    """
+
+    least: float = 0
+    usual: float = 0
+    most: float = 0
+
+    def __add__(self, other: "Range") -> "Range":
+        return Range(self.least + other.least, self.usual + other.usual, self.most + other.most)
+
+    def __mul__(self, times: float) -> "Range":
+        return Range(self.least * times, self.usual * times, self.most * times)
+
+
+def tokens_of(texts: Iterable[str]) -> Range:
+    """Return how many tokens texts have: at least one for each word, at most one for each byte of UTF-8.
+
+    No tokenizer of bytes makes more of a text, whatever its language. English has about one for a word or a mark.
+    """
+    whole = "\n".join(texts)
+    size = len(whole.encode("utf-8", "surrogatepass"))
+    return Range(len(whole.split()), max(len(_PIECE.findall(whole)), size / _BYTES_PER_TOKEN), size)
+
+
+# What a generation will ask for: calls, tokens and costs, before anything is asked.
 
 Messages: TypeAlias = list[dict[str, str]]
 
@@ -192,3 +233,42 @@ def _cost(read: Range, written: Range, prices: Prices) -> Range | None:
         )
     ]
     return None if None in ends else Range(*ends)
+
+
+# What the filters of a generation will have embedded, where a provider is paid for it.
+
+_PROBE = Range(most=10)  # by which the length of vectors is asked
+
+
+def paid_embedder(embedder: Embedder | None) -> RemoteEmbedder | None:
+    """Return an embedder whose model is a provider's; None for any other."""
+    inner = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
+    return inner if isinstance(inner, RemoteEmbedder) else None
+
+
+def embedded_tokens(
+    requests: Iterable[tuple[QuestionRequest, Sequence[str]]],
+    documents: Sequence[str],
+    calibrates: tuple[bool, bool],
+    searched: Sequence[str],
+) -> Range:
+    """Return how many tokens of questions, excerpts and passages of the documents are embedded.
+
+    Args:
+        requests: The requests for questions, each with the ids that its questions may name.
+        documents: The texts of the documents.
+        calibrates: Whether the threshold of relevance is calibrated, and that of near-duplicates.
+        searched: The passages among which answers of questions without an answer are looked for.
+    """
+    relevance, duplicates = calibrates
+    times = 2 + relevance + duplicates + bool(searched)  # each filter, calibration and search has questions embedded
+    found = tokens_of(dict.fromkeys(searched))
+    total = _PROBE + Range(found.least, found.usual, tokens_of(searched).most)  # once each, if vectors can be kept
+    for request, ids in requests:
+        known = question_of(request)
+        question = Range(0, known.usual, known.most * times)
+        total += (question + excerpts_of(request, ids)) * request.questions
+    if relevance:
+        passages = tokens_of(calibration_passages(documents))
+        total += Range(0, passages.usual, passages.most)
+    return total

@@ -1,29 +1,237 @@
-"""One generation: from planned requests to the questions that are kept."""
+"""One generation, from planned requests to the questions that are kept, and what differs in it from level to level."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Generic
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeAlias
 
-from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
-from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.synthesis.answer_search import AnswerSearch, unanswered
-from rag_evaluation_framework.synthesis.answerability import answerable
+from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker, QuestionRequest, Section
+from rag_evaluation_framework.data import ChunkRegistry, Corpus, GroundTruth, Query
+from rag_evaluation_framework.data.levels import Level, U
+from rag_evaluation_framework.errors import ProviderError
+from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
+from rag_evaluation_framework.synthesis.answerability import (
+    ALONE,
+    CHECK,
+    DEPTH,
+    AnswerSearch,
+    answerable,
+    asked_plausibly,
+    checking,
+    choosing,
+    looking,
+    needing_all_parts,
+    unanswered,
+)
 from rag_evaluation_framework.synthesis.asking import Asker
 from rag_evaluation_framework.synthesis.candidates import (
     Candidate,
+    Funnel,
     Rejection,
     answered_as_asked,
     in_order,
     parsed_questions,
 )
-from rag_evaluation_framework.synthesis.choosing import needing_all_parts
-from rag_evaluation_framework.synthesis.filtering import Filter, filtered, without_contradictions
-from rag_evaluation_framework.synthesis.funnel import Funnel
-from rag_evaluation_framework.synthesis.labeller import Labeller
-from rag_evaluation_framework.synthesis.plausibility import asked_plausibly
-from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
-from rag_evaluation_framework.synthesis.writing import written
+from rag_evaluation_framework.synthesis.estimate import (
+    NUMBERS,
+    VERDICT,
+    FollowUp,
+    Messages,
+    Range,
+    excerpts_of,
+    marks_with,
+)
+from rag_evaluation_framework.synthesis.filtering import Filter, QualityFilters, filtered, without_contradictions
+from rag_evaluation_framework.synthesis.forms import AskedQuestions, CitedQuestions, load_prompt, marked
+from rag_evaluation_framework.synthesis.sections import Headings
+
+# What differs from level to level while questions are generated.
+
+
+def asking(prompt: str, request: QuestionRequest) -> list[dict[str, str]]:
+    """Return the messages that ask for questions about the passages of a request."""
+    shown = passages(request.sections, request.wish)
+    return load_prompt(prompt).messages(wish=request.wish, passages=shown, count=request.questions)
+
+
+def passages(sections: Sequence[Section], beside: str) -> str:
+    """Return sections as prompts show them, each with its document and heading.
+
+    Args:
+        sections: The sections.
+        beside: What else is shown.
+    """
+    told = [{"document": each.doc_id, "heading": each.heading} for each in sections]
+    return marked("passage", [each.text for each in sections], beside, told)
+
+
+class Labeller(ABC, Generic[U]):
+    """Asks for questions with labels of one level, and verifies the labels.
+
+    Args:
+        corpus: The documents.
+        section_size: The most characters that are shown in one piece.
+
+    Attributes:
+        headings: The headings of the documents.
+        chunk_registry: What answers the questions, as position-aware chunks, or the chunks that are shown.
+        passages: How the documents are cut where answers are looked for.
+        chunking: The fingerprint of the chunks that are labelled; None where none are.
+    """
+
+    level: ClassVar[Level[Any]]
+    writes: ClassVar[str]
+    """The name of the prompt with which it asks for questions."""
+
+    def __init__(self, corpus: Corpus, section_size: int) -> None:
+        self.corpus, self.section_size = corpus, section_size
+        self.headings = Headings(corpus)
+        self.chunk_registry = ChunkRegistry()
+        self.passages: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
+        self.chunking: str | None = None
+
+    @abstractmethod
+    def sections(self) -> list[Section]:
+        """Return all sections of all documents."""
+
+    @abstractmethod
+    def asking(self, request: QuestionRequest) -> Messages:
+        """Return the messages of a request for questions."""
+
+    @abstractmethod
+    def ask(
+        self, requests: Sequence[QuestionRequest], asker: Asker
+    ) -> Sequence[AskedQuestions | CitedQuestions | ProviderError]:
+        """Return the questions that are written for each request, or why there are none."""
+
+    @abstractmethod
+    def verified(
+        self, candidates: Sequence[Candidate[U]], asker: Asker, rejections: list[Rejection]
+    ) -> list[Candidate[U]]:
+        """Return the questions whose answers are in the documents; put the others among the rejections."""
+
+    @abstractmethod
+    def truth(self, query: Query, candidate: Candidate[U]) -> GroundTruth[U]:
+        """Return the ground truth of a question."""
+
+    def prompts(self, request: QuestionRequest) -> Sequence[str]:
+        """Return the names of the prompts by which it learns what answers the questions of a request."""
+        del request
+        return ()
+
+    def verifying(self, request: QuestionRequest, mark: Range) -> list[FollowUp]:
+        """Return what it asks for each question of a request, to learn what answers it.
+
+        Args:
+            request: The request.
+            mark: Tokens of the marks around an excerpt.
+        """
+        del request, mark
+        return []
+
+    def names(self, request: QuestionRequest) -> Sequence[str]:
+        """Return the ids of chunks that questions of a request may name."""
+        del request
+        return ()
+
+
+# The first step: questions are written for each request, or taken as they are given.
+
+Written: TypeAlias = list[Candidate[U]] | ProviderError
+"""The questions of a request, or why there are none."""
+
+ASKING = "Asking for questions"
+WITHOUT_ANSWER = "unanswered_questions"
+"""The prompt for questions that the documents do not answer."""
+
+
+def written(requests: Sequence[QuestionRequest], labeller: Labeller[U], asker: Asker) -> list[Written[U]]:
+    """Return the questions of each request, in their order, or why there are none."""
+    found: dict[int, Written[U]] = {
+        number: [Candidate(question, request) for question in request.given]
+        for number, request in enumerate(requests)
+        if request.given
+    }
+    with_answer, without = (
+        [number for number, each in enumerate(requests) if not each.given and each.has_answer is has_answer]
+        for has_answer in (True, False)
+    )
+    answers = [
+        *labeller.ask([requests[number] for number in with_answer], asker),
+        *asker.ask(AskedQuestions, [asking(WITHOUT_ANSWER, requests[n]) for n in without], ASKING),
+    ]
+    for number, answer in zip([*with_answer, *without], answers, strict=True):
+        found[number] = (
+            answer
+            if isinstance(answer, ProviderError)
+            else [Candidate(each.question, requests[number], cited=each.cited) for each in answer.questions]
+        )
+    return [found[number] for number in range(len(requests))]
+
+
+# What is asked of the model for the questions of a request, from the first call to the last.
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a generation.
+
+    Attributes:
+        labeller: What is done at the level.
+        check_answers: Whether answers are judged by a call of its own.
+    """
+
+    labeller: Labeller[Any]
+    check_answers: bool
+
+    def prompts(self, request: QuestionRequest) -> list[str]:
+        """Return the versions of all prompts that make a question of a request, in the order in which they are used."""
+        names = [] if request.given else [self.labeller.writes if request.has_answer else WITHOUT_ANSWER]
+        if request.has_answer:
+            names += self.labeller.prompts(request)
+        if self.check_answers:
+            names += [CHECK, ALONE] if needs_parts(request) else [CHECK]
+        return [*filter(None, [request.prompt_version]), *(load_prompt(name).version for name in names)]
+
+    def follow_ups(self, request: QuestionRequest) -> list[FollowUp]:
+        """Return what is asked for each question of a request, after it is written or given."""
+        mark = self._mark(request)
+        if not request.has_answer:
+            return [looking(self.most_found, self.labeller.section_size, mark)]
+        asked = self.labeller.verifying(request, mark)
+        if not self.check_answers:
+            return asked
+        excerpts = excerpts_of(request, self.labeller.names(request), mark)
+        asked.append(FollowUp(checking("", ()), excerpts, VERDICT))
+        if needs_parts(request):
+            asked.append(FollowUp(choosing(ALONE, "", ()), excerpts, NUMBERS))
+        return asked
+
+    @cached_property
+    def most_found(self) -> list[str]:
+        """The longest passages, as many as are judged for a question without an answer."""
+        return sorted(self.searched, key=len, reverse=True)[: 2 * DEPTH]
+
+    @cached_property
+    def searched(self) -> list[str]:
+        """The passages among which answers of questions without an answer are looked for."""
+        return [chunk.content for chunk in chunk_corpus(self.labeller.corpus, self.labeller.passages)]
+
+    def _mark(self, request: QuestionRequest) -> Range:
+        """Return how many tokens the marks around an excerpt have."""
+        headings = self.labeller.headings
+        doc_ids = request.doc_ids if request.has_answer else [document.id for document in self.labeller.corpus]
+        marks = (marks_with(doc_id, headings.longest(doc_id), "number") for doc_id in doc_ids)
+        return max(marks, key=lambda mark: mark.most)
+
+
+def needs_parts(request: QuestionRequest) -> bool:
+    """Return whether questions of a request have to be answered by several places or documents together."""
+    return max(request.least_places, request.least_documents) > 1
+
+
+# One generation: from planned requests to the questions that are kept.
 
 
 @dataclass
@@ -60,7 +268,7 @@ class Generation(Generic[U]):
         embedder = None if all(request.has_answer for request in requests) else self.filters.vectors
         search = None if embedder is None else self._search(embedder)
         alone, among = self.filters.functions()
-        answers = written(requests, self.asker, lambda asked: self.labeller.written(asked, self.asker))
+        answers = written(requests, self.labeller, self.asker)
         proposed, extra = parsed_questions(planned, answers, self.rejections)
         parsed = asked_plausibly(proposed, self.rejections)
         kept = self._answered([each for each in parsed if each.request.has_answer], alone)

@@ -1,50 +1,85 @@
-"""`SyntheticDataGenerator`: what both generators share, from the plan to the saved dataset."""
+"""`SyntheticDataGenerator`: what both generators share, from what they are given to the saved dataset."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic, TypedDict
 
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.optional import install_command
-from rag_evaluation_framework._support.side_by_side import awaited
-from rag_evaluation_framework.contracts.component import check_count, check_truth
-from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.contracts.llm_client import LLMClient
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.optional import install_command
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.side_by_side import awaited
+from rag_evaluation_framework.contracts import Embedder, LLMClient, QuestionRequest, QuestionStrategy
+from rag_evaluation_framework.contracts.component import (
+    check_components,
+    check_count,
+    check_number,
+    check_truth,
+    component_name,
+)
+from rag_evaluation_framework.data import ChunkRegistry, Dataset, GroundTruth, Query
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.values import gives_items
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.errors import ConfigError, MissingDependency
-from rag_evaluation_framework.llms.language_model import LanguageModel
-from rag_evaluation_framework.providers.prices import Prices
+from rag_evaluation_framework.llms import AnthropicClient, KeptAnswers, LanguageModel
+from rag_evaluation_framework.providers.usage import Prices
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT
-from rag_evaluation_framework.synthesis.asking import Asker
-from rag_evaluation_framework.synthesis.candidates import Rejection, question_metadata
+from rag_evaluation_framework.synthesis.asking import Asker, FailedRequests, failed_requests
+from rag_evaluation_framework.synthesis.candidates import Funnel, Rejection, question_metadata
 from rag_evaluation_framework.synthesis.estimate import Calls, Estimate, estimated
-from rag_evaluation_framework.synthesis.failures import FailedRequests, failed_requests
+from rag_evaluation_framework.synthesis.filtering import QualityFilters
 from rag_evaluation_framework.synthesis.filters.copied_wording import COPIED_SHARE
 from rag_evaluation_framework.synthesis.filters.near_duplicates import DEDUP_THRESHOLD
 from rag_evaluation_framework.synthesis.filters.relevance import RELEVANCE_THRESHOLD
-from rag_evaluation_framework.synthesis.funnel import Funnel
-from rag_evaluation_framework.synthesis.generation import Generation
-from rag_evaluation_framework.synthesis.given import (
-    check_filters,
-    checked_requests,
-    checked_strategies,
-    language_model,
-)
-from rag_evaluation_framework.synthesis.labeller import Labeller
-from rag_evaluation_framework.synthesis.quality_filters import QualityFilters
+from rag_evaluation_framework.synthesis.filters.thresholds import Threshold
+from rag_evaluation_framework.synthesis.generation import Generation, Labeller, Steps
 from rag_evaluation_framework.synthesis.saving import FAILED_REQUESTS, check_place, digest_of, pushed, saved
-from rag_evaluation_framework.synthesis.steps import Steps
-from rag_evaluation_framework.synthesis.strategies.simple import SimpleQuestions
+from rag_evaluation_framework.synthesis.strategies.documents import SimpleQuestions
+
+# What generators are given.
+
+DEFAULT_MODEL = "gpt-5-mini"
+
+
+class GeneratorOptions(TypedDict, total=False):
+    """The parameters that all generators share, as `SyntheticDataGenerator` describes them."""
+
+    model: str | None
+    strategies: Sequence[QuestionStrategy]
+    section_size: int
+    embedder: Embedder | None
+    relevance_threshold: float
+    dedup_threshold: float
+    copied_share: float | None
+    check_answers: bool
+    max_concurrency: int
+    root: str | Path
+
+
+def language_model(owner: str, given: Any, model: str | None, root: str | Path) -> LanguageModel:
+    """Return the model that is asked, which keeps its answers.
+
+    Raises:
+        ConfigError: The client is none, or the name of the model is missing or given twice.
+    """
+    name: Any = model
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise ConfigError(f"{owner}: model={shown(name)}; expected the name of a model, such as {DEFAULT_MODEL!r}")
+    if isinstance(given, LanguageModel):
+        if name is not None and name != given.model:
+            raise ConfigError(f"{owner}: model={shown(name)}, and the language model is {given.model!r}; give one")
+        return given if given.kept is not None else replace(given, kept=KeptAnswers(root))
+    if name is None and isinstance(given, AnthropicClient):
+        raise ConfigError(f"{owner}: model=None; expected the name of one of Anthropic's models")
+    return LanguageModel(given, name or DEFAULT_MODEL, kept=KeptAnswers(root))
+
+
+# `SyntheticDataGenerator`: what both generators share, from the plan to the saved dataset.
 
 SECTION_SIZE = 6000
 """Characters, about 1,500 tokens of English."""
@@ -111,10 +146,19 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         check_count(owner, "section_size", section_size)
         check_count(owner, "max_concurrency", max_concurrency)
         check_truth(owner, "check_answers", check_answers)
-        check_filters(owner, embedder, relevance_threshold, dedup_threshold, copied_share)
+        if embedder is not None:
+            check_components(owner, embedder=(embedder, Embedder))
+        for name, threshold in (("relevance_threshold", relevance_threshold), ("dedup_threshold", dedup_threshold)):
+            Threshold.given(threshold, f"{owner}: {name}")
+        if copied_share is not None:
+            check_number(owner, "copied_share", copied_share, most=1)
+        self.strategies: tuple[QuestionStrategy, ...] = tuple(strategies) if gives_items(strategies, str) else ()
+        if not self.strategies:
+            raise ConfigError(f"{owner}: strategies={shown(strategies)}; expected a list, such as [SimpleQuestions()]")
+        for strategy in self.strategies:
+            check_components(owner, strategies=(strategy, QuestionStrategy))
         self.corpus = checked_corpus(corpus)
         self.llm = language_model(owner, llm_client, model, root)
-        self.strategies = checked_strategies(owner, strategies)
         self.section_size, self.check_answers, self.max_concurrency = section_size, check_answers, max_concurrency
         self.root = root
         self._filters = QualityFilters(self.corpus, embedder, relevance_threshold, dedup_threshold, copied_share, root)
@@ -178,11 +222,14 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         """
         check_count(type(self).__name__, "queries_per_doc", queries_per_doc)
         sections = self._labeller.sections()
-        planned = [
-            (type(strategy).__name__, request)
-            for strategy in self.strategies
-            for request in checked_requests(strategy, strategy.plan(sections, queries_per_doc))
-        ]
+        planned: list[tuple[str, QuestionRequest]] = []
+        for strategy in self.strategies:
+            given: Any = strategy.plan(sections, queries_per_doc)
+            for request in given if gives_items(given, str) else (given,):
+                if not isinstance(request, QuestionRequest):
+                    name = component_name(strategy)
+                    raise ConfigError(f"{name}: its plan has {shown(request)}; expected a list of QuestionRequest")
+                planned.append((type(strategy).__name__, request))
         self._check_searchable([request for _, request in planned])
         return planned
 

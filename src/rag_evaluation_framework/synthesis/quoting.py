@@ -4,21 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from rag_evaluation_framework.annotation.copies import copies_of, merged
+from rag_evaluation_framework.annotation.choosing import copies_of, merged
 from rag_evaluation_framework.contracts.question_strategy import Section
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data import Answer, CharacterSpan, Corpus, DocumentId, PositionAwareChunk
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.locating import locate_quote
 from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
 from rag_evaluation_framework.labelling.telling import is_long
-from rag_evaluation_framework.markups.text_effects import struck_out
+from rag_evaluation_framework.markups.markup import struck_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
-from rag_evaluation_framework.synthesis.evidence import Evidence
-from rag_evaluation_framework.synthesis.headings import Headings
+from rag_evaluation_framework.synthesis.candidates import Evidence
+from rag_evaluation_framework.synthesis.sections import Headings
 
 NO_QUOTE = "no quote"
 NOT_FOUND = "quote not in the documents"

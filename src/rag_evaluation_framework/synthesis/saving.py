@@ -6,17 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_object
-from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.base.files import is_object
+from rag_evaluation_framework.base.notes import collected, note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.datasets.replacing import file_state, replace_dataset
-from rag_evaluation_framework.datasets.save import save_dataset
+from rag_evaluation_framework.datasets.save import file_state, replace_dataset, save_dataset
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, ProviderError, RagEvalError
-from rag_evaluation_framework.experiments.evaluation_dataset import DATASETS, LANGSMITH_NAME
+from rag_evaluation_framework.experiments.evaluation import DATASETS, LANGSMITH_NAME
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.store import check_root
 
@@ -32,18 +31,6 @@ _MOST = 1000
 _LONGEST = 200  # of the 255 that most file systems have, beside endings, numbers and what is put before
 
 
-def check_dataset_name(name: Any) -> None:
-    """Check that a dataset can be called so, here and in LangSmith; raise ConfigError otherwise."""
-    if not isinstance(name, str) or not name.strip() or Path(name).name != name or not name.strip("."):
-        raise ConfigError(f"dataset_name={shown(name)}; expected a name without '/', such as 'my-questions'")
-    if not name.isprintable():
-        raise ConfigError(f"dataset_name={shown(name)}; expected characters that can be printed")
-    if len(name.encode()) > _LONGEST:
-        raise ConfigError(f"dataset_name={shown(name)}; expected at most {_LONGEST} bytes, as files are called so")
-    if name.endswith(_ENDINGS):
-        raise ConfigError(f"dataset_name={shown(name)}; expected a name without an ending: {Path(name).stem!r}")
-
-
 def digest_of(planned: Sequence[tuple[str, QuestionRequest]]) -> str:
     """Return a digest of what is asked for, and of what is shown: the questions of users are in no other record."""
     told = [
@@ -53,13 +40,20 @@ def digest_of(planned: Sequence[tuple[str, QuestionRequest]]) -> str:
     return content_digest(json.dumps(told))
 
 
-def check_place(name: str, root: str | Path) -> None:
-    """Check that a dataset can be saved in the local store: better before it is paid for than after.
+def check_place(name: Any, root: str | Path) -> None:
+    """Check that a dataset can be saved by a name, here and in LangSmith: better before it is paid for than after.
 
     Raises:
         ConfigError: It cannot.
     """
-    check_dataset_name(name)
+    if not isinstance(name, str) or not name.strip() or Path(name).name != name or not name.strip("."):
+        raise ConfigError(f"dataset_name={shown(name)}; expected a name without '/', such as 'my-questions'")
+    if not name.isprintable():
+        raise ConfigError(f"dataset_name={shown(name)}; expected characters that can be printed")
+    if len(name.encode()) > _LONGEST:
+        raise ConfigError(f"dataset_name={shown(name)}; expected at most {_LONGEST} bytes, as files are called so")
+    if name.endswith(_ENDINGS):
+        raise ConfigError(f"dataset_name={shown(name)}; expected a name without an ending: {Path(name).stem!r}")
     check_root(Path(root), DATASETS)
     taken = next((path for ending in _ENDINGS if (path := Path(root) / DATASETS / f"{name}{ending}").is_dir()), None)
     if taken is not None:

@@ -5,8 +5,8 @@ from .fakes import FixedRetriever as FixedRetriever
 from .fakes import HashingEmbedder as HashingEmbedder
 from .fakes import ReversingReranker as ReversingReranker
 from .loopback_providers import LoopbackProviders as LoopbackProviders
-from .rank_metrics import RankMetricConformance as RankMetricConformance
+from .metrics import RankMetricConformance as RankMetricConformance
+from .metrics import SpanMetricConformance as SpanMetricConformance
 from .rerankers import RerankerConformance as RerankerConformance
 from .retrievers import RetrieverConformance as RetrieverConformance
-from .span_metrics import SpanMetricConformance as SpanMetricConformance
 from .vector_stores import VectorStoreConformance as VectorStoreConformance

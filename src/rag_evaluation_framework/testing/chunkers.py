@@ -1,18 +1,60 @@
-"""Conformance suite for chunkers."""
+"""Conformance suite for chunkers, with a bound on how their work grows."""
 
+import gc
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
+from math import inf
 from random import Random
+from time import thread_time
 from typing import ClassVar
 
-from rag_evaluation_framework._support.coroutines import adapted
+from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.chunkers.position_adapter import position_aware
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import DocumentId, generate_pa_chunk_id
-from rag_evaluation_framework.testing.growth import assert_linear
+from rag_evaluation_framework.data import Document, DocumentId, PositionAwareChunk, generate_pa_chunk_id
+
+# A bound on how work grows, which holds on a machine of any speed.
+
+
+def assert_linear(work: Callable[[int], Callable[[], object]], size: int, *, times: int = 4, most: float = 8) -> None:
+    """Check that `times` times the work takes at most `most` times the CPU time; a square takes `times` squared.
+
+    Both sizes are measured until the least of each agree with that, five times at most, so that neither the speed of
+    the machine nor what else it does decides. Time of other threads does not count.
+
+    Args:
+        work: Make an input of a size, and return the work on it; only the work is measured.
+        size: The smaller size. Its work should take at least a few milliseconds.
+        times: How much larger the other size is.
+        most: How much longer its work may take.
+    """
+    work(size)()  # what is loaded and prepared once
+    small = large = inf
+    for _ in range(5):
+        small = min(small, _seconds(work(size)), _seconds(work(size)))
+        large = min(large, _seconds(work(size * times)))
+        if large <= most * small:
+            return
+    raise AssertionError(
+        f"size {size * times} took {large:.3f} s of CPU time, {large / small:.1f} times as long as size {size}; "
+        f"expected at most {most:g} times"
+    )
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    collecting = gc.isenabled()
+    gc.disable()  # it would look at everything else that the process holds
+    try:
+        start = thread_time()
+        work()
+        return thread_time() - start
+    finally:
+        if collecting:
+            gc.enable()
+
+
+# Conformance suite for chunkers.
 
 _PROSE = (
     "# Refunds\n\nRefunds take five working days. Ask support if yours takes longer!\n\n"

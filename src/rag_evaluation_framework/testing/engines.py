@@ -6,13 +6,12 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import SkipTest
 
-from rag_evaluation_framework._support.coroutines import resolved
-from rag_evaluation_framework._support.notes import collected
-from rag_evaluation_framework.contracts.engine import Engine, can, check_engine, takes_constraints
+from rag_evaluation_framework.base.coroutines import resolved
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts.retrieved import as_retrieval
-from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.contracts.retriever import Engine, can, check_engine, takes_constraints
+from rag_evaluation_framework.data import Document, DocumentId
 from rag_evaluation_framework.data.hits import Ranking
-from rag_evaluation_framework.data.ids import DocumentId
 
 _QUERY = "How long do refunds take?"
 _TEXT = "Refunds take five working days, and are paid to the card that was charged."

@@ -9,13 +9,10 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.contracts import Embedder, Reranker, Retriever
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.contracts.reranker import Reranker
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data import AnyChunk, Corpus
 from rag_evaluation_framework.data.hits import Retrieved
 from rag_evaluation_framework.errors import ConfigError, InputError
 

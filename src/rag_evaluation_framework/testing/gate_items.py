@@ -9,21 +9,16 @@ from typing import Any
 
 import pytest
 
-from rag_evaluation_framework._support.exits import end_in_time
-from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.time_limit import was_given_up
-from rag_evaluation_framework.cli.gating import Gating
-from rag_evaluation_framework.cli.reliable import check_reliable, why_skipped
+from rag_evaluation_framework.base.coroutines import was_given_up
+from rag_evaluation_framework.base.exits import end_in_time
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
-from rag_evaluation_framework.experiments.config_reading import load_config
-from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.experiments.spec import RunSpec
-from rag_evaluation_framework.gates.checking import told_verdict
-from rag_evaluation_framework.gates.gate import Gate
-from rag_evaluation_framework.gates.reliable import unreliable
+from rag_evaluation_framework.experiments import RunSpec, load_config, run_experiment
+from rag_evaluation_framework.gates import Gate, Gating, refuse_unreliable, unreliable
+from rag_evaluation_framework.report.gated import with_comparison
+from rag_evaluation_framework.report.pages.result import why_skipped
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
-from rag_evaluation_framework.retrievers.cleanup import clean_up, leave
-from rag_evaluation_framework.retrievers.engine import engine_in
+from rag_evaluation_framework.retrievers.engine import clean_up, engine_in, leave
 from rag_evaluation_framework.testing.pytest_plugin import COLLECTED
 
 
@@ -71,10 +66,10 @@ class GatesFile(pytest.File):
                 "test cannot ask for a confirmation; expected a prefix that begins with eval:, or the command line: "
                 f"rag-eval run {self.path.name} --yes"
             )
-        gating = Gating.of(config, folder)
+        gating = Gating(config, folder)
         experiment = config.experiment(folder, imports=not self.config.getoption("--rag-eval-no-import"))
         self.config.add_cleanup(lambda: self._close(experiment.retriever))
-        return config, gating, experiment, gating.planned(experiment)
+        return config, gating, experiment, gating.gates_of(experiment)
 
     def _close(self, retriever: Any) -> None:
         """Close an engine that was made and not asked, as its tests were listed only, or others were selected."""
@@ -90,11 +85,13 @@ class GatesFile(pytest.File):
         outcome: tuple[GateVerdict, ...] | Exception
         ended: BaseException | None = None
         try:
-            result = run_experiment(experiment, lambda made: gating.complete(made, gates, unreliable(made)))
-            ungated = replace(result, gates=())  # each test tells of its own gate
-            problems = unreliable(ungated, why_skipped=why_skipped(ungated, experiment.corpus))
-            check_reliable(ungated, problems)
-            failed = [told_verdict(verdict) for verdict in result.gates if verdict.counts_as != "pass"]
+            result = run_experiment(
+                experiment,
+                lambda made: with_comparison(gating.checked(made, gates, unreliable(made)), gating.runs(made)),
+            )
+            problems = unreliable(result, why_skipped=why_skipped(result, experiment.corpus))
+            refuse_unreliable(replace(result, gates=()), problems)  # each test tells of its own gate
+            failed = [str(verdict) for verdict in result.gates if verdict.counts_as != "pass"]
             ended = GateFailed(failed[0]) if failed else None
         except Exception as error:  # noqa: BLE001  it is anybody's code, and every test tells it
             ended = outcome = error
@@ -157,9 +154,9 @@ class GateItem(pytest.Item):
             raise outcome
         verdict = outcome[self.number]
         if verdict.counts_as != "pass":
-            raise GateFailed(told_verdict(verdict))
+            raise GateFailed(str(verdict))
         if verdict.verdict != "passed":
-            pytest.skip(told_verdict(verdict))
+            pytest.skip(str(verdict))
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         """Return what pytest prints of a failure: of ours the message alone."""

@@ -7,12 +7,10 @@ from contextlib import ExitStack
 from typing import Any, Self
 
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.loopback import Exchange, Fault
 from rag_evaluation_framework.loopback.chat import Script
 from rag_evaluation_framework.loopback.langsmith import LangSmithRoutes
-from rag_evaluation_framework.loopback.messages import Fault
-from rag_evaluation_framework.loopback.pointed_sdks import pointed_sdks
-from rag_evaluation_framework.loopback.providers import environment_of, providers_server
-from rag_evaluation_framework.loopback.server import Exchange
+from rag_evaluation_framework.loopback.providers import environment_of, pointed_sdks, providers_server
 
 
 class LoopbackProviders:

@@ -4,11 +4,9 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 
-from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework.contracts.reranker import Reranker
-from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import DocumentId, generate_chunk_id
+from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.contracts.retriever import Reranker
+from rag_evaluation_framework.data import AnyChunk, Chunk, Document, DocumentId, PositionAwareChunk, generate_chunk_id
 
 _FOOTER = "Support answers within one working day."
 _TEXTS = (

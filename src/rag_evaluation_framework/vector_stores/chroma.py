@@ -11,8 +11,8 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._support.files import from_home
-from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.base.files import from_home
+from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.vector_stores.database import (

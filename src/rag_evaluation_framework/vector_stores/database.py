@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.contracts.vector_store import VectorStore
+from rag_evaluation_framework.contracts.embedder import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk, describe_chunk
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.vector_stores.vector_checks import checked_queries, checked_vectors, unit

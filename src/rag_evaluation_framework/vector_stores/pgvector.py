@@ -9,9 +9,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import one_line
-from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework._support.postgres import (
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.postgres import (
     Connection,
     KnownTable,
     check_built,

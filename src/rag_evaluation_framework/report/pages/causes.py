@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from rag_evaluation_framework.attribution.attribution import NEARLY, Attribution
-from rag_evaluation_framework.attribution.causes import Cause
-from rag_evaluation_framework.attribution.losses import Bound
+from rag_evaluation_framework.attribution.losses import Bound, Cause
 from rag_evaluation_framework.report.page import Bar, Line, Lines, Table, line
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.result import note_lines
-from rag_evaluation_framework.results.written import number
+from rag_evaluation_framework.results.shown import number
 
 _WORST = 5
 _TOLD: Mapping[Cause, str] = {

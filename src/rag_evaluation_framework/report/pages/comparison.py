@@ -13,10 +13,9 @@ from rag_evaluation_framework.report.page import Block, Line, Lines, Role, Table
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.result import bars_of, note_lines
 from rag_evaluation_framework.report.pages.strength import power_of_change
-from rag_evaluation_framework.results.clusters import Cluster
-from rag_evaluation_framework.results.gate_verdict import GateVerdict
-from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.written import (
+from rag_evaluation_framework.results import EvaluationResult, GateVerdict
+from rag_evaluation_framework.results.means import Cluster
+from rag_evaluation_framework.results.shown import (
     marked,
     number,
     written_interval,

@@ -7,8 +7,7 @@ from rag_evaluation_framework.analysis.leaderboard import Leaderboard
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.report.page import Line, Lines, Page, Role, Table, line
 from rag_evaluation_framework.report.pages.result import worst_block
-from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.written import number
+from rag_evaluation_framework.results import EvaluationResult, number
 from rag_evaluation_framework.statistics.best import TiedWithBest
 
 _AT_K, _AT_BUDGET = "span_recall@5", "span_recall@4000ch"

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from rag_evaluation_framework._outside import name_line
-from rag_evaluation_framework.attribution.causes import Cause
 from rag_evaluation_framework.attribution.explanation import (
     ExplainedAnswer,
     Explanation,
@@ -11,14 +9,14 @@ from rag_evaluation_framework.attribution.explanation import (
     Neighbour,
     RankedResult,
 )
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.attribution.losses import Cause
+from rag_evaluation_framework.base.outside import name_line
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit
 from rag_evaluation_framework.report.page import Line, Lines, Part, Passage, Passages, Role, line, plural
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.causes import told
 from rag_evaluation_framework.report.pages.result import note_lines
-from rag_evaluation_framework.results.written import number
+from rag_evaluation_framework.results.shown import number
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 _MOST_RESULTS = 10  # that hold nothing relevant, or were not read

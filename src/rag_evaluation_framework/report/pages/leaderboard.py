@@ -10,7 +10,7 @@ from rag_evaluation_framework.report.pages.comparison import differs, notes_by_r
 from rag_evaluation_framework.report.pages.result import bars_of, note_lines
 from rag_evaluation_framework.report.pages.strength import independence, range_of_power
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.written import marked, number
+from rag_evaluation_framework.results.shown import marked, number
 
 _WORST = 5
 

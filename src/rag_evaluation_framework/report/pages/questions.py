@@ -3,15 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.report.page import Lines, Page, Part, Passage, Passages, Role, line, plural
 from rag_evaluation_framework.report.pages.explanation import Places, text_of
-from rag_evaluation_framework.results.query_result import QueryResult
-from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.written import number
+from rag_evaluation_framework.results import EvaluationResult, QueryResult, number
 
 _MOST_RESULTS = 10
 _AROUND = 200  # characters of a document around an answer
@@ -25,7 +21,9 @@ def anchor_of(result: Result, query_id: str) -> str:
     return f"question-{result.scores.rows[query_id] + 1}"
 
 
-def questions_page(result: Result, query_ids: Sequence[str], corpus: Corpus | None, why: str = "") -> Page:
+def questions_page(
+    result: Result, query_ids: Sequence[str], corpus: Corpus | None, why: str = "", which: str = ""
+) -> Page:
     """Return questions with their passages, each to be opened.
 
     Args:
@@ -33,13 +31,11 @@ def questions_page(result: Result, query_ids: Sequence[str], corpus: Corpus | No
         query_ids: Which questions, in the order in which they are shown.
         corpus: The documents; without them only places are shown.
         why: Why they are not there.
+        which: Which questions these are, in words.
     """
-    many, shown = len(result.queries), len(query_ids)
-    known = len(result.scores.rows)
-    of = "" if shown == known else f"{shown:,} of {plural(many, 'question')}, the weakest first; --worst shows more"
     found = result.queries.found is not None
     notes = [
-        *([of] if of else []),
+        *([which] if which else []),
         *([f"The documents are not shown: {why}"] if corpus is None and why else []),
         *([] if found else ["What was retrieved is not known: this is a report alone."]),
     ]
@@ -104,10 +100,11 @@ class _Question:
             return Passage((Part(unit.text, "found" if found else "missed"),), where, label, note)
         content = self.corpus[unit.doc_id].content
         begin, end = max(unit.start - _AROUND, 0), unit.end + _AROUND
+        before, after = content[begin : unit.start], content[unit.end : end]
         parts = [
-            Part(f"{'… ' * (begin > 0)}{content[begin : unit.start]}", "muted"),
+            Part(f"… {before.partition(' ')[2]}" if begin else before, "muted"),
             *self._truth(unit, content),
-            Part(f"{content[unit.end : end]}{' …' * (end < len(content))}", "muted"),
+            Part(f"{after.rpartition(' ')[0]} …" if end < len(content) else after, "muted"),
         ]
         return Passage(tuple(parts), where, label, note)
 

@@ -1,28 +1,25 @@
 """A result as people read it: its first score, what to look at, the evidence, and how the run was made."""
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from rag_evaluation_framework._outside import fit_to_keep, name_line, one_line
-from rag_evaluation_framework.data.answers import Answer
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.skipped import Skipped
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules
+from rag_evaluation_framework.base.outside import fit_to_keep, name_line, one_line
+from rag_evaluation_framework.data import NOT_LABELLED, Answer, Corpus, Skipped
+from rag_evaluation_framework.labelling.losses import leaving_out, pattern_with
+from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
 from rag_evaluation_framework.report.pages.strength import independence, power_of_run
 from rag_evaluation_framework.report.wrapped import quoted, shortened
-from rag_evaluation_framework.results.breakdown import Breakdown
+from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.results.latency import TOTAL, Latency
-from rag_evaluation_framework.results.query_result import QueryResult
-from rag_evaluation_framework.results.recorded_parts import servers, vector_stores
+from rag_evaluation_framework.results.meaning import servers, vector_stores
+from rag_evaluation_framework.results.properties import Breakdown
 from rag_evaluation_framework.results.reranking import Reranking
-from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.unanswerable import Unanswerable
-from rag_evaluation_framework.results.written import (
+from rag_evaluation_framework.results.shown import (
     marked,
     number,
     within,
@@ -30,6 +27,7 @@ from rag_evaluation_framework.results.written import (
     written_p_value,
     written_signed,
 )
+from rag_evaluation_framework.results.unanswerable import Unanswerable
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore
 from rag_evaluation_framework.statistics.paired import PairedDifference
 
@@ -103,6 +101,34 @@ def skipped_block(skipped: Sequence[Skipped]) -> Lines:
     if more > 0:
         lines.append(line((f"{more:,} more label{'s' * (more > 1)} that could not be placed", "muted"), indent=2))
     return Lines(tuple(lines), "Skipped questions")
+
+
+def why_skipped(result: Result, corpus: Corpus) -> str:
+    """Return why questions were skipped, and what to do about it."""
+    if left_out := labels_left_out((label.anchor.doc_id for label in result.skipped if label.anchor), corpus):
+        return f": {left_out}"
+    if any(label.reason == NOT_LABELLED for label in result.skipped):
+        return ", some as nobody has labelled them yet: `rag-eval label` goes on with them"
+    return (
+        ", as some quotes have no certain place in the documents: correct the quotes, those of a dataset file with "
+        "`rag-eval dataset update`"
+    )
+
+
+def labels_left_out(doc_ids: Iterable[str], corpus: Corpus) -> str:
+    """Return which documents are files that the pattern of a corpus leaves out, and one that does not; "" if none is.
+
+    Args:
+        doc_ids: The documents.
+        corpus: The documents of a folder.
+    """
+    names = [name for name in dict.fromkeys(doc_ids) if leaving_out(name, corpus) is not None]
+    if not names:
+        return ""
+    pattern, folder = pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
+    more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+    other = "one that does not" if pattern is None else f"--glob {shlex.quote(pattern)}"
+    return f"--glob leaves out {name_line(names[0])}{more} of {folder}; give {other}"
 
 
 def bar_of(mean: MeanScore | None) -> Bar | None:

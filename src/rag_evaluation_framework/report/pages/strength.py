@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from math import ceil, inf, isfinite, sqrt
 
-from rag_evaluation_framework.results.clusters import FEWEST, Clusters
-from rag_evaluation_framework.results.means import CORRELATION, DROP, drop_found
+from rag_evaluation_framework.results.means import CORRELATION, DROP, FEWEST, Clusters, drop_found
 from rag_evaluation_framework.statistics.means import MeanScore
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
 from rag_evaluation_framework.statistics.power import POWER, detectable_change, pairs_needed
-from rag_evaluation_framework.statistics.signs import RESAMPLES
+from rag_evaluation_framework.statistics.weights import RESAMPLES
 
 _SEEN = 0.0005  # what is less is printed as 0
 _FARTHEST = 350  # deviations: a mean that is nearer to 0 takes more than a million questions

@@ -4,30 +4,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from rag_evaluation_framework.analysis.comparison import Comparison
-from rag_evaluation_framework.analysis.leaderboard import Leaderboard
+from rag_evaluation_framework.analysis import Comparison, Leaderboard
 from rag_evaluation_framework.attribution.pipelines import corpus_of
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.errors import RagEvalError
-from rag_evaluation_framework.report.page import Block, Lines, Page
+from rag_evaluation_framework.report.page import Block, Lines, Page, plural
 from rag_evaluation_framework.report.pages.comparison import comparison_page
 from rag_evaluation_framework.report.pages.leaderboard import leaderboard_page
 from rag_evaluation_framework.report.pages.questions import anchor_of, questions_page
 from rag_evaluation_framework.report.pages.result import result_page
 from rag_evaluation_framework.results.result import EvaluationResult
 
-WORST = 50
-"""How many questions are shown in full: with ten results each that is about half a megabyte."""
-
 Result = EvaluationResult[Any]
 
 
-def whole_page(runs: Sequence[Result], most: int = WORST) -> Page:
+def whole_page(runs: Sequence[Result], most: int) -> Page:
     """Return what people read of one run, of two that are compared, or of several.
 
     Args:
         runs: The runs; of several, the first is the baseline.
-        most: How many questions to show with their passages: the weakest of a run, or those that got worse.
+        most: How many questions to show with their passages: the weakest of a run, or those that got worse; 50
+            with ten results each are about half a megabyte.
     """
     if len(runs) > 2:
         return leaderboard_page(Leaderboard.of(runs), worst=most, runs=runs)
@@ -40,15 +37,22 @@ def whole_page(runs: Sequence[Result], most: int = WORST) -> Page:
             if status != "scored"
         ]
         weakest = [query.query_id for query in result.worst(len(result.queries))]
-        chosen = [*dict.fromkeys([*weakest, *unanswered])][:most]
+        every = [*dict.fromkeys([*weakest, *unanswered])]
+        which = _some(most, len(every), ", the weakest first")
         page = result_page(result, worst=min(most, 10))
-        return _linked(replace(page, blocks=(*page.blocks, questions_page(result, chosen, corpus, why))), result)
+        asked = questions_page(result, every[:most], corpus, why, which)
+        return _linked(replace(page, blocks=(*page.blocks, asked)), result)
     before, after = runs
     compared = Comparison.of(before, after)
     page = comparison_page(compared, (before, after), worst=most)
-    lost = [one for one in compared.regressions(next(iter(compared.deltas))) if one in after.scores.rows][:most]
-    more = (questions_page(after, lost, corpus, why),) if lost else ()
+    lost = [one for one in compared.regressions(next(iter(compared.deltas))) if one in after.scores.rows]
+    which = _some(most, len(lost), " that got worse") or "Those that got worse, in the second run"
+    more = (questions_page(after, lost[:most], corpus, why, which),) if lost else ()
     return _linked(replace(page, blocks=(*page.blocks, *more)), after)
+
+
+def _some(most: int, count: int, which: str) -> str:
+    return f"{most:,} of {plural(count, 'question')}{which}; --worst shows more" if most < count else ""
 
 
 def _corpus(result: Result) -> tuple[Corpus | None, str]:

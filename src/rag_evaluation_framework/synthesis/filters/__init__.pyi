@@ -3,10 +3,10 @@ from .copied_wording import reject_copied_wording as reject_copied_wording
 from .near_duplicates import DEDUP_THRESHOLD as DEDUP_THRESHOLD
 from .near_duplicates import dedup_threshold as dedup_threshold
 from .near_duplicates import reject_near_duplicates as reject_near_duplicates
-from .rejection import Rejection as Rejection
 from .relevance import RELEVANCE_THRESHOLD as RELEVANCE_THRESHOLD
 from .relevance import reject_irrelevant as reject_irrelevant
 from .relevance import relevance_threshold as relevance_threshold
 from .thresholds import PublishedFigure as PublishedFigure
+from .thresholds import Rejection as Rejection
 from .thresholds import Threshold as Threshold
 from .thresholds import has_figures_of_design as has_figures_of_design

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.contracts.component import check_number
-from rag_evaluation_framework.synthesis.filters.cosines import check_same_number
-from rag_evaluation_framework.synthesis.filters.rejection import Rejection
-from rag_evaluation_framework.synthesis.filters.shared_text import longest_shared_run
+from rag_evaluation_framework.synthesis.filters.thresholds import Rejection, check_same_number, longest_shared_run
 from rag_evaluation_framework.text.terms import words
 
 COPIED_SHARE = 0.60

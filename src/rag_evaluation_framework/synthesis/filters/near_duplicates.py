@@ -5,14 +5,21 @@ from math import ceil, floor
 
 import numpy as np
 
-from rag_evaluation_framework._outside import one_line, shown
+from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.inspection.question_checks import wording_key
-from rag_evaluation_framework.synthesis.filters.cosines import Directions, check_same_number, cosines, directions
-from rag_evaluation_framework.synthesis.filters.rejection import Rejection
-from rag_evaluation_framework.synthesis.filters.shared_text import Wording
-from rag_evaluation_framework.synthesis.filters.thresholds import PublishedFigure, Threshold, has_figures_of_design
+from rag_evaluation_framework.synthesis.filters.thresholds import (
+    Directions,
+    PublishedFigure,
+    Rejection,
+    Threshold,
+    Wording,
+    check_same_number,
+    cosines,
+    directions,
+    has_figures_of_design,
+)
 
 DEDUP_THRESHOLD = PublishedFigure(0.70)
 """The published figure, of OpenAI's text-embedding-3: questions with a higher cosine count as the same question."""
@@ -100,12 +107,13 @@ def reject_near_duplicates(
     worded: dict[str, int] = {}
     found: list[Rejection | None] = []
     for number, question in enumerate(questions):
-        like, figure = _most_alike(asked[[number]], held[: len(kept)], kept)
+        alike = cosines(asked[[number]], held[: len(kept)])[0]
         same = worded.get(wording_key(question))
-        if same is not None:
-            like, figure = same, 1.0
+        like, figure, why = same, 1.0, "the same wording as"
+        if same is None and kept:
+            like, figure = kept[int(np.argmax(alike))], float(alike.max())
+            why = f"a cosine of {figure:.2f} with"
         if like is not None and (same is not None or figure > threshold.figure):
-            why = "the same wording as" if same is not None else f"a cosine of {figure:.2f} with"
             told = f"it has {why} question {like + 1}, {one_line(shown(questions[like]))}"
             found.append(Rejection("near duplicate", figure, threshold.figure, told, like))
             continue
@@ -114,15 +122,6 @@ def reject_near_duplicates(
         worded[wording_key(question)] = number
         found.append(None)
     return tuple(found)
-
-
-def _most_alike(one: Directions, held: Directions, kept: list[int]) -> tuple[int | None, float]:
-    """Return which question that is kept is most alike, the first of several, and its cosine; None if none is kept."""
-    if not kept:
-        return None, 0.0
-    row = cosines(one, held)[0]
-    best = int(np.argmax(row))
-    return kept[best], float(row[best])
 
 
 def _nearest_other(number: int, asked: Directions, differ: Callable[[int, int], bool]) -> float | None:

@@ -9,10 +9,16 @@ from typing import TypeVar
 import numpy as np
 
 from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.synthesis.filters.cosines import check_same_number, cosines, directions
-from rag_evaluation_framework.synthesis.filters.rejection import Rejection
-from rag_evaluation_framework.synthesis.filters.shared_text import Wording
-from rag_evaluation_framework.synthesis.filters.thresholds import PublishedFigure, Threshold, has_figures_of_design
+from rag_evaluation_framework.synthesis.filters.thresholds import (
+    PublishedFigure,
+    Rejection,
+    Threshold,
+    Wording,
+    check_same_number,
+    cosines,
+    directions,
+    has_figures_of_design,
+)
 
 RELEVANCE_THRESHOLD = PublishedFigure(0.40)
 """The published figure, of OpenAI's text-embedding-3: the cosine that a question has with each excerpt at the least."""

@@ -1,6 +1,6 @@
-from .cross_document import CrossDocumentQuestions as CrossDocumentQuestions
 from .dimensions import DimensionQuestions as DimensionQuestions
-from .multi_passage import MultiPassageQuestions as MultiPassageQuestions
-from .no_answer import NoAnswerQuestions as NoAnswerQuestions
+from .documents import CrossDocumentQuestions as CrossDocumentQuestions
+from .documents import MultiPassageQuestions as MultiPassageQuestions
+from .documents import NoAnswerQuestions as NoAnswerQuestions
+from .documents import SimpleQuestions as SimpleQuestions
 from .real_questions import RealQuestions as RealQuestions
-from .simple import SimpleQuestions as SimpleQuestions

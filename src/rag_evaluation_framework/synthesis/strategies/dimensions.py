@@ -8,13 +8,13 @@ from math import gcd
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import checked_path, is_list, is_object, read_text
-from rag_evaluation_framework._support.strict_yaml import parse_yaml
+from rag_evaluation_framework.base.files import checked_path, is_list, is_object, read_text
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
-from rag_evaluation_framework.data.frozen import FrozenDict
+from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.synthesis.prompt_files import load_prompt
+from rag_evaluation_framework.synthesis.forms import load_prompt
 from rag_evaluation_framework.synthesis.sections import by_document, shared_out
 
 _SINGULAR = {"personas": "persona", "difficulties": "difficulty", "query_types": "query_type", "styles": "style"}

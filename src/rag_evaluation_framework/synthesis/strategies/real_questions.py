@@ -5,22 +5,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import checked_path
-from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.annotation.questions import read_wordings
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count, check_truth
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
-from rag_evaluation_framework.data.documents import Corpus, Document
-from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.plain import gives_items
+from rag_evaluation_framework.data import Corpus, Document, DocumentId
+from rag_evaluation_framework.data.values import gives_items
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
-from rag_evaluation_framework.synthesis.marks import marked
-from rag_evaluation_framework.synthesis.prompt_files import load_prompt
-from rag_evaluation_framework.synthesis.sections import by_document, shared_out
-from rag_evaluation_framework.synthesis.word_overlap import WordOverlap
+from rag_evaluation_framework.synthesis.forms import load_prompt, marked
+from rag_evaluation_framework.synthesis.sections import WordOverlap, by_document, shared_out
 
 _SECTIONS = 3  # in which the answer to a user's question is looked for
 
@@ -80,7 +77,7 @@ class RealQuestions(QuestionStrategy):
         asked: dict[DocumentId, list[QuestionRequest]] = {}
         if self.verbatim:
             asked = self._asked(sections)
-            _note_unasked(len(self.questions), [len(own) for own in asked.values()], queries_per_doc)
+            self._note_unasked([len(own) for own in asked.values()], queries_per_doc)
         requests: list[QuestionRequest] = []
         for document in by_document(sections):
             own = asked.get(document[0].doc_id, [])[:queries_per_doc]
@@ -105,17 +102,16 @@ class RealQuestions(QuestionStrategy):
                 found.setdefault(shown[0].doc_id, []).append(request)
         return found
 
+    def _note_unasked(self, found: Sequence[int], most: int) -> None:
+        """Note how many questions of users are not asked.
 
-def _note_unasked(count: int, found: Sequence[int], most: int) -> None:
-    """Note how many questions of users are not asked.
-
-    Args:
-        count: How many questions there are.
-        found: For how many of them a section of each document is found.
-        most: How many of these are asked for each document.
-    """
-    unknown, beyond = count - sum(found), sum(max(own - most, 0) for own in found)
-    if beyond:
-        note(f"{beyond} of {count} questions of users are not asked, as queries_per_doc={most}; raise it to ask more")
-    if unknown:
-        note(f"{unknown} of {count} questions of users are not asked: BM25 finds none of their words in a document")
+        Args:
+            found: For how many of them a section of each document is found.
+            most: How many of these are asked for each document.
+        """
+        count, beyond = len(self.questions), sum(max(own - most, 0) for own in found)
+        told = f"of {count} questions of users are not asked"
+        if beyond:
+            note(f"{beyond} {told}, as queries_per_doc={most}; raise it to ask more")
+        if unknown := count - sum(found):
+            note(f"{unknown} {told}: BM25 finds none of their words in a document")

@@ -1,0 +1,237 @@
+"""From the passages that a person chooses to the words that answer a question."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice, product
+from typing import TypeAlias
+
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.data import CharacterSpan, Corpus, merge_overlapping_spans
+from rag_evaluation_framework.data.label_contexts import CONTEXT
+from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.labelling.telling import is_long
+from rag_evaluation_framework.quotes.ends import are_cut
+from rag_evaluation_framework.text.sentence_boundaries import sentence_places
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+# What a person types to choose passages: `1 3` are two answers, `1/3` is one that either of them gives.
+
+Choice: TypeAlias = tuple[tuple[int, ...], ...]
+"""The numbers of passages by answer: all answers are wanted, and of each any passage is enough."""
+
+_SLASH = re.compile(r"\s*/\s*")
+_NUMBER = re.compile(r"[0-9]{1,9}")  # other digits than these are on no key that says "1"
+
+
+def parse_choice(typed: str, known: int) -> Choice:
+    """Return the numbers of passages that were typed; none of them for `0` or `n`, which say that there is no answer.
+
+    Args:
+        typed: Numbers with blanks or commas between answers, and `/` between the passages that give the same answer.
+        known: How many passages were shown, numbered from 1.
+
+    Raises:
+        InputError: It is nothing of the kind, or a number is that of no passage, or is there twice.
+    """
+    if typed.strip().lower() in ("0", "n"):
+        return ()
+    answers = tuple(
+        tuple(_number(part, answer, known) for part in answer.split("/"))
+        for answer in _SLASH.sub("/", typed).replace(",", " ").split()
+    )
+    twice = [
+        number for number, count in Counter(number for answer in answers for number in answer).items() if count > 1
+    ]
+    if twice:
+        raise InputError(f"passage {twice[0]} is named twice; expected each number once, such as 1 3 or 1/3")
+    if not answers:
+        raise InputError("expected the numbers of passages, such as 1, or 0 if nothing answers the question")
+    return answers
+
+
+def _number(part: str, answer: str, known: int) -> int:
+    if not part:
+        raise InputError(
+            f"a number is missing beside a slash in {shown(answer, 40)}; expected one on either side, such as 1/3"
+        )
+    if not _NUMBER.fullmatch(part):
+        raise InputError(f"{shown(part, 40)} is not understood; expected the numbers of passages, such as 1 or 1 3")
+    number = int(part)
+    if not number:
+        raise InputError("0 says that nothing answers the question; expected it alone, or numbers of passages")
+    if number > known:
+        last = "no passage was shown" if not known else f"the last passage that was shown is {known}"
+        raise InputError(f"there is no passage {number}: {last}")
+    return number
+
+
+# From a passage to the words in it that answer a question.
+
+_SENTENCES = re.compile(r"([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?")
+_QUOTED = re.compile(r"(?s)[\"“„«'](.+)[\"”“»']")
+_MOST_PLACES = 1000  # of words that were typed, in one document
+
+
+def sentences_of(passage: CharacterSpan, corpus: Corpus) -> list[CharacterSpan]:
+    """Return the sentences of a passage, without white space at their ends; blank ones are left out."""
+    text = corpus[passage.doc_id].content[passage.start : passage.end]
+    parts = (part(passage, corpus, passage.start + start, passage.start + end) for start, end in sentence_places(text))
+    return [sentence for sentence in parts if sentence.text]
+
+
+def part(passage: CharacterSpan, corpus: Corpus, start: int, end: int) -> CharacterSpan:
+    """Return a part of the document of a passage, with its text and without white space at its ends."""
+    text = corpus[passage.doc_id].content[start:end]
+    start += len(text) - len(text.lstrip())
+    text = text.strip()
+    return CharacterSpan(passage.doc_id, start, start + len(text), text)
+
+
+def trimmed(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan:
+    """Return what of a passage was chosen, without white space at its ends.
+
+    Args:
+        typed: Nothing for all of it; the number of a sentence, or a range such as `2-3`; or the words themselves, which
+            may go on outside of the passage, and may differ in capitals if they are nowhere with their own. What is in
+            quotation marks is never taken for a number or for a slip of a key, as a single character else is.
+        passage: The passage.
+        corpus: Its documents.
+
+    Raises:
+        InputError: There is no such sentence, the words are not in the document, or they begin or end inside a word, or
+            are a single character.
+    """
+    typed = typed.strip()
+    if not typed:
+        return part(passage, corpus, passage.start, passage.end)
+    numbers = _SENTENCES.fullmatch(typed)
+    if numbers is None:
+        return _words(typed, passage, corpus)
+    sentences = sentences_of(passage, corpus)
+    first, last = int(numbers[1]), int(numbers[2] or numbers[1])
+    if not 1 <= first <= last <= len(sentences):
+        between = "sentence 1" if len(sentences) == 1 else f"sentences from 1 to {len(sentences)}"
+        raise InputError(f"{typed}: there are {between}; words that are a number are typed in quotation marks")
+    return part(passage, corpus, sentences[first - 1].start, sentences[last - 1].end)
+
+
+def _words(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan:
+    """Return the place of words in the document of a passage that is nearest to the passage."""
+    if len(typed) == 1:
+        raise InputError(
+            f"{shown(typed)} is a single character; expected the number of a sentence, such as 2, or more words; in "
+            "quotation marks it is taken as it is"
+        )
+    inside = _QUOTED.fullmatch(typed)
+    written = (typed, *([inside[1]] if inside else []))
+    is_there = False
+    for find, words in product((_as_written, _in_other_capitals), written):
+        places = find(words, passage, corpus)
+        whole = [place for place in places if not is_cut(place, corpus)]
+        if whole:
+            return min(whole, key=lambda place: _distance(place, passage))
+        is_there = is_there or bool(places)
+    if is_there:
+        raise InputError(f"{shown(typed)} begins or ends inside a word; expected whole words")
+    raise InputError(
+        f"{shown(typed)} is not in {shown(str(passage.doc_id))}; expected words as they are shown above, sentences "
+        "such as 2 or 2-3, or nothing for the whole passage"
+    )
+
+
+def _as_written(words: str, passage: CharacterSpan, corpus: Corpus) -> list[CharacterSpan]:
+    return TextLocator.of(corpus).places_in_context(words, doc_id=passage.doc_id, limit=_MOST_PLACES)
+
+
+def _in_other_capitals(words: str, passage: CharacterSpan, corpus: Corpus) -> list[CharacterSpan]:
+    pattern = re.compile(r"\s+".join(map(re.escape, words.split())), re.IGNORECASE)
+    found = islice(pattern.finditer(corpus[passage.doc_id].content), _MOST_PLACES)
+    return [CharacterSpan(passage.doc_id, *place.span(), place[0]) for place in found if place[0]]
+
+
+def _distance(place: CharacterSpan, passage: CharacterSpan) -> tuple[int, int]:
+    """Return how far a place is outside of a passage, 0 inside of it; and where it is."""
+    return max(passage.start - place.start, 0) + max(place.end - passage.end, 0), place.start
+
+
+def is_cut(place: CharacterSpan, corpus: Corpus) -> bool:
+    """Return whether the first word of a place begins before it, or the last one goes on behind it."""
+    content = corpus[place.doc_id].content
+    before, behind = content[max(place.start - CONTEXT, 0) : place.start], content[place.end : place.end + CONTEXT]
+    return any(are_cut(place.doc_id, before, content[place.start : place.end], behind))
+
+
+# Choices that are the same text: those that overlap, and other places of what was chosen.
+
+Places = tuple[CharacterSpan, ...]
+MOST_COPIES = 1000
+
+
+def merged(answers: Iterable[Places], corpus: Corpus) -> list[Places]:
+    """Return answers of which those with one place that overlap or touch in one document are one, in their order.
+
+    Args:
+        answers: The places of each answer.
+        corpus: The documents.
+    """
+    listed = [tuple(dict.fromkeys(places)) for places in answers]
+    whole = merge_overlapping_spans(places[0] for places in listed if len(places) == 1)
+    return list(dict.fromkeys(_widened(places, whole, corpus) if len(places) == 1 else places for places in listed))
+
+
+def _widened(places: Places, whole: Sequence[CharacterSpan], corpus: Corpus) -> Places:
+    span = next(span for span in whole if span.overlaps(places[0]))
+    text = corpus[span.doc_id].content[span.start : span.end]
+    return (CharacterSpan(span.doc_id, span.start, span.end, text),)
+
+
+def copies_of(place: CharacterSpan, passages: Iterable[Places], corpus: Corpus) -> Places:
+    """Return where else the text of a place is, up to white space.
+
+    A text of a few words is written again elsewhere without being the same. It is only where it is in the copies of the
+    passage that it was chosen from, at the same position.
+
+    Args:
+        place: The place.
+        passages: The passages from which answers were chosen, each with those that have the same text.
+        corpus: The documents.
+    """
+    whole = is_cut(place, corpus)
+    others = dict.fromkeys((*_everywhere(place.text, corpus), *_in_copies(place, passages, corpus)))
+    return tuple(other for other in others if not other.overlaps(place) and (whole or not is_cut(other, corpus)))
+
+
+def _everywhere(text: str, corpus: Corpus) -> list[CharacterSpan]:
+    """Return where a text is that is long enough to be the same wherever it stands; nothing for another."""
+    return TextLocator.of(corpus).places_in_context(text, limit=MOST_COPIES) if is_long(text) else []
+
+
+def _in_copies(place: CharacterSpan, passages: Iterable[Places], corpus: Corpus) -> Iterator[CharacterSpan]:
+    """Yield where a place is in the other places of the text of the passage that it is in."""
+    for alike in passages:
+        for passage in alike:
+            if passage.doc_id == place.doc_id and passage.start <= place.start and place.end <= passage.end:
+                others = dict.fromkeys((*alike, *_everywhere(passage.text, corpus)))
+                yield from (_mapped(place, passage, other, corpus) for other in others)
+
+
+def _mapped(place: CharacterSpan, passage: CharacterSpan, other: CharacterSpan, corpus: Corpus) -> CharacterSpan:
+    """Return what has the position of a place of a passage in another one, which is the same up to white space."""
+    content = corpus[passage.doc_id].content
+    before = _visible(content[passage.start : place.start])
+    count = len(_visible(content[place.start : place.end]))
+    content = corpus[other.doc_id].content
+    offsets = _visible(content[other.start : other.end])
+    start, end = other.start + offsets[len(before)], other.start + offsets[len(before) + count - 1] + 1
+    return CharacterSpan(other.doc_id, start, end, content[start:end])
+
+
+def _visible(text: str) -> list[int]:
+    """Return where the characters of a text are that are no white space."""
+    return [offset for offset, character in enumerate(text) if not character.isspace()]
+
+
+def absorbed(answers: Sequence[Places], joined: Collection[CharacterSpan]) -> list[Places]:
+    """Return answers without those of which the only place is among the places of another one."""
+    return [places for places in answers if len(places) > 1 or not set(joined).issuperset(places)]

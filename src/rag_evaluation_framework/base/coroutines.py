@@ -1,0 +1,424 @@
+"""Letting a component's methods be coroutines, and limits on the time of what others do."""
+
+import inspect
+import sys
+from abc import ABCMeta
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator
+from concurrent.futures import CancelledError, Future, InvalidStateError
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextvars import ContextVar, copy_context
+from copy import copy
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from math import isfinite
+from numbers import Real
+from threading import TIMEOUT_MAX, Event, Lock, Thread, current_thread
+from types import FrameType, FunctionType, MemberDescriptorType
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+import rag_evaluation_framework.base as support
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.errors import ConfigError
+
+# Letting a component's methods be coroutines: they run on one background event loop.
+#
+# A component is adapted once, where it enters (`adapted`); everybody behind calls its methods as ordinary ones.
+
+T = TypeVar("T")
+
+_PACKAGE = __name__.partition(".")[0]
+LOOP_THREAD = "rag-eval-coroutines"
+_cancelled = Event()
+_adaptations: WeakValueDictionary[int, Any] = WeakValueDictionary()
+
+
+def adapted(component: T) -> T:
+    """Return a component whose public methods are ordinary ones: itself unless it has coroutine methods.
+
+    Else it is a view of the component, of the same class as far as anybody can see, and with the same state. What its
+    public methods return is resolved on the background loop. The component's own code, and what runs on that loop, get
+    what the method returns: they can await it. The component itself stays as it is, so that its owner can go on
+    awaiting it; adapting it again gives the same view.
+
+    A component has coroutine methods if a public or private one is written as `async def`, also below a decorator that
+    names what it wraps (`functools.wraps`), or an attribute of the object that stands in for a method is a
+    coroutine function. A function that is a field of a dataclass is a parameter and no method.
+    """
+    if isinstance(component, _Adapted | type):
+        return component
+    methods = _methods_that_may_be_awaited(component)
+    if not methods:
+        return component
+    view = _adaptations.get(id(component))  # the view holds the component, so the id is not used again
+    if view is None:
+        view = _adaptations[id(component)] = _view(component, methods)
+    adapted_component: T = view
+    return adapted_component
+
+
+def resolved(value: Any, patience: float | None = None) -> Any:
+    """Return the value, or, of a coroutine or another awaitable, what it returns.
+
+    The loop lives in a thread of its own, so this works inside a running loop (a notebook) too, and clients that are
+    bound to a loop meet the same one each time. What the coroutine raises, `SystemExit` too, is raised here.
+
+    Args:
+        value: Anything.
+        patience: How many seconds others may keep a coroutine from beginning; by default any.
+
+    Raises:
+        TimeoutError: They keep it longer, as one of them does not await.
+    """
+    if not inspect.isawaitable(value):
+        return value
+    coroutine: Coroutine[Any, Any, Any] = value if inspect.iscoroutine(value) else _awaiting(value)
+    if _on_the_loop():
+        coroutine.close()
+        raise RuntimeError("a coroutine component was called from another one, where it has to be awaited")
+    if patience is not None and loop_is_blocked(patience):
+        coroutine.close()
+        raise TimeoutError("another coroutine, which does not await, keeps it from beginning")
+    future: Future[Any] | None = None
+    try:
+        future = support.start_coroutine(coroutine)
+        return waited_for(future)
+    except BaseException:
+        if future is None:  # Ctrl-C came before anybody waited, and the coroutine may have begun
+            _cancelled.set()
+            raise
+        by_itself = future.done() and not _work_was_cancelled()
+        if future.cancel() and not by_itself:  # after Ctrl-C nobody waits for it any more
+            _cancelled.set()
+        raise
+
+
+def waited_for(future: "Future[T]", seconds: float | None = None) -> T:
+    """Return the result of a future, and wait no longer than that; it is cancelled with the work this is part of.
+
+    Raises:
+        TimeoutError: There is no result yet.
+        CancelledError: It, or the work that this is part of, was cancelled.
+    """
+    awaited = _awaited.get()
+    with nullcontext() if awaited is None else awaited.holding(future):
+        return future.result(seconds)
+
+
+def without_a_loop() -> AbstractContextManager[None]:
+    """Hide the event loop that runs in this thread, as in a notebook, so that ordinary code may run one of its own."""
+    return support.without_running_loop() if "asyncio" in sys.modules else nullcontext()
+
+
+def any_was_cancelled() -> bool:
+    """Return whether any coroutine of this process was cancelled: threads and tasks that it began may go on."""
+    return _cancelled.is_set()
+
+
+def loop_is_blocked(seconds: float) -> bool:
+    """Return whether one coroutine, which does not await, keeps all others from going on for that long."""
+    free = Event()
+    support.running_loop().call_soon_threadsafe(free.set)
+    return not free.wait(seconds)
+
+
+class Awaited:
+    """The coroutines that the threads of one piece of work wait for, so that all can be cancelled together.
+
+    Work that is done inside of other work is cancelled with it.
+    """
+
+    def __init__(self) -> None:
+        self._around = _awaited.get()
+        self._futures: set[Future[Any]] = set()
+        self._cancelled = False
+        self._lock = Lock()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether this, or what it is done inside of, was cancelled."""
+        return self._cancelled or (self._around is not None and self._around.cancelled)
+
+    @contextmanager
+    def here(self) -> Generator[None]:
+        """Hold what is awaited inside, in this context."""
+        token = _awaited.set(self)
+        try:
+            yield
+        finally:
+            _awaited.reset(token)
+
+    @contextmanager
+    def holding(self, future: "Future[Any]") -> Generator[None]:
+        """Hold a future while it is waited for."""
+        with self._lock:
+            self._futures.add(future)
+            if self.cancelled:
+                future.cancel()
+        try:
+            with nullcontext() if self._around is None else self._around.holding(future):
+                yield
+        finally:
+            with self._lock:
+                self._futures.discard(future)
+
+    def cancel(self) -> None:
+        """Cancel what is held, and what will be."""
+        with self._lock:
+            self._cancelled = True
+            futures = list(self._futures)
+        for future in futures:
+            future.cancel()
+
+
+def stop_if_cancelled() -> None:
+    """Raise `CancelledError` if the work that this is part of was cancelled."""
+    if _work_was_cancelled():
+        raise CancelledError
+
+
+def _work_was_cancelled() -> bool:
+    awaited = _awaited.get()
+    return awaited is not None and awaited.cancelled
+
+
+_awaited: ContextVar[Awaited | None] = ContextVar("rag_evaluation_framework_awaited", default=None)
+
+
+async def _awaiting(value: Awaitable[Any]) -> Any:
+    return await value
+
+
+class _Adapted:
+    """What the class of a view has before that of the component."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **_: Any) -> None:
+        """Keep the view from the component's own `__init_subclass__`, which may register what derives from it."""
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any]]:
+        return adapted, (copy(_component_of(self)),)
+
+
+class _Method:
+    """A public method of a view. It takes precedence over an attribute of the object, as a property does."""
+
+    def __init__(self, name: str, kind: type, method: Any) -> None:
+        self.name = name
+        self.kind = kind
+        self.method = method
+
+    def __get__(self, view: Any, _: type | None = None) -> Callable[..., Any]:
+        state: dict[str, Any] = getattr(view, "__dict__", {})
+        return _waiting(self.kind, state[self.name] if self.name in state else self._bound(view))
+
+    def __set__(self, view: Any, value: Any) -> None:
+        setattr(_component_of(view), self.name, value)
+
+    def __delete__(self, view: Any) -> None:
+        delattr(_component_of(view), self.name)
+
+    def _bound(self, view: Any) -> Any:
+        return self.method.__get__(view, self.kind) if hasattr(self.method, "__get__") else self.method
+
+
+def _methods_that_may_be_awaited(component: object) -> dict[str, Any]:
+    """Return the public methods that are not ours, plain ones too, which may return a coroutine; else nothing."""
+    kind = type(component)
+    own = _own_attributes(kind)
+    state: dict[str, Any] = getattr(component, "__dict__", {})
+    own |= {
+        name: staticmethod(value)
+        for name, value in state.items()
+        if is_coroutine_function(value) and isinstance(inspect.getattr_static(kind, name, None), FunctionType)
+    }
+    own = {name: value for name, value in own.items() if name not in _fields_of(kind)}
+    if not any(is_coroutine_function(value) for value in own.values()):
+        return {}
+    return {name: value for name, value in own.items() if not name.startswith("_") and _is_method(value)}
+
+
+def _own_attributes(kind: type) -> dict[str, Any]:
+    defined = {name: (base, value) for base in reversed(kind.__mro__) for name, value in vars(base).items()}
+    return {
+        name: value
+        for name, (base, value) in defined.items()
+        if not name.startswith("__") and not _is_ours(base.__module__)
+    }
+
+
+def _fields_of(kind: type) -> Collection[str]:
+    """Return the fields of a dataclass: values by which components compare, functions too, and no methods."""
+    return [field.name for field in fields(kind)] if is_dataclass(kind) else []
+
+
+def _is_method(value: Any) -> bool:
+    return isinstance(value, FunctionType | classmethod | staticmethod) or is_coroutine_function(value)
+
+
+def is_coroutine_function(value: Any) -> bool:
+    """Return whether something is written as `async def`, also below a decorator that names what it wraps."""
+    return inspect.iscoroutinefunction(inspect.unwrap(value) if inspect.isroutine(value) else value)
+
+
+def _view(component: object, methods: dict[str, Any]) -> Any:
+    view: Any = object.__new__(_adapted_class(type(component), methods))
+    object.__setattr__(view, "_adapted_from", component)
+    if hasattr(component, "__dict__"):
+        object.__setattr__(view, "__dict__", component.__dict__)
+    return view
+
+
+def _component_of(view: Any) -> Any:
+    return getattr(view, "_adapted_from")  # noqa: B009  a slot that only the view has
+
+
+def _adapted_class(kind: type, methods: dict[str, Any]) -> Any:
+    """Return the class of one view. It is not kept for the next one: that would keep the class of the component."""
+
+    def original(_: object) -> type:
+        return kind
+
+    namespace: dict[str, Any] = {name: getattr(kind, name) for name in ("__module__", "__qualname__", "__doc__")}
+    namespace |= _shared_slots(kind)
+    namespace |= {name: _Method(name, kind, method) for name, method in methods.items()}
+    namespace["__class__"] = property(original)  # dataclasses compare by it, and `replace` makes a new one of it
+    namespace["__slots__"] = ("_adapted_from",) if kind.__weakrefoffset__ else ("_adapted_from", "__weakref__")
+    if hasattr(kind, "__del__"):
+        namespace["__del__"] = original  # does nothing: what it would release is the component's
+    # A metaclass of the component's own may register what it makes, so that of Python makes the class.
+    maker: Any = ABCMeta if isinstance(kind, ABCMeta) else type
+    return maker.__new__(type(kind), kind.__name__, (_Adapted, kind), namespace)
+
+
+def _shared_slots(kind: type) -> dict[str, property]:
+    slots = {name: value for base in reversed(kind.__mro__) for name, value in vars(base).items()}
+    return {name: _shared_slot(slot) for name, slot in slots.items() if isinstance(slot, MemberDescriptorType)}
+
+
+def _shared_slot(slot: MemberDescriptorType) -> property:
+    return property(
+        lambda view: slot.__get__(_component_of(view)),
+        lambda view, value: slot.__set__(_component_of(view), value),
+        lambda view: slot.__delete__(_component_of(view)),
+    )
+
+
+def _waiting(kind: type, method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method, updated=())
+    def wait(*args: Any, **kwargs: Any) -> Any:
+        result = method(*args, **kwargs)
+        return result if inspect.isawaitable(result) and _can_await(inspect.currentframe(), kind) else resolved(result)
+
+    return wait
+
+
+def _can_await(frame: FrameType | None, kind: type) -> bool:
+    """Return whether the caller of the function may await: code of the component, or on the loop any but ours.
+
+    Our code is synchronous. Code of the component is told by its qualified name, as nested functions have it too.
+    """
+    caller = None if frame is None else frame.f_back
+    if caller is None or _is_ours(module := caller.f_globals.get("__name__", "")):
+        return False
+    name = caller.f_code.co_qualname
+    own = any(base.__module__ == module and name.startswith(f"{base.__qualname__}.") for base in kind.__mro__)
+    return own or _on_the_loop()
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == _PACKAGE
+
+
+def _on_the_loop() -> bool:
+    return current_thread().name == LOOP_THREAD
+
+
+# Limits on time: work of others is done in a thread of its own, which is left behind if it takes too long.
+
+_late = Event()
+_abandoned: list[Thread] = []
+_GRACE = 1.0  # seconds: what a coroutine that was cancelled has to end
+
+
+class OutOfTime(Exception):
+    """Work was not done in time.
+
+    Attributes:
+        abandoned: Whether it goes on, and takes up a thread of ours; a coroutine that was cancelled does not.
+    """
+
+    def __init__(self, *, abandoned: bool) -> None:
+        super().__init__(abandoned)
+        self.abandoned = abandoned
+
+
+def within(seconds: float, work: Callable[[], T]) -> T:
+    """Return what `work` returns, or raise what it raises.
+
+    It is done in a copy of the caller's context, in a thread that does not keep the program from ending. What it
+    returns after its time is thrown away. An interrupt, and the cancelling of what the caller does, end the waiting.
+
+    Raises:
+        OutOfTime: It takes longer; a coroutine that it awaits is cancelled.
+    """
+    done: Future[T] = Future()
+    awaited = Awaited()
+
+    def held() -> None:
+        with awaited.here(), suppress(InvalidStateError):  # nobody waits any more
+            try:
+                result = work()
+            except BaseException as error:  # noqa: BLE001  it is raised where the work is waited for
+                done.set_exception(error)
+            else:
+                done.set_result(result)
+
+    thread = Thread(target=copy_context().run, args=(held,), name="rag-eval-within", daemon=True)
+    thread.start()
+    try:
+        return waited_for(done, min(seconds, TIMEOUT_MAX))
+    except TimeoutError:
+        if done.done():  # it is the work's own, or came together with the result
+            return done.result()
+    finally:
+        if not done.done():  # it is too late, or Ctrl-C came
+            _abandoned.append(thread)
+        done.cancel()
+        awaited.cancel()
+    thread.join(_GRACE)
+    _late.set()
+    raise OutOfTime(abandoned=thread.is_alive() or loop_is_blocked(_GRACE))
+
+
+def was_given_up() -> bool:
+    """Return whether any work of this process was not waited for to its end, so that some of it may go on for ever."""
+    return _late.is_set() or any_was_cancelled()
+
+
+def may_hang() -> bool:
+    """Return whether work that was given up goes on, or may.
+
+    What a coroutine that was cancelled left behind is not known: `asyncio.to_thread` and `asyncio.shield` go on, with
+    the connection or the lock that they hold.
+    """
+    if any_was_cancelled() or any(thread.is_alive() for thread in _abandoned):
+        return True
+    return _late.is_set() and loop_is_blocked(_GRACE)
+
+
+def checked_limit(name: str, given: Any) -> float | None:
+    """Return a limit in seconds, or None; `name` is that of the parameter, for messages.
+
+    Raises:
+        ConfigError: It is neither a finite number above 0 nor None.
+    """
+    if given is None:
+        return None
+    if type(given) is not bool and isinstance(given, Real):
+        with suppress(Exception):  # of anybody's number, and of a whole one that is too large for a float
+            seconds = float(given)
+            if isfinite(seconds) and seconds > 0:
+                return seconds
+    raise ConfigError(f"{name}={shown(given)}: expected seconds, a finite number above 0, or None for no limit")

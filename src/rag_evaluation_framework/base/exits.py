@@ -1,0 +1,60 @@
+"""Components that call `sys.exit`: the program is not theirs to end, so that becomes an error that says who did it."""
+
+import atexit
+import os
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from time import sleep
+from traceback import extract_tb
+
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.errors import ComponentExited
+
+_SECONDS_TO_END = 5
+
+
+@contextmanager
+def no_exit(who: str, step: str) -> Generator[None]:
+    """Let what is done inside raise anything but `SystemExit`.
+
+    Args:
+        who: The component that is called, for the message.
+        step: What it is asked to do.
+
+    Raises:
+        ComponentExited: It called `sys.exit`.
+    """
+    try:
+        yield
+    except SystemExit as leaving:
+        raise ComponentExited(
+            f"{who}: {exit_text(leaving)} in {step}; expected it to return, or to raise an error"
+        ) from leaving
+
+
+def end_in_time(code: int) -> None:
+    """Let Python end within some seconds, else end the process: threads that others left behind may go on for ever.
+
+    All that is to be told has been told. What Python waits for at its end are threads and pools of threads.
+    """
+    ends = Event()
+
+    def end() -> None:
+        ends.wait()
+        sleep(_SECONDS_TO_END)
+        os._exit(code)
+
+    Thread(target=end, name="rag-eval-end", daemon=True).start()
+    # Functions of `atexit` are called when the threads have ended; those of pools are waited for by this very hook.
+    getattr(threading, "_register_atexit", atexit.register)(ends.set)
+
+
+def exit_text(leaving: SystemExit) -> str:
+    """Return what was called, and where: `called sys.exit(0) (search.py, line 12)`."""
+    code = "" if leaving.code is None else shown(leaving.code)
+    frames = extract_tb(leaving.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"called sys.exit({code}){place}"

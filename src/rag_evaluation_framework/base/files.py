@@ -1,0 +1,475 @@
+"""Text, JSON and CSV files: strict reading, and writing that is whole or not at all."""
+
+import csv
+import errno
+import hashlib
+import io
+import json
+import os
+import platform
+import re
+import shutil
+import stat
+import sys
+import time
+from collections import Counter
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, partial
+from math import isinf
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, BinaryIO, TypeAlias, TypeGuard
+
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.errors import DatasetError, InputError
+
+# Strict JSON: no repeated keys, no NaN or infinity, no numbers beyond floats, limited nesting.
+
+Json: TypeAlias = dict[str, Any] | list[Any] | str | float | None
+"""Any value that JSON can represent."""
+
+_STRING_OR_NUMBER = re.compile(
+    r"""
+    "(?: [^"\\]++ | \\. )*+"
+    | -? (?: 0 | [1-9][0-9]*+ ) (?: \.[0-9]++ )? (?: [eE][-+]?[0-9]++ )?
+    """,
+    re.VERBOSE,
+)
+_LONG = "Exceeds the limit"  # how Python begins to say that it does not read whole numbers of so many digits
+
+
+def parse_json(text: str, *, finite: bool = True) -> Json:
+    """Parse a JSON text and return its value.
+
+    Args:
+        text: The text.
+        finite: Whether numbers beyond the range of floats are refused. If not, they are infinite, for callers that
+            check numbers in any case: to look at each takes as long as the rest.
+
+    Raises:
+        ValueError: It is not valid JSON, repeats a key, contains NaN, infinity or a number beyond the range of floats,
+            or is nested too deeply.
+    """
+    try:
+        value: Json = (_DECODER if finite else _QUICK).decode(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    except _TooLargeError as error:
+        # The parser does not report the position: it is that of the first number written like this. What is before it
+        # is valid, so it is made of strings, numbers and signs; what is behind it need not be.
+        number = str(error)
+        place = next(token.start() for token in _STRING_OR_NUMBER.finditer(text) if token[0] == number)
+        raise json.JSONDecodeError(f"{number:.60} is too large for a floating-point number", text, place) from None
+    except ValueError as error:
+        if not str(error).startswith(_LONG):
+            raise
+        raise ValueError(f"a whole number has more than {sys.get_int_max_str_digits():,} digits") from error
+    return value
+
+
+class _TooLargeError(ValueError):
+    """A number that is too large for a float."""
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if isinf(number):
+        raise _TooLargeError(written)
+    return number
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a valid JSON number")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise ValueError(f"duplicate key {shown(next(key for key, count in counts.items() if count > 1))}")
+    return content
+
+
+# Made once: making one takes as long as reading a line of JSONL.
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_float=_finite, parse_constant=_refuse_constant)
+_QUICK = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+
+
+# Folders in which something is made beside its place, to be moved there whole; what killed processes left is removed.
+#
+# Whoever makes something holds a lock on its folder, which ends with the process however that ends: a process id would
+# be another's one day. A lock says nothing about other machines that share the file system, so what comes from one of
+# them is removed only when nothing in it has changed for a day.
+
+if sys.platform != "win32":
+    import fcntl
+
+_PREFIX = ".rag-eval-unfinished-"
+_LONG_AGO = 24 * 60 * 60  # seconds
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+@contextmanager
+def unfinished(parent: Path) -> Generator[Path]:
+    """Make a hidden folder for what is to be moved into the folder `parent`, and remove what is left of it afterwards.
+
+    Folders of processes that were killed are removed first, and `parent` is made if there is none.
+
+    Raises:
+        OSError: The folder cannot be made.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    remove_abandoned(parent)
+    folder, lock = _made(parent)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # not there any more if all went well
+        if lock is not None:
+            os.close(lock)
+
+
+def is_unfinished(place: Path) -> bool:
+    """Return whether a folder is one in which something is made, or was by a process that was killed."""
+    return place.name.startswith(_PREFIX)
+
+
+def _made(parent: Path) -> tuple[Path, int | None]:
+    """Make a folder and lock it, if the file system can do that."""
+    while True:
+        folder = Path(mkdtemp(prefix=f"{_PREFIX}{_machine()}-", dir=parent))
+        try:
+            return folder, _locked(folder)
+        except (BlockingIOError, FileNotFoundError):  # another process takes it for an abandoned one: let it
+            continue
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove the hidden folders that killed processes left in a folder."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # it is in use, or was moved or removed meanwhile
+            lock = _locked(folder) if folder.name.startswith(f"{_PREFIX}{_machine()}-") else None
+            try:
+                if lock is not None or time.time() - _last_change(folder) > _LONG_AGO:
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                if lock is not None:
+                    os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """Lock a folder until the descriptor that is returned is closed; None where folders cannot be locked.
+
+    Raises:
+        BlockingIOError: Another process holds it.
+        FileNotFoundError: It is not there any more.
+    """
+    if sys.platform == "win32":
+        return None
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        folder.stat()
+    except (BlockingIOError, FileNotFoundError):
+        os.close(descriptor)
+        raise
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _last_change(folder: Path) -> float:
+    return max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
+
+
+@cache
+def _machine() -> str:
+    """Return what tells this machine, since it was started, from others: locks are known to it alone."""
+    try:
+        known = _BOOT.read_bytes()
+    except OSError:
+        known = platform.node().encode()
+    return hashlib.sha256(known).hexdigest()[:8]
+
+
+# Text, JSON and CSV files: strict reading and atomic writing.
+
+_LARGEST = 200_000_000  # bytes of a dataset that is read as a whole
+LONGEST_LINE = 100_000_000  # bytes of a line, where what is in a file is read line by line
+# At the beginning of a text that has the encoding; others seldom begin so.
+_WIDE = {
+    "UTF-32": re.compile(rb"\xff\xfe\0\0|\0\0\xfe\xff"),
+    "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff"),
+    "UTF-16LE": re.compile(rb"(?:[\t-~]\0){2}"),
+    "UTF-16BE": re.compile(rb"(?:\0[\t-~]){2}"),
+}
+_IMPOSSIBLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL)
+
+
+def checked_path(given: str | os.PathLike[str], refusal: type[InputError] = DatasetError) -> Path:
+    """Return a path after checking that a file can be called so; whether there is one is left to who opens it.
+
+    Raises:
+        InputError: It is not a path, is too long, goes round in links, or holds a NUL or a surrogate that stands for no
+            byte; raised as the class `refusal`.
+    """
+    try:
+        path = Path(given)
+        for place in (path, *(Path(os.sep, name) for name in path.parts)):  # its folder may have to be made yet
+            with suppress(FileNotFoundError):
+                place.lstat()
+    except TypeError as error:
+        raise refusal(f"{shown(given)} is not a path; expected one, such as 'docs' or Path('docs')") from error
+    except ValueError as error:  # a UnicodeEncodeError is one
+        raise refusal(f"path {shown(str(given))}: no file can be called so ({error}); choose another path") from error
+    except OSError as error:
+        if error.errno in _IMPOSSIBLE:
+            raise refusal(f"path {shown(str(given))}: {error.strerror}; choose another path") from error
+        path = Path(given)
+    return path
+
+
+def from_home(given: str | os.PathLike[str]) -> str:
+    """Return a path, as a shell reads it: `~` at its beginning is the folder of the user, where there is one."""
+    try:
+        return os.path.expanduser(given)  # noqa: PTH111  that of Path raises if there is no such user
+    except ValueError:  # nobody can be called so; who opens it says why
+        return os.fspath(given)
+
+
+def whole_path(given: str) -> str:
+    """Return a path from the root on; an address, and what no path can be, as it is."""
+    try:
+        return given if "://" in given else str(Path(given).resolve())
+    except (OSError, ValueError):
+        return given
+
+
+def read_bytes(path: Path, refusal: type[InputError], *, most: int, remedy: str) -> bytes:
+    """Return the content of a file or pipe.
+
+    Args:
+        path: A regular file, or a pipe such as `/dev/stdin`; one that nobody writes to is empty.
+        refusal: The class of the error.
+        most: How many bytes it may have.
+        remedy: What to do about a larger one, for the message.
+
+    Raises:
+        InputError: It cannot be read, is too large, or is something else, such as a folder or device; raised as the
+            class `refusal`.
+    """
+    try:
+        with _opened(path, refusal) as file:
+            size = os.fstat(file.fileno()).st_size
+            data = b"" if size > most else file.read() if size else file.read(most + 1)  # a pipe has no size
+    except OSError as error:
+        raise _unreadable(path, error, refusal) from error
+    if max(size, len(data)) > most:
+        raise refusal(f"{path}: has more than {most:,} bytes; {remedy}")
+    return data
+
+
+def refuse_wide(data: bytes, path: Path, refusal: type[InputError]) -> None:
+    """Raise an error of the class `refusal` if the content of a file, or its begin, is UTF-16 or UTF-32."""
+    for encoding, begin in _WIDE.items():
+        if begin.match(data):
+            raise refusal(f"{path}: is {encoding}; expected UTF-8; convert it: iconv -f {encoding} -t UTF-8 OLD > NEW")
+
+
+def read_text(
+    path: Path,
+    refusal: type[InputError] = DatasetError,
+    *,
+    most: int = _LARGEST,
+    remedy: str = "save it as JSONL, which is read line by line",
+) -> str:
+    """Return the text of a UTF-8 file or pipe, with newlines unchanged and without a byte order mark.
+
+    The arguments are those of `read_bytes`.
+
+    Raises:
+        InputError: The file cannot be read, is too large, or is not valid UTF-8; raised as the class `refusal`.
+    """
+    data = read_bytes(path, refusal, most=most, remedy=remedy)
+    refuse_wide(data, path, refusal)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
+
+
+def _opened(path: Path, refusal: type[InputError]) -> BinaryIO:
+    """Open a regular file or a pipe for reading, without waiting for somebody to write to it."""
+    try:
+        file = open_at_once(path)
+    except (OSError, ValueError):
+        checked_path(path, refusal)  # says it in words, if it is because of the name
+        raise
+    mode = os.fstat(file.fileno()).st_mode
+    if stat.S_ISFIFO(mode):
+        os.set_blocking(file.fileno(), True)
+    elif not stat.S_ISREG(mode):
+        file.close()
+        raise refusal(f"{path}: is a device; expected a file")
+    return file
+
+
+def open_at_once(path: Path) -> io.BufferedReader:
+    """Open whatever is there for reading, without waiting for somebody to write to a pipe; who asks closes it."""
+    # Windows has no pipes that are files.
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
+
+
+def _unreadable(path: Path, error: OSError, refusal: type[InputError]) -> InputError:
+    return refusal(f"{path}: cannot be read ({error.strerror}); check the path and its permissions")
+
+
+def read_json_text(text: str, where: str) -> Json:
+    """Parse a JSON text and return its value.
+
+    Raises:
+        DatasetError: It is not valid JSON.
+    """
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        raise DatasetError(f"{where}: not valid JSON: {error}") from error
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
+    """Yield the number and value of each non-blank line of a JSONL file.
+
+    Raises:
+        DatasetError: The file cannot be read, or a line is not valid UTF-8 or not valid JSON.
+    """
+    try:
+        with _opened(path, DatasetError) as lines:
+            for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE + 1), b""), start=1):
+                where = f"{path}: line {number}"
+                if len(line) > LONGEST_LINE:
+                    raise DatasetError(
+                        f"{where}: has more than {LONGEST_LINE:,} bytes; is it JSONL, one value per line?"
+                    )
+                if number == 1:
+                    refuse_wide(line, path, DatasetError)
+                try:
+                    text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError as error:
+                    raise DatasetError(
+                        f"{where}: not valid UTF-8 (byte {error.start} of the line); save the file as UTF-8"
+                    ) from error
+                if text.strip():
+                    yield number, read_json_text(text.strip(), where)
+    except OSError as error:
+        raise _unreadable(path, error, DatasetError) from error
+
+
+def table_rows(text: str, delimiter: str = ",", *, skip_initial_space: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV text, the header first, each with the number of the line on which it starts.
+
+    As Excel writes tables, a line `sep=;` may precede the header, and empty columns may follow on the right: neither is
+    part of the table.
+
+    Args:
+        text: The text, with newlines unchanged.
+        delimiter: The character between two cells.
+        skip_initial_space: Whether white space behind a delimiter is dropped.
+
+    Raises:
+        csv.Error: A row is not valid CSV; the message says on which line it starts.
+    """
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=skip_initial_space
+    )
+    first, width = 1, 0
+    try:
+        for cells in reader:
+            if first > 1 or cells != ["sep=", ""]:
+                width = width or max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)
+                yield first, cells if any(cells[width:]) else cells[:width]
+            first = reader.line_num + 1
+    except csv.Error as error:
+        if "field limit" in str(error) and text.count('"') % 2 == 0:  # as many marks are opened as closed
+            told = f"a cell has more than {csv.field_size_limit():,} characters; shorten it"
+        else:
+            told = f"{error}; is there an unclosed quotation mark?"
+        raise csv.Error(f"line {first}: {told}") from error
+
+
+def folder_size(folder: Path) -> int:
+    """Return how many bytes a file, or those of a folder, take, also while others remove some."""
+    total = 0
+    for path in (folder, *folder.rglob("*")):
+        with suppress(OSError):
+            found = path.lstat()
+            total += found.st_size if stat.S_ISREG(found.st_mode) else 0
+    return total
+
+
+def is_list(value: Any) -> TypeGuard[list[Any]]:
+    """Return whether a parsed value is a list."""
+    return isinstance(value, list)
+
+
+def is_object(value: Any) -> TypeGuard[dict[Any, Any]]:
+    """Return whether a parsed value is an object."""
+    return isinstance(value, dict)
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a new file atomically, safe against other threads and processes writing the same path.
+
+    Raises:
+        DatasetError: The file already exists (it is not overwritten), or it cannot be written.
+    """
+    checked_path(path)
+    try:
+        with unfinished(path.parent) as folder:
+            part = folder / "part"
+            with part.open("xb") as file:
+                # A lone surrogate, which UTF-8 cannot hold, becomes its JSON escape.
+                file.write(text.encode("utf-8", "backslashreplace"))
+            if not published(part, path):
+                raise DatasetError(
+                    f"{path}: already exists and is not overwritten; choose another name or move the file"
+                )
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be written ({error.strerror}); choose another path") from error
+
+
+def write_over(path: Path, text: str) -> None:
+    """Write a file atomically, in place of the one that may be there.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with unfinished(path.parent) as folder:
+        part = folder / "part"
+        part.write_bytes(text.encode("utf-8", "backslashreplace"))
+        part.replace(path)
+
+
+def published(part: Path, path: Path) -> bool:
+    """Move a file to its final name without replacing another file; return whether the name was free."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        return False
+    except OSError:  # file systems without hard links: reserve the name first, so that we only replace our own file
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            return False
+        try:
+            part.replace(path)
+        except OSError:
+            _remove(path)
+            raise
+    return True
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()

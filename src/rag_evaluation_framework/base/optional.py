@@ -1,0 +1,51 @@
+"""Importing optional packages, and how to install them."""
+
+from collections.abc import Mapping
+from importlib import import_module, util
+from types import ModuleType
+
+from rag_evaluation_framework.base.outside import raised, said
+from rag_evaluation_framework.errors import MissingDependency
+
+DISTRIBUTION = "rag-evaluation-framework"
+
+
+def require(module: str, *, extra: str, needed_by: str) -> ModuleType:
+    """Import an optional module, or raise an error that says how to install it.
+
+    Args:
+        module: The module to import, for example `"sklearn.decomposition"`.
+        extra: The extra of this distribution that installs it.
+        needed_by: The component that needs it, by its public name.
+
+    Raises:
+        MissingDependency: The module is not installed, or raises whatever else when it is imported.
+    """
+    try:
+        return import_module(module)
+    except Exception as error:
+        package = module.partition(".")[0]
+        # A package that is damaged, or built for other versions of what it uses, raises anything.
+        why = said(error) if isinstance(error, ImportError) else raised(error)
+        raise MissingDependency(
+            f"{needed_by} needs the package that provides `{package}`, which cannot be imported ({why}). "
+            f"Install it with: {install_command(extra)}",
+            name=package,
+        ) from error
+
+
+def missing_extras(requires: Mapping[str, str]) -> list[str]:
+    """Return the extras that would install the missing modules; imports none of them."""
+    return sorted({extra for module, extra in requires.items() if not _installed(module)})
+
+
+def _installed(module: str) -> bool:
+    try:
+        return util.find_spec(module) is not None
+    except (ImportError, ValueError):  # of the package that contains the module; or it is none that was imported
+        return False
+
+
+def install_command(*extras: str) -> str:
+    """Return the pip command that installs these extras."""
+    return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'"

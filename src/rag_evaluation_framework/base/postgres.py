@@ -1,0 +1,211 @@
+"""PostgreSQL with pgvector: connecting, the names of tables, and whose a table is. A password is never told."""
+
+import json
+import re
+import threading
+import weakref
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import hide, one_line, shown
+from rag_evaluation_framework.errors import ConfigError, InputError
+
+_MOST_DIMENSIONS = 16_000
+_MOST_INDEXED = 2_000
+_TABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,49}")  # names of its indexes are longer, and end after 63 bytes
+_DEFAULTS = {"m": "16", "ef_construction": "64"}  # of pgvector, for an index that somebody built without them
+_LOCK = 0x7261675F6576616C  # of those that create something at the same time
+
+
+class KnownTable(NamedTuple):
+    """A table that exists: its identity, which no later table of that name has, and what its comment says."""
+
+    oid: int
+    comment: dict[str, Any]
+
+
+def check_connection(owner: str, dsn: object, table: object) -> None:
+    """Check a connection string and the name of a table; the password is hidden in all that is shown from now on.
+
+    Raises:
+        MissingDependency: psycopg or pgvector is not installed.
+        ConfigError: One of them is not valid.
+    """
+    conninfo = require("psycopg.conninfo", extra="pgvector", needed_by=owner)
+    require("pgvector.psycopg", extra="pgvector", needed_by=owner)
+    try:
+        password = conninfo.conninfo_to_dict(dsn).get("password") if isinstance(dsn, str) else None
+    except Exception:  # noqa: BLE001  it quotes what it cannot read, which may be the password
+        password, dsn = None, None
+    if not isinstance(dsn, str):
+        raise ConfigError(
+            f"{owner}: dsn=*** cannot be read; expected a connection string, such as 'postgresql://host/database' "
+            "or 'host=localhost dbname=mine', or '' for the environment variables of PostgreSQL (PGHOST, PGPASSWORD …)"
+        )
+    if password:
+        hide(str(password))
+    if not isinstance(table, str) or not _TABLE.fullmatch(table):
+        raise ConfigError(
+            f"{owner}: table={shown(table)}; expected 1 to 50 characters from a-z, A-Z, 0-9 and '_', starting with a "
+            "letter or '_'"
+        )
+
+
+class Connection:
+    """A connection to PostgreSQL: made when it is first needed, and again after it was lost or closed.
+
+    Args:
+        owner: Whose it is, for messages.
+        dsn: The connection string.
+        table: The name of the table that it is for.
+    """
+
+    def __init__(self, owner: str, dsn: str, table: str) -> None:
+        self._owner, self._dsn, self._table = owner, dsn, table
+        self._psycopg = require("psycopg", extra="pgvector", needed_by=owner)
+        self._lock = threading.RLock()  # transactions of several threads on one connection would mix
+        self._connection: Any = None
+        self._finalizer: Any = None
+        self._takes_vectors = False
+
+    @contextmanager
+    def transaction(self) -> Generator[Any]:
+        """Yield a cursor in a transaction of its own, which takes NumPy arrays as vectors if the database has pgvector.
+
+        Raises:
+            ConfigError: The server does not answer, or refuses.
+        """
+        with self._lock:
+            connection = self._connected()
+            try:
+                with connection.transaction(), _closed_by_interrupts(connection), connection.cursor() as cursor:
+                    yield cursor
+            except BaseException:
+                if connection.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
+                    connection.close()
+                raise
+
+    def sql(self, statement: str, **literals: Any) -> Any:
+        """Return a statement with its `{table}`, `{hnsw}` (the name of the index) and literals filled in."""
+        sql = self._psycopg.sql
+        names = {"table": sql.Identifier(self._table), "hnsw": sql.Identifier(f"{self._table}_hnsw")}
+        return sql.SQL(statement).format(**names, **{key: sql.Literal(value) for key, value in literals.items()})
+
+    def close(self) -> None:
+        """Close it; it can be used again."""
+        if self._finalizer is not None:
+            self._finalizer()
+
+    def _connected(self) -> Any:
+        if self._connection is None or self._connection.closed:
+            try:
+                self._connection = self._psycopg.connect(self._dsn, autocommit=True)
+            except self._psycopg.Error as error:
+                raise ConfigError(f"{self._owner}: cannot connect to PostgreSQL: {one_line(str(error))}") from error
+            self._finalizer = weakref.finalize(self, self._connection.close)
+            self._takes_vectors = False
+        if not self._takes_vectors:
+            with suppress(self._psycopg.ProgrammingError):  # the extension is not there yet
+                require("pgvector.psycopg", extra="pgvector", needed_by=self._owner).register_vector(self._connection)
+                self._takes_vectors = True
+        return self._connection
+
+
+@contextmanager
+def _closed_by_interrupts(connection: Any) -> Generator[None]:
+    """Close the connection at an interrupt, as a statement may be under way that nobody will fetch."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, Exception):
+            connection.close()
+        raise
+
+
+def create_extension(owner: str, cursor: Any) -> None:
+    """Create the extension if it is missing; others that create something wait for the end of the transaction.
+
+    Raises:
+        ConfigError: The server does not have pgvector, or the user may not create it.
+    """
+    psycopg = require("psycopg", extra="pgvector", needed_by=owner)
+    cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+    try:
+        cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except psycopg.Error as error:
+        raise ConfigError(
+            f"{owner}: this database has no pgvector ({one_line(str(error))}). Install pgvector on the server and "
+            "let an administrator of the database run: CREATE EXTENSION vector"
+        ) from error
+
+
+def known_table(cursor: Any, table: str) -> KnownTable | None:
+    """Return what is known of a table, or None if there is none of that name."""
+    cursor.execute(
+        "SELECT oid, obj_description(oid, 'pg_class') FROM pg_class WHERE oid = to_regclass(quote_ident(%s))", [table]
+    )
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    try:
+        comment: Any = json.loads(row[1] or "")
+    except ValueError:
+        comment = None
+    return KnownTable(row[0], comment if isinstance(comment, dict) else {})
+
+
+def check_built(owner: str, cursor: Any, table: str, m: int, ef_construction: int) -> None:
+    """Check that the HNSW index of a table, if it has one, was built with these parameters.
+
+    Raises:
+        ConfigError: It was built with others, with which it stays.
+    """
+    index = f"{table}_hnsw"
+    cursor.execute("SELECT reloptions FROM pg_class WHERE oid = to_regclass(quote_ident(%s))", [index])
+    row = cursor.fetchone()
+    if row is None:
+        return
+    built = _DEFAULTS | dict(option.split("=", 1) for option in row[0] or ())
+    wanted = {"m": str(m), "ef_construction": str(ef_construction)}
+    if {key: built[key] for key in wanted} != wanted:
+        raise ConfigError(
+            f"{owner}: the index {index!r} of the table was built with m={built['m']} and "
+            f"ef_construction={built['ef_construction']}, and m={m} and ef_construction={ef_construction} are asked "
+            f'for; drop it (DROP INDEX "{index}"), so that it is built again, or choose another name with table=...'
+        )
+
+
+def check_dimension(owner: str, dimension: int, *, indexed: bool) -> None:
+    """Check that pgvector can store vectors of a dimension and, if that is wanted, index them.
+
+    Raises:
+        InputError: It cannot.
+    """
+    if dimension > _MOST_DIMENSIONS:
+        raise InputError(
+            f"{owner}: vectors of dimension {dimension:,}; pgvector stores at most {_MOST_DIMENSIONS:,}. Use an "
+            "embedder with fewer dimensions"
+        )
+    if indexed and dimension > _MOST_INDEXED:
+        raise InputError(
+            f"{owner}: vectors of dimension {dimension:,}; an HNSW index of pgvector takes at most {_MOST_INDEXED:,}. "
+            "Use index='exact', or an embedder with fewer dimensions"
+        )
+
+
+def check_index(owner: str, index: object, m: Any, ef_construction: Any, ef_search: Any) -> None:
+    """Check how vectors are searched, and the parameters of an HNSW index, against the limits of pgvector.
+
+    Raises:
+        ConfigError: One of them is not valid.
+    """
+    if index not in ("exact", "hnsw"):
+        raise ConfigError(f"{owner}: index={shown(index)}; expected 'exact' or 'hnsw'")
+    limits = {"m": (m, 2, 100), "ef_construction": (ef_construction, 4, 1000), "ef_search": (ef_search, 1, 1000)}
+    for name, (value, least, most) in limits.items():
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ConfigError(f"{owner}: {name}={shown(value)}; expected a whole number from {least} to {most:,}")
+    if ef_construction < 2 * m:
+        raise ConfigError(f"{owner}: ef_construction={ef_construction} with m={m}; expected at least 2 * m")

@@ -1,0 +1,201 @@
+"""Strict validation of records from files; what is wrong is collected and told together."""
+
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from difflib import get_close_matches
+from itertools import islice
+from reprlib import Repr
+from typing import Any, TypeVar
+
+from pydantic import AliasGenerator, BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
+
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import bounded
+from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
+
+# Faults that are found one by one and told together.
+
+
+class Faults:
+    """What is wrong with one input, gathered so that no fault hides another."""
+
+    def __init__(self) -> None:
+        self._found: list[InputError] = []
+
+    @contextmanager
+    def gathered(self) -> Generator[None]:
+        """Keep the faults that the body raises, and go on behind it."""
+        try:
+            yield
+        except InputError as error:
+            self._found += error.faults or [error]
+
+    def tell(self) -> None:
+        """Raise what was gathered: of several faults one error that lists them.
+
+        Raises:
+            InputError: Something was; several faults of different kinds are a `ConfigError`.
+        """
+        if len(self._found) == 1:
+            raise self._found[0]
+        if self._found:
+            kinds = {type(error) for error in self._found}
+            listed = "".join(f"\n  {error}" for error in self._found)
+            together = (kinds.pop() if len(kinds) == 1 else ConfigError)(f"{len(self._found)} problems:{listed}")
+            together.faults = tuple(self._found)
+            raise together
+
+
+# Strict validation of records from files, which collects every problem with its location.
+
+_MOST_PROBLEMS = _MOST_NOTES = 10
+_MOST_OF_RECORDS = 50  # somebody wrote these, and mends them one by one
+_LONGEST_PROBLEM = 600  # characters
+_MOST_KEYS = 8
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+
+
+class Record(BaseModel):
+    """Base model of the objects in a file. Unknown keys are kept; camelCase keys of TypeScript tools are accepted."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        populate_by_name=True,
+        strict=True,
+        alias_generator=AliasGenerator(validation_alias=to_camel),
+        loc_by_alias=False,
+    )
+
+
+RecordT = TypeVar("RecordT", bound=BaseModel)
+
+
+class Problems:
+    """What is wrong with one source: the first problems, and how many there are.
+
+    The others are only counted: nobody reads a million of them, and each may quote the file.
+    """
+
+    def __init__(self, problems: Iterable[str] = (), most: int = _MOST_PROBLEMS) -> None:
+        self._most = most
+        self._first: list[str] = []
+        self._count = 0
+        for problem in problems:
+            self.append(problem)
+
+    def append(self, problem: str) -> None:
+        """Count a problem, which is kept if it is one of the first."""
+        if self._count < self._most:
+            self._first.append(bounded(problem, _LONGEST_PROBLEM))
+        self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def message(self, source: str) -> str:
+        """Return one message for all of them: a single line for one, else one line each for the first ones."""
+        if self._count == 1:
+            return f"{source}: {self._first[0]}"
+        lines = "".join(f"\n  {problem}" for problem in self._first)
+        more = self._count - len(self._first)
+        return f"{source}: {self._count} problems:{lines}" + (f"\n  … and {more} more" if more else "")
+
+
+class RecordReader:
+    """Reader that validates the records of one source.
+
+    Attributes:
+        source: The file, for messages.
+        problems: The problems found so far, each with its location.
+        notes: Notes that are not problems, one of each kind.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.problems = Problems(most=_MOST_OF_RECORDS)
+        self.notes: dict[str, str] = {}
+        self._ids: set[str] = set()
+
+    def validate(
+        self, model: type[RecordT], data: Any, where: str, unknown: str = "is kept as metadata"
+    ) -> RecordT | None:
+        """Return the validated record, or None after recording what is wrong with it."""
+        try:
+            record = model.model_validate(data)
+        except ValidationError as error:
+            for item in error.errors():
+                self.problems.append(f"{where}{json_path(item['loc'])}: {item['msg']}, got {_got(item)}")
+            return None
+        for key in record.model_extra or {}:
+            self.note(key, f"{where}: unknown key {key!r} {unknown}")
+        return record
+
+    def problem(self, where: str, problem: object) -> None:
+        """Record a problem at a location."""
+        self.problems.append(f"{where}: {problem}")
+
+    def note(self, kind: str, text: str) -> None:
+        """Record a warning; only the first of each kind is kept."""
+        self.notes.setdefault(kind, bounded(text, _LONGEST_PROBLEM))
+
+    def check_query(self, identity: str, text: str, where: str) -> None:
+        """Check that a question is not blank, can be written as UTF-8 and has a unique id; record what is wrong."""
+        if not text.strip():
+            self.problem(f"{where}.query", "is blank")
+        if not storable(f"{identity}{text}"):
+            self.problem(where, "the question contains a lone surrogate, which cannot be written as UTF-8")
+        self.check_id(identity, where)
+
+    def check_id(self, identity: str, where: str) -> None:
+        """Check that the id of a question is unique; record it if it is not."""
+        if identity in self._ids:
+            self.problem(f"{where}.id", f"{identity!r} is already the id of an earlier question; ids must be unique")
+        self._ids.add(identity)
+
+    def error(self) -> DatasetError:
+        """Return the problems as an error."""
+        return DatasetError(self.problems.message(self.source))
+
+    def warn(self) -> None:
+        """Warn of what was noted: of the first ten, and of how many there are besides."""
+        for text in islice(self.notes.values(), _MOST_NOTES):
+            note(f"{self.source}: {text}")
+        if len(self.notes) > _MOST_NOTES:
+            note(f"{self.source}: … and {len(self.notes) - _MOST_NOTES} more of the kind")
+
+
+def _got(item: ErrorDetails) -> str:
+    """Return what was found instead, for messages: where a key is missing, the keys that are there."""
+    if item["type"] != "missing":
+        return brief_repr(item["input"])
+    keys: dict[str, str] = {key.replace("_", "").lower(): key for key in item["input"]}
+    if not keys:
+        return "an empty object"
+    similar = get_close_matches(str(item["loc"][-1]).replace("_", ""), keys, n=1, cutoff=0.8)
+    advice = f"; if {brief_repr(keys[similar[0]])} means this, rename it" if similar else ""
+    more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
+    return f"the keys {', '.join(map(brief_repr, islice(keys.values(), _MOST_KEYS)))}{more}{advice}"
+
+
+def json_path(location: tuple[int | str, ...]) -> str:
+    """Return the path of a value within another: `.relevant_spans[0].start`."""
+    parts = (f"[{part!r}]" if isinstance(part, int) or not part.isidentifier() else f".{part}" for part in location)
+    return "".join(parts)
+
+
+def storable(text: str) -> bool:
+    """Return whether a text can be written as UTF-8, that is, has no lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def brief_repr(value: object) -> str:
+    """Return a shortened repr for messages, however large or deeply nested the value is."""
+    text = _SHORT.repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,0 +1,104 @@
+"""Strict YAML, limited to what JSON can represent: no dates, NaN, aliases, tags, directives or repeated keys."""
+
+from math import isfinite
+from typing import Any, NoReturn
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.parser import Parser
+from ruamel.yaml.tokens import DirectiveToken
+
+from rag_evaluation_framework.base.files import Json, is_list, is_object
+from rag_evaluation_framework.base.outside import shown
+
+_DEEPEST = 100
+_MOST_BITS = 14_000  # of whole numbers: some 4,300 decimal digits, beyond which Python refuses to write them
+
+
+def parse_yaml(text: str) -> Json:
+    """Parse a YAML text and return its value.
+
+    Raises:
+        ValueError: It is not valid YAML, repeats a key, is nested too deeply, uses anchors, aliases, merge keys (`<<`),
+            tags or directives (`%YAML`), or contains a value that JSON cannot represent.
+    """
+    loader: Any = YAML(typ="safe", pure=True)
+    loader.Parser = _PlainParser
+    try:
+        value: Json = loader.load(text)
+    except _RefusedError:
+        raise
+    except TypeError as error:  # the library makes a tuple of a key that is a list, whatever the list holds
+        raise ValueError(f"a key is not a string ({error}); expected a string") from error
+    except MarkedYAMLError as error:
+        raise ValueError(_message(error)) from error
+    except YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from error
+    except Exception as error:  # a number or character that Python cannot hold, in the words of Python
+        raise ValueError(f"a value cannot be read ({error})") from error
+    _check(value, "$")
+    return value
+
+
+class _RefusedError(ValueError):
+    """YAML that is valid, and not plain."""
+
+
+class _PlainParser(Parser):
+    """Parser that refuses, before building any value, YAML features that hide or change what a text says."""
+
+    depth = 0
+
+    def get_event(self) -> Any:
+        library: Any = super()
+        event = library.get_event()
+        self.depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if self.depth > _DEEPEST:  # before the composer, which calls itself for every level
+            _refuse(event, "nested too deeply", f"expected at most {_DEEPEST} levels")
+        if issubclass(event.__class__, AliasEvent):
+            _refuse(event, f"*{event.anchor} is an alias", "write out its value")
+        if getattr(event, "anchor", None) is not None:
+            _refuse(event, f"&{event.anchor} is an anchor", "remove it, and write the value wherever it is needed")
+        if getattr(event, "tag", None) is not None:
+            _refuse(event, f"{event.tag} is a tag", "write the value without it")
+        if getattr(event, "value", None) == "<<" and event.implicit[0]:
+            _refuse(event, "<< would merge mappings", "write out their keys, or quote it")
+        return event
+
+    def process_directives(self) -> Any:
+        library: Any = super()
+        if library.scanner.check_token(DirectiveToken):
+            token = library.scanner.peek_token()
+            _refuse(token, f"%{token.name} is a directive", "remove it")
+        return library.process_directives()
+
+
+def _message(error: Any) -> str:
+    """Return what is wrong and where; the library's own message would advise how to suppress the error.
+
+    The library notices late that a key lacks its colon, or that a bracket or quotation mark is never closed, but it
+    knows where these began.
+    """
+    problem = " ".join(str(error.problem).split())
+    if error.context == "while scanning a simple key":
+        return f"{problem} in line {error.context_mark.line + 1}"
+    if error.context_mark and ("end of stream" in problem or "<stream end>" in problem):
+        return f"{problem}; what begins in line {error.context_mark.line + 1} is not closed"
+    return f"{problem} in line {error.problem_mark.line + 1}" if error.problem_mark else problem
+
+
+def _refuse(marked: Any, problem: str, remedy: str) -> NoReturn:
+    raise _RefusedError(f"{problem} in line {marked.start_mark.line + 1}; {remedy}")
+
+
+def _check(value: Any, where: str) -> None:
+    if is_list(value) or is_object(value):
+        for key, item in value.items() if is_object(value) else enumerate(value):
+            if is_object(value) and not isinstance(key, str):
+                raise ValueError(f"{where}: the key {shown(key)} is not a string; put it in quotes")
+            _check(item, f"{where}.{key}" if isinstance(key, str) else f"{where}[{key}]")
+    elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise ValueError(f"{where}: is a whole number of more than 4,300 digits")
+    elif not isinstance(value, str | int | float | None) or (isinstance(value, float) and not isfinite(value)):
+        raise ValueError(f"{where}: {value!s:.60} is not a JSON value; put it in quotes")

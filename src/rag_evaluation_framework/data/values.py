@@ -1,0 +1,243 @@
+"""What values of the field are made of: plain values, frozen dicts and lists, and the types of fields."""
+
+from collections.abc import Iterable, Mapping, Sized
+from contextlib import suppress
+from itertools import islice
+from numbers import Complex, Integral, Real
+from operator import index
+from typing import Any, Never, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.errors import InputError, RagEvalError
+
+# Plain values of what other people's code gives: texts, numbers, offsets, whatever their classes and methods are.
+
+
+def encodable(text: str) -> str:
+    """Return a text without surrogates, which no model and no request takes: pairs become the character they stand for.
+
+    One without the other becomes U+FFFD.
+    """
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def plain_text(value: object) -> str:
+    """Return a text as a `str`, also that of a subclass whose methods say something else.
+
+    Raises:
+        TypeError: It is not a text.
+    """
+    if type(value) is str:
+        return value
+    if not isinstance(value, str):
+        raise TypeError(f"{shown(value)}; expected a text")
+    return str.__str__(value)
+
+
+def plain_offset(value: Any) -> int:
+    """Return an offset as an `int`: Python's and NumPy's whole numbers.
+
+    Raises:
+        TypeError: It is not a whole number; True and False are none.
+    """
+    if is_truth(value):
+        raise TypeError(f"{shown(value)}; expected a whole number")
+    return int.__int__(index(value))  # of a subclass, whose methods may be anything
+
+
+def plain_number(value: Any) -> float:
+    """Return a number as a `float`, which may be NaN or infinite: Python's, NumPy's, a decimal, a fraction.
+
+    Raises:
+        TypeError: It is not one real number; True and False, texts and arrays of numbers are none.
+        OverflowError: It is too large.
+    """
+    if type(value) is float:
+        return value
+    if isinstance(value, float):
+        return float.__float__(value)
+    if is_truth(value) or _is_complex(value) or getattr(value, "ndim", False) or not hasattr(value, "__float__"):
+        raise TypeError(f"{shown(value)}; expected a number")
+    return float(value)
+
+
+def plain_array(value: Any) -> NDArray[Any]:
+    """Return an array, or nested lists, as an array of real numbers, or of Booleans, in their own precision.
+
+    Raises:
+        TypeError: It holds something else, such as texts or complex numbers.
+        ValueError: The lists are not of one length.
+    """
+    array: NDArray[Any] = np.asarray(value)
+    if array.dtype.kind == "O":
+        numbers: Any = array.flat
+        return np.array([*map(plain_number, numbers)], dtype=np.float64).reshape(array.shape)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"type {array.dtype}; expected numbers")
+    return array
+
+
+def _is_complex(value: object) -> bool:
+    return isinstance(value, Complex) and not isinstance(value, Real)
+
+
+def all_chunks(given: Any, characters: int, source: str) -> list[Any] | None:
+    """Return all chunks of a text that somebody gives, or None if there is no end of them.
+
+    What has no length is taken to have no end when it gives far more chunks than the text has characters: however they
+    overlap, there is none that begins at every one.
+
+    Raises:
+        InputError: Reading it raises something.
+    """
+    most = characters + 1000
+    if isinstance(given, Sized):
+        with suppress(Exception):  # of anybody's list
+            most = len(given)
+    return at_most(given, most, source)
+
+
+def is_truth(value: object) -> bool:
+    """Return whether a value is True or False, or NumPy's."""
+    return isinstance(value, bool | np.bool_)
+
+
+def gives_items(value: object, *but: type) -> bool:
+    """Return whether a value gives items one after the other, and is of none of the other types."""
+    without_axes = getattr(value, "ndim", None) == 0  # an array of one number is an Iterable that cannot be iterated
+    return isinstance(value, Iterable) and not isinstance(value, but) and not without_axes
+
+
+def at_most(given: Any, most: int, source: str) -> list[Any] | None:
+    """Return what an iterable gives if that has an end after `most` items at most, else None; no more is read of it.
+
+    Raises:
+        InputError: Reading it raises something.
+    """
+    read = items(given, source, most + 1)
+    return read if len(read) <= most else None
+
+
+def items(given: Any, source: str, most: int | None = None) -> list[Any]:
+    """Return what an iterable gives, of one without end too: no more than `most` items are read of it.
+
+    Args:
+        given: Anybody's iterable.
+        source: Whose it is, or what it is called, for messages.
+        most: How many items; by default all.
+
+    Raises:
+        InputError: Reading it raises something.
+    """
+    try:
+        return [*islice(given, most)]
+    except RagEvalError:
+        raise
+    except Exception as error:
+        problem = f"reading it raises {raised(error)}"
+        raise InputError(f"{source} gives {shown(given)}; {problem}") from error
+
+
+# Dicts and lists that cannot be changed: what values of the field keep as metadata, and the gains of labels.
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+MAPPINGS = (dict, Mapping)
+"""What can be made a `FrozenDict`; to ask for a dict first is three times as quick."""
+
+_PLAIN = (str, int, float)
+
+
+def _refuse(*_: Any, **__: Any) -> Never:
+    raise TypeError("it is read-only; change a copy, such as {**metadata, 'key': value}, and make a new object with it")
+
+
+class FrozenDict(dict[K, V]):
+    """Dict that cannot be changed; in everything else, as in comparisons and JSON, it is a dict."""
+
+    __slots__ = ()
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
+
+
+class FrozenList(list[V]):
+    """List that cannot be changed; in everything else it is a list."""
+
+    __slots__ = ()
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ([*self],)
+
+
+def frozen(value: Any) -> Any:
+    """Return a copy of a value in which no dict, list, tuple, set or bytearray can be changed; others are kept.
+
+    Sets become frozensets, bytearrays bytes.
+
+    Raises:
+        RecursionError: The value holds itself, or is nested too deeply.
+    """
+    if isinstance(value, _PLAIN) or type(value) in (FrozenDict, FrozenList):
+        return value
+    if isinstance(value, MAPPINGS):
+        entries = cast("Mapping[object, object]", value)
+        return FrozenDict({key: frozen(item) for key, item in entries.items()})
+    if isinstance(value, list):
+        return FrozenList(map(frozen, cast("list[object]", value)))
+    if isinstance(value, set):
+        return frozenset(cast("set[object]", value))
+    if isinstance(value, bytearray):
+        return bytes(value)
+    return tuple(map(frozen, cast("tuple[object, ...]", value))) if type(value) is tuple else value
+
+
+# Checks of what values are made of: the types of their fields, for people without a type checker.
+
+
+def check_texts(value: object, error: type[InputError], *names: str) -> None:
+    """Check that fields of a value hold texts; raise the error, by the name of the field, otherwise."""
+    for name in names:
+        given: Any = getattr(value, name)
+        if not isinstance(given, str):
+            decode = isinstance(given, bytes)
+            fix = "decode it with .decode('utf-8')" if decode else "make one with str(...) if that is what you mean"
+            raise error(f"{_field(value, name, given)}; expected a text (str): {fix}")
+
+
+def check_offsets(value: object, error: type[InputError]) -> None:
+    """Check that `start` and `end` of a value are whole numbers, else raise the error; NumPy's become Python's."""
+    for name in ("start", "end"):
+        given: Any = getattr(value, name)
+        if isinstance(given, bool) or not isinstance(given, Integral):
+            raise error(
+                f"{_field(value, name, given)}; expected a whole number (int), counted in characters from 0, as in "
+                "start=0, end=5"
+            )
+        object.__setattr__(value, name, int(given))
+
+
+def freeze_metadata(value: object, error: type[InputError]) -> None:
+    """Make the metadata of a value a copy that cannot be changed; raise the error if it is not a mapping."""
+    given: Any = getattr(value, "metadata")  # noqa: B009
+    if type(given) is FrozenDict:
+        return
+    if not isinstance(given, MAPPINGS):
+        raise error(f"{_field(value, 'metadata', given)}; expected a dict, such as {{'tags': ['billing']}}")
+    try:
+        object.__setattr__(value, "metadata", frozen(given))
+    except RecursionError:
+        raise error(f"{type(value).__name__}: metadata holds itself, or is nested too deeply") from None
+
+
+def _field(value: object, name: str, given: object) -> str:
+    return f"{type(value).__name__}: {name}={shown(given)} is of type {type(given).__name__}"

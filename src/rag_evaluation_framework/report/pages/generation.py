@@ -1,0 +1,132 @@
+"""Generations as people read them: what they will need, and what became of the questions that were asked for."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from rag_evaluation_framework.base.outside import name_line, one_line
+from rag_evaluation_framework.providers.usage import ModelUsage
+from rag_evaluation_framework.report.page import Line, Lines, Page, Role, Table, line, plural
+from rag_evaluation_framework.report.wrapped import quoted
+from rag_evaluation_framework.synthesis import Estimate, FailedRequests
+from rag_evaluation_framework.synthesis.candidates import Funnel, Rejection, Stage
+
+_NOT_COUNTED = (
+    "Not counted: requests that are made again, and what a model thinks before it answers, unless --max-tokens "
+    "bounds it"
+)
+_GO_ON = {
+    True: "Run the same command again: only what failed is asked.",
+    False: "The other answers are kept: what cannot be used is asked for again with a greater --max-retries, what was "
+    "cut off with a greater --max-tokens, and what the model refuses with another model.",
+}
+"""How to go on after a request failed, by whether it is asked again."""
+_EXAMPLES = 2
+_MOST_TOLD = 400  # characters of what is particular about an example
+
+
+def generation_page(
+    funnel: Funnel,
+    rejections: Sequence[Rejection],
+    failed: Sequence[FailedRequests],
+    models: Sequence[ModelUsage],
+    kept_before: int,
+    saved: Sequence[str],
+) -> Page:
+    """Return what became of the questions that were asked for: how many are kept, and why the others are not.
+
+    Args:
+        funnel: How many there were at each stage.
+        rejections: What was not taken.
+        failed: The requests that failed.
+        models: What was asked of each model.
+        kept_before: How many answers were there before.
+        saved: Where the dataset is; nowhere if no question was kept.
+    """
+    asked = [model.told for model in models]
+    if kept_before:
+        verb = "were" if kept_before > 1 else "was"
+        asked.append(f"{plural(kept_before, 'answer')} that {verb} kept, not asked for again")
+    return Page(
+        "Generated questions",
+        (
+            Lines(tuple(_verdict(funnel, saved, failed))),
+            Lines(tuple(_failed(failed)), "Requests that failed"),
+            _stages(funnel),
+            Lines(tuple(_examples(rejections, failed)), "Not taken, for example"),
+            Lines(tuple(line((told, "muted"), indent=2) for told in asked), "Asked of models"),
+        ),
+    )
+
+
+def _verdict(funnel: Funnel, saved: Sequence[str], failed: Sequence[FailedRequests]) -> Iterator[Line]:
+    yield line((f"{funnel.kept:,} of {plural(funnel.asked, 'question')} kept", "good" if funnel.kept else "bad"))
+    if saved:
+        without = ", without what the requests that failed would have brought" if failed else ""
+        yield line("Saved to ", (" and ".join(saved), "place"), without)
+
+
+def _stages(funnel: Funnel) -> Table:
+    rows = [("asked for", f"{funnel.asked:,}")]
+    roles: dict[tuple[int, int], Role] = {}
+    counts: dict[Stage, int] = {"parsed": funnel.parsed, "verified": funnel.verified, "kept": funnel.kept}
+    for stage, count in counts.items():
+        for reason, number in funnel.rejected.get(stage, {}).items():
+            roles |= {(len(rows), 0): "muted", (len(rows), 1): "muted"}
+            rows.append((reason, f"-{number:,}"))
+        rows.append((stage, f"{count:,}"))
+    roles[len(rows) - 1, 0] = "label"
+    return Table(("", "questions"), tuple(rows), "From asked to kept", tuple(_left_out(funnel)), roles=roles)
+
+
+def _left_out(funnel: Funnel) -> Iterator[str]:
+    if funnel.quotes:
+        counts = ", ".join(f"{count:,} {reason}" for reason, count in funnel.quotes.items())
+        yield f"left out of questions: {counts}"
+    if funnel.extra:
+        yield f"written beyond what was asked for, and not used: {funnel.extra:,}"
+
+
+def _examples(rejections: Sequence[Rejection], failed: Sequence[FailedRequests]) -> Iterator[Line]:
+    """Yield for each reason up to two examples of what was not taken, but what failed."""
+    of_failures = {message for each in failed for message in each.messages}
+    by_reason: defaultdict[str, list[Rejection]] = defaultdict(list)
+    for rejection in rejections:
+        if rejection.detail not in of_failures and (rejection.question or rejection.detail):
+            by_reason[rejection.reason].append(rejection)
+    for reason, examples in by_reason.items():
+        yield line((reason, "label"), indent=2)
+        for each in examples[:_EXAMPLES]:
+            yield line(quoted(each.question) if each.question else ", ".join(map(name_line, each.doc_ids)), indent=4)
+            yield line((one_line(each.detail, _MOST_TOLD), "muted"), indent=6)
+
+
+def _failed(failed: Sequence[FailedRequests]) -> Iterator[Line]:
+    """Yield how to go on, and how many requests failed in which way, with what was told of the first of each."""
+    for again, advice in _GO_ON.items():
+        if any(each.asked_again == again for each in failed):
+            yield line((advice, "bad"), indent=2)
+    for each in failed:
+        asking = f"{each.asking[:1].lower()}{each.asking[1:]}"
+        yield line(f"{plural(len(each.messages), 'time')}, {asking}", indent=2)
+        yield line((one_line(each.messages[0], _MOST_TOLD), "muted"), indent=4)
+
+
+def estimate_page(estimate: Estimate) -> Page:
+    """Return how many calls and tokens a generation needs, and what it costs: at least, usually and at most."""
+    ranges = {"calls": estimate.calls, "tokens read": estimate.input_tokens, "tokens written": estimate.output_tokens}
+    if estimate.embedded_tokens is not None:
+        ranges["tokens embedded"] = estimate.embedded_tokens
+    written = {name: [f"{end:,.0f}" for end in (one.least, one.usual, one.most)] for name, one in ranges.items()}
+    if (cost := estimate.cost) is not None:
+        written["cost"] = [f"{end:,.4g}" for end in (cost.least, cost.usual, cost.most)]
+    usual = [f"{written['calls'][1]} calls", *([] if cost is None else [f"at a cost of {written['cost'][1]}"])]
+    return Page(
+        f"{plural(estimate.questions, 'question')} to generate",
+        (
+            Lines((line((f"Usually {', '.join(usual)}", "verdict")),)),
+            Table(
+                ("", "at least", "usually", "at most"), tuple((name, *ends) for name, ends in written.items()), "Needs"
+            ),
+            Lines((line((_NOT_COUNTED, "muted")),)),
+        ),
+    )

@@ -1,0 +1,127 @@
+"""A question of a dataset as a person reviews it: its wording, what is known of it, and its answers where they are."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, cast
+
+from rag_evaluation_framework.base.outside import bounded, name_line, one_line
+from rag_evaluation_framework.data import REVIEW, Corpus, GroundTruth, Query, Review
+from rag_evaluation_framework.inspection.findings import Finding
+from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, units_of
+from rag_evaluation_framework.report.page import Block, Lines, Page, Part, Passage, Passages, line
+from rag_evaluation_framework.report.wrapped import shortened
+from rag_evaluation_framework.text.line_places import folder_of
+
+_FIRST = ("strategy", "persona", "difficulty", "query_type", "style", "source_docs", "generation_model")
+_UNTOLD = (REVIEW, "prompt_versions")  # what nobody can judge a question by
+_MOST_KNOWN = 500  # characters of metadata
+_MOST_VALUE = 80
+_MOST_PLACES = 3
+_BEGIN = 400  # characters of a document that is relevant as a whole
+_AROUND = 4_000  # characters of a document around an answer
+
+
+def review_page(query: Query, review: Review, findings: Iterable[Finding], answers: Iterable[Block] = ()) -> Page:
+    """Return a question, what was decided about it, what is known of it, what a check found, and its answers.
+
+    Args:
+        query: The question, as its file has it.
+        review: Its review.
+        findings: The errors and warnings about it.
+        answers: Its answers, as `answer_blocks` returns them.
+    """
+    lines = [line((_known(query), "muted"), indent=2)]
+    if review.verdict is not None:
+        told = f"{review.verdict}; s keeps that"
+        lines.insert(0, line((told, "good" if review.verdict == "accepted" else "bad"), indent=2))
+    before = review.earlier_wording or (query.text if review.wording else "")
+    if before:
+        lines.insert(0, line((f"reworded; it was: {before}", "warning"), indent=2))
+    for finding in findings:
+        told = f"{finding.severity}: {finding.kind}: {finding.told}"
+        lines.append(line((told, "bad" if finding.severity == "error" else "warning"), indent=2))
+    return Page(review.wording or query.text, (Lines(tuple(lines)), *answers))
+
+
+def answer_blocks(
+    entry: GroundTruth[Any], dropped: Sequence[int], texts: LabelTexts, most: int, around: int
+) -> Iterator[Block]:
+    """Yield the answers of a question, each in its document as far as that is at hand.
+
+    Args:
+        entry: The question, as its file has it.
+        dropped: The numbers of the answers that were dropped, from 0.
+        texts: Reads the labels.
+        most: How many characters are shown of each: of a longer one the begin and the end.
+        around: How many lines before and behind each.
+    """
+    labels = dict(zip(units_of(entry), texts.labels(entry), strict=True))
+    count = len(entry.answers)
+    if not count:
+        yield Lines((line("The dataset says that nothing in the documents answers it."),), "No answer")
+    for number, answer in enumerate(entry.answers):
+        (first, *rest), *others = [[labels[unit] for unit in place] for place in answer.places]
+        passages = [_passage(first, "", texts, most), *(_passage(label, "and", texts, most) for label in rest)]
+        for place in others[:_MOST_PLACES]:
+            passages += [_other(label, "and" if at else "or", first, texts) for at, label in enumerate(place)]
+        more = len(others) - _MOST_PLACES
+        if more > 0:
+            passages.append(Passage((), f"{more:,} more place{'s' * (more > 1)}", "or"))
+        named = f"Answer {number + 1} of {count}" if count > 1 else "Answer"
+        yield Passages(tuple(passages), f"{named}{', dropped' * (number in dropped)}", around)
+
+
+def _other(label: Label, before: str, first: Label, texts: LabelTexts) -> Passage:
+    """Return another place of an answer, with its text where it differs."""
+    text = label.text or ""
+    is_same = first.text is not None and text.split() == first.text.split()
+    return Passage((Part("" if is_same else shortened(one_line(text)), "found"),), _where(label, texts), before)
+
+
+def _passage(label: Label, before: str, texts: LabelTexts, most: int) -> Passage:
+    span, corpus = label.span, texts.corpus
+    around = "", ""
+    if span is not None and label.problem is None and corpus is not None:
+        content = corpus[span.doc_id].content
+        text = content[span.start : span.end]
+        around = content[max(span.start - _AROUND, 0) : span.start], content[span.end : span.end + _AROUND]
+    elif label.text is not None:
+        text = label.text
+        if span is not None:
+            around = texts.dataset.contexts.around.get(span, around)
+    elif corpus is not None and label.unit in corpus:
+        text = corpus[label.unit].content.lstrip()[:_BEGIN]
+    else:
+        return Passage((), _where(label, texts), before, _untold(label, corpus))
+    parts = Part(around[0], "muted"), Part(bounded(text, most), "found"), Part(around[1], "muted")
+    return Passage(parts, _where(label, texts), before)
+
+
+def _untold(label: Label, corpus: Corpus | None) -> str:
+    """Return what can be told of a label whose text cannot be shown; of a prefix, the documents that have it."""
+    if label.problem is not None:
+        return label.problem[1]
+    prefix = label.unit.removesuffix("*") if isinstance(label.unit, str) else ""
+    found = [] if corpus is None else [document.id for document in corpus if document.id.startswith(prefix)]
+    if corpus is None or not label.unit.endswith("*") or not found:
+        return "the text is not at hand"
+    more = f" and {len(found) - _MOST_PLACES:,} more" if len(found) > _MOST_PLACES else ""
+    return f"any document whose id begins with it: {', '.join(map(name_line, found[:_MOST_PLACES]))}{more}"
+
+
+def _where(label: Label, texts: LabelTexts) -> str:
+    inside = "" if texts.corpus is None else folder_of(texts.corpus)
+    if label.span is not None:
+        return f"{inside}{texts.where(label.span)}"
+    return f"{inside if texts.corpus is not None and label.unit in texts.corpus else ''}{name_line(label.unit)}"
+
+
+def _known(query: Query) -> str:
+    """Return the id of a question and its metadata on one line, what tells most first."""
+    metadata = query.metadata
+    known = {key: metadata[key] for key in (*_FIRST, *metadata) if key in metadata and key not in _UNTOLD}
+    told = (f"{name_line(key)}: {one_line(_value(value), _MOST_VALUE)}" for key, value in known.items())
+    return one_line(", ".join([f"id: {name_line(query.id)}", *told]), _MOST_KNOWN)
+
+
+def _value(value: object) -> str:
+    return ", ".join(map(str, cast("list[object]", value))) if isinstance(value, list) else str(value)

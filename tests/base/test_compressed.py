@@ -1,0 +1,116 @@
+"""What is compressed is never unfolded beyond a bound."""
+
+import gzip
+import zlib
+
+import pytest
+
+from rag_evaluation_framework.base import compressed
+from rag_evaluation_framework.base.compressed import unfolded, unfolded_lines
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.rankings import read_rankings
+
+BOMB = 64 << 20  # bytes of zeros, 64 KB compressed
+
+
+@pytest.fixture(scope="module")
+def bomb():
+    return gzip.compress(bytes(BOMB), 9)
+
+
+@pytest.fixture
+def decompressed(monkeypatch):
+    """How many bytes were decompressed."""
+    counted = []
+    real = zlib.decompressobj
+
+    class Counting:
+        def __init__(self, *given, **named):
+            self.real = real(*given, **named)
+
+        def decompress(self, *given):
+            found = self.real.decompress(*given)
+            counted.append(len(found))
+            return found
+
+        def __getattr__(self, name):
+            return getattr(self.real, name)
+
+    monkeypatch.setattr(zlib, "decompressobj", Counting)
+    return counted
+
+
+def test_an_endless_line_is_not_unfolded_beyond_the_bound(tmp_path, bomb, decompressed):
+    file = tmp_path / "x.jsonl.gz"
+    file.write_bytes(gzip.compress(b"first\n") + bomb)
+    lines = unfolded_lines(file)
+    assert next(lines) == b"first\n"
+    with pytest.raises(
+        DatasetError, match=r"x\.jsonl\.gz: line 2: unfolds to more than 16,777,216 bytes, of a file of 6"
+    ):
+        next(lines)
+    assert sum(decompressed) <= compressed.FREE + (2 << 20)
+
+
+def test_a_file_is_not_unfolded_beyond_the_bound(tmp_path, bomb, decompressed):
+    file = tmp_path / "run.gz"
+    file.write_bytes(bomb)
+    with pytest.raises(
+        DatasetError, match=r"run\.gz: unfolds to more than 16,777,216 bytes, of a file of 6.*Decompress"
+    ):
+        read_rankings(file)
+    assert sum(decompressed) <= compressed.FREE + (2 << 20)
+
+
+@pytest.mark.parametrize("size", [0, 1, compressed._PIECE - 1, compressed._PIECE, compressed._PIECE + 1, 3 << 20])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_lines_of_any_length_are_read_whole(tmp_path, size, end):
+    lines = [b"a" * size + b"\n", b"\n", b"b" * size + end]
+    file = tmp_path / "x.gz"
+    file.write_bytes(gzip.compress(b"".join(lines)))
+    assert [*unfolded_lines(file)] == [line for line in lines if line]
+    assert unfolded(file.read_bytes(), file) == b"".join(lines)
+
+
+def test_as_much_as_the_size_of_the_file_allows_is_unfolded(tmp_path, monkeypatch):
+    line = b"x" * (2 << 20)
+    file = tmp_path / "x.gz"
+    file.write_bytes(gzip.compress(line))
+    monkeypatch.setattr(compressed, "FREE", 10)
+    ratio = len(line) // file.stat().st_size
+    monkeypatch.setattr(compressed, "RATIO", ratio + 1)
+    assert unfolded(file.read_bytes(), file) == line
+    monkeypatch.setattr(compressed, "RATIO", ratio - 1)
+    with pytest.raises(DatasetError, match="unfolds to more than"):
+        unfolded(file.read_bytes(), file)
+
+
+def test_a_line_may_be_as_large_as_the_file(tmp_path, monkeypatch):
+    line = b"x" * (2 << 20)
+    file = tmp_path / "x.gz"
+    monkeypatch.setattr(compressed, "FREE", 10)
+    file.write_bytes(gzip.compress(line, 0))
+    assert [*unfolded_lines(file)] == [line]
+    file.write_bytes(gzip.compress(line))
+    with pytest.raises(DatasetError, match=r"unfolds to more than 2,\d{3} bytes, of a file of 2,\d{3} bytes"):
+        list(unfolded_lines(file))
+
+
+def test_a_file_that_is_cut_off_is_refused(tmp_path):
+    file = tmp_path / "x.gz"
+    file.write_bytes(gzip.compress(b"abc\n" * 1000)[:-9])
+    with pytest.raises(DatasetError, match="cannot be read"):
+        list(unfolded_lines(file))
+    with pytest.raises(DatasetError, match="cannot be decompressed"):
+        unfolded(file.read_bytes(), file)
+
+
+def test_lines_are_read_up_to_a_bound_of_all_of_them(tmp_path, decompressed, monkeypatch):
+    monkeypatch.setattr(compressed, "FREE_IN_ALL", 4 << 20, raising=False)
+    file = tmp_path / "lines.gz"
+    file.write_bytes(gzip.compress((b" " * 999 + b"\n") * 60_000, 9))
+    most = (4 << 20) + 50 * file.stat().st_size
+    with pytest.raises(DatasetError, match=rf"line \d+: unfolds to more than {most:,} bytes, of a file of"):
+        for _ in unfolded_lines(file):
+            pass
+    assert 0 < sum(decompressed) < most + (1 << 20)

@@ -1,0 +1,123 @@
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework.base.optional import DISTRIBUTION, install_command, missing_extras, require
+from rag_evaluation_framework.errors import MissingDependency
+from rag_evaluation_framework.providers.sdks import ANTHROPIC, COHERE, OPENAI
+from rag_evaluation_framework.registry.building import load
+from rag_evaluation_framework.registry.table import KINDS, components
+
+ROOT = Path(__file__).parent.parent.parent
+SOURCE = ROOT / "src" / "rag_evaluation_framework"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+
+def extras_in_calls():
+    """The value of `extra=` in every call of `require` in the source."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("require"):
+                yield from ((path.name, keyword.value) for keyword in node.keywords if keyword.arg == "extra")
+
+
+def parts():
+    return {load(kind, name) for kind in KINDS for name in components(kind)}
+
+
+class TestRequire:
+    def test_an_installed_module_is_imported(self):
+        assert require("json.decoder", extra="local", needed_by="the test") is sys.modules["json.decoder"]
+
+    def test_a_missing_module_names_the_part_the_package_and_the_extra(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "chromadb", None)
+        with pytest.raises(MissingDependency) as caught:
+            require("chromadb", extra="chroma", needed_by="ChromaVectorStore")
+        message = str(caught.value)
+        assert message.startswith("ChromaVectorStore needs the package that provides `chromadb`")
+        assert message.endswith("pip install 'rag-evaluation-framework[chroma]'")
+        assert caught.value.name == "chromadb"
+
+    def test_the_error_is_an_import_error_and_keeps_its_cause(self, monkeypatch):
+        for module in ("chromadb", "chromadb.config"):  # the second may have been imported by another test
+            monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(ImportError) as caught:
+            require("chromadb.config", extra="chroma", needed_by="ChromaVectorStore")
+        assert isinstance(caught.value.__cause__, ImportError)
+
+    def test_a_package_that_is_installed_but_broken_says_why(self, monkeypatch, tmp_path):
+        (tmp_path / "broken_package_of_test.py").write_text("import no_such_module_of_test")
+        monkeypatch.syspath_prepend(tmp_path)
+        with pytest.raises(MissingDependency, match="No module named 'no_such_module_of_test'"):
+            require("broken_package_of_test", extra="local", needed_by="the test")
+
+
+class TestMissingExtras:
+    def test_installed_modules_miss_nothing(self):
+        assert missing_extras({"json": "local"}) == []
+
+    def test_missing_modules_give_their_extras_once_and_sorted(self):
+        requires = {"no_such_b": "zeta", "no_such_a": "alpha", "no_such_c": "zeta", "json": "local"}
+        assert missing_extras(requires) == ["alpha", "zeta"]
+
+    def test_a_module_inside_a_missing_package_is_missing(self):
+        assert missing_extras({"no_such_package.part": "alpha"}) == ["alpha"]
+
+    def test_nothing_is_imported(self, monkeypatch, tmp_path):
+        (tmp_path / "loud_module_of_test.py").write_text("raise RuntimeError('imported')")
+        monkeypatch.syspath_prepend(tmp_path)
+        assert missing_extras({"loud_module_of_test": "alpha"}) == []
+
+
+def test_the_command_installs_several_extras():
+    assert install_command("local", "tiktoken") == "pip install 'rag-evaluation-framework[local,tiktoken]'"
+
+
+def test_the_distribution_is_the_one_of_this_project():
+    assert PROJECT["name"] == DISTRIBUTION
+
+
+def test_every_extra_in_the_source_exists():
+    found = list(extras_in_calls())
+    assert len(found) > 5
+    for name, value in found:
+        if ast.unparse(value) == "package":  # of a provider: its extra is called like its package
+            assert {provider.name.lower() for provider in (ANTHROPIC, COHERE, OPENAI)} <= set(EXTRAS)
+            continue
+        assert isinstance(value, ast.Constant), f"{name}: write the extra as a literal, so that it can be checked"
+        assert value.value in EXTRAS, f"{name}: there is no extra {value.value!r}"
+
+
+def test_every_extra_that_a_part_requires_exists():
+    required = {extra for part in parts() for extra in getattr(part, "requires", {}).values()}
+    assert required
+    assert required <= set(EXTRAS)
+
+
+def test_the_extra_all_is_the_union_of_the_others():
+    (union,) = EXTRAS["all"]
+    assert sorted(re.findall(r"[\w-]+", union.partition("[")[2])) == sorted(set(EXTRAS) - {"all"})
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "use"),
+    [
+        ("sklearn", "local", lambda: rag.LsaEmbedder().fit(["some words", "other words"])),
+        ("tiktoken", "tiktoken", lambda: rag.FixedTokenChunker(tokenizer="p50k_base").chunk("some words")),
+    ],
+)
+def test_a_part_without_its_package_can_be_built_and_fails_when_it_is_used(monkeypatch, package, extra, use):
+    for module in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
+        monkeypatch.setitem(sys.modules, module, None)
+    rag.LsaEmbedder()
+    rag.FixedTokenChunker()
+    rag.RecursiveCharacterChunker(length="cl100k_base")
+    rag.VectorRAGRetriever()
+    with pytest.raises(MissingDependency, match=re.escape(f"{DISTRIBUTION}[{extra}]")):
+        use()

@@ -1,0 +1,378 @@
+from functools import partial
+
+import pytest
+
+from rag_evaluation_framework.base import outside
+from rag_evaluation_framework.base.outside import (
+    bounded,
+    class_name,
+    fit_to_keep,
+    fit_to_show,
+    harmless,
+    hide,
+    is_secret,
+    one_line,
+    raised,
+    said,
+    shown,
+    without_secrets,
+)
+from rag_evaluation_framework.data.rankings import Failure
+from rag_evaluation_framework.errors import DatasetError, MissingDependency, QueryFailed
+from rag_evaluation_framework.testing.chunkers import assert_linear
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+    __repr__ = __str__
+
+
+class Said:
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "\x1b[31m",
+        "\x07",
+        "\x9b2J",
+        "\x85",
+        "\u2028",
+        "\u202e",
+        "\u2067",
+        "\ud800",
+        "\r",
+        "\0",
+        "\x7f",
+        *"\u200e\u200f\u061c",
+    ],
+)
+def test_what_acts_on_a_terminal_is_replaced(harm):
+    assert harmless(f"a{harm}b") == f"a\N{REPLACEMENT CHARACTER}{harm[1:]}b"
+
+
+@pytest.mark.parametrize("text", ["naïve ✓ 漢字", "two\nlines", "می\u200cخواهم", "👩\u200d🔬", ""])
+def test_what_only_appears_stays(text):
+    assert harmless(text) == text
+
+
+def test_one_line_is_one_line():
+    assert one_line(" a\r\n\tb\x1b[0m ") == "a b\N{REPLACEMENT CHARACTER}[0m"
+
+
+def test_of_long_text_begin_and_end_stay():
+    text = bounded("a" * 5000 + "b" * 5000, 300)
+    assert text == "a" * 200 + " … (9,700 characters left out) … " + "b" * 100
+    assert bounded("a" * 300, 300) == "a" * 300
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://me:pass@host/x and https://token@h", "http://***@host/x and https://***@h"),
+        ("https://host/a?api_key=abc&b=1", "https://host/a?api_key=***&b=1"),
+        ("{'password': 'abc', 'user': 'me'}", "{'password': '***', 'user': 'me'}"),
+        ("Client(access_token=abc)", "Client(access_token=***)"),
+        ("postgresql://u:p@ss/w@h/db, http:/me:pass@h", "postgresql://***@h/db, http:/***@h"),
+        ("https://h/?token=abc&x=1", "https://h/?token=***&x=1"),
+        ("{'password': 'my \\'pass word', 'user': 'me'}", "{'password': '***', 'user': 'me'}"),
+        (r"{\"api_key\": \"abc\", \"b\": 1}", r"{\"api_key\": \"***\", \"b\": 1}"),
+        ("f(api_key=SecretStr('abc'), b=2)", "f(api_key=***, b=2)"),
+        ("api_keys=['a', 'b'], auth=('me', 'p')", "api_keys=***, auth=***"),
+        ("Authorization: Bearer abc.def", "Authorization: ***"),
+        ("{'Authorization': 'Bearer x', 'X-Api-Key': b'y'}", "{'Authorization': '***', 'X-Api-Key': '***'}"),
+        ("user=me password=x host=h", "user=me password=*** host=h"),
+        ("sent Bearer abcdefghijklmn123", "sent Bearer ***"),
+        ("sk-proj-abcDEF1234567890ABCD hf_abcdefghijklmnop12", "*** ***"),
+        ("partial(<function f>, api_key='abc')", "partial(<function f>, api_key='***')"),
+        ("OPENAI_API_KEY=abc x", "OPENAI_API_KEY=*** x"),
+        ("password: 'cut off in the m", "password: '***'"),
+        ("token='abc', mask_token='[M]'", "token='***', mask_token='[M]'"),
+        ("api_key=None, author=me, authors: x, key='id'", "api_key=None, author=me, authors: x, key='id'"),
+        ("sk-2024-annual-report-v2, Basic authentication", "sk-2024-annual-report-v2, Basic authentication"),
+        ("C:/a@b, tokens=100, tokenizer=x, secretary=y", "C:/a@b, tokens=100, tokenizer=x, secretary=y"),
+        ("mail me@host, http://host:80/a@b, chunk_size=3", "mail me@host, http://host:80/a@b, chunk_size=3"),
+        ("expected tokens=100, token: got 3", "expected tokens=100, token: got 3"),
+        ("password='cut off\nnext line", "password='***'\nnext line"),
+        ("auth=('me', 'p)w'), b=2", "auth=***, b=2"),
+        ("https://h/?sig=abc%2B&x=1, /?a=1&signature=abc", "https://h/?sig=***&x=1, /?a=1&signature=***"),
+        (
+            "https://h/?X-Amz-Signature=abc&X-Amz-Credential=d&x=1",
+            "https://h/?X-Amz-Signature=***&X-Amz-Credential=***&x=1",
+        ),
+        ("OPENAI_KEY=abc cohere_key: 'd'", "OPENAI_KEY=*** cohere_key: '***'"),
+        (
+            "run --password abc --x 1, --openai-api-key=d --token=e",
+            "run --password *** --x 1, --openai-api-key=*** --token=***",
+        ),
+        ("['curl', '--token', 'a b', 'c']", "['curl', '--token', '***', 'c']"),
+        ("--password is missing, or --api-key", "--password is missing, or --api-key"),
+        ("Cookie: a=b; c=d\nx", "Cookie: ***\nx"),
+        ("{'cookie': 'a=b; c=d', 'x': 1}", "{'cookie': '***', 'x': 1}"),
+        ("connection_string=a://b/c x, credential='d'", "connection_string=*** x, credential='***'"),
+        ("a -----BEGIN RSA PRIVATE KEY-----\nabc=\n-----END RSA PRIVATE KEY----- b", "a *** b"),
+        ("-----BEGIN PRIVATE KEY-----\\nabc", "***"),
+        ("-----BEGIN PUBLIC KEY-----", "-----BEGIN PUBLIC KEY-----"),
+        ("eyJhbGciOiJIUzI1.eyJzdWIiOiIx.abc-d_e x", "*** x"),
+        ("eyJhbGciOiJIUzI1.eyJzdWIiOiIx", "***"),  # cut off
+        ("primary_key=a, foreign_key: b, sort_key='c'", "primary_key=a, foreign_key: b, sort_key='c'"),
+        ("chunk_key=a, signature: (a, b), sig=1, x_keys=2", "chunk_key=a, signature: (a, b), sig=1, x_keys=2"),
+        ("headers=(('password', 'x y'), ('a', 'b'))", "headers=(('password', '***'), ('a', 'b'))"),
+        ("[(b'authorization', b'Bearer x'),(b'a', b'b')]", "[(b'authorization', '***'),(b'a', b'b')]"),
+        ('[["X-Api-Key", "abc"], ["a", "b"]]', '[["X-Api-Key", "***"], ["a", "b"]]'),
+        (
+            "add('client_secret', 'abc1'), ('Set-Cookie', 'a=b; c=d',)",
+            "add('client_secret', '***'), ('Set-Cookie', '***',)",
+        ),
+        ("bearer hunter22, BEARER: a1b2c3d4e5", "bearer ***, BEARER: ***"),
+        ("sent bearer 'abcdefghijklmnopqrstuvwxyz'", "sent bearer '***'"),
+        ("bearer=abc, {'bearer': 'd'}", "bearer=***, {'bearer': '***'}"),
+        ("Cookie:a=b; c=d\nx", "Cookie:***\nx"),
+        ("cookie=a=b; c=d, cookies: e=f; g=h x", "cookie=***, cookies: *** x"),
+        ("conn_str=Endpoint=sb://h;Key=abc, x=1", "conn_str=***, x=1"),
+        ("x-chroma-token: abc, {'X-Vault-Token': 'abc'}", "x-chroma-token: ***, {'X-Vault-Token': '***'}"),
+        ("credentials=(\n  'me',\n  'p'\n)\nnext", "credentials=***\nnext"),
+        ("auth=[\n'cut off',\n", "auth=***"),
+        ("private_key=-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY----- b", "private_key=*** b"),
+        ("PRIVATE_KEY: '-----BEGIN PRIVATE KEY-----\nabc", "PRIVATE_KEY: '***'"),
+    ],
+)
+def test_secrets_in_a_text_are_hidden(text, expected):
+    assert without_secrets(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'key': 'title', 'tokens': 5}, key=id, max_tokens=5, token 5 of 7, 3 tokens: a, b",
+        "[('token', 5), ('secret', 3)]",  # how often words occur
+        "expected ('token', 'chunk'), ('auth', 'none') or ['password', 'user']",
+        "('key', 'value'), ('mask_token', '[M]'), ('password', None), ('a', 'password', 'b')",
+        "unknown columns 'password', 'user'; Literal['token', 'chunk']",
+        "Bearer authentication failed: 401, invalid bearer token, the bearer of news, bearer oauth2",
+        "cookie jar, cookies are off, [brackets\nover lines]",
+        "--root /etc/passwd: is a file; tt/secret: expected a file, api_key: cannot be read",
+    ],
+)
+def test_ordinary_words_stay(text):
+    assert without_secrets(text) == text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("api_key", "openai_api_key", "password", "token", "auth_token", "client-secret", "apiKey", "openaiApiKey"),
+        *("X-Api-Key", "X-Chroma-Token", "Authorization", "auth", "api_keys", "aws_secret_access_key", "pwd"),
+        *("openai_key", "openaiKey", "credential", "credentials", "connection_string", "conn_str", "cookie", "cookies"),
+    ],
+)
+def test_names_of_secrets_are_known(name):
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("tokens", "tokenizer", "key", "keys", "chunk_size", "max_tokens", "language", "mask_token", "eos_token"),
+        *("author", "sort_key", "session_id", "api_key_env", "secretary"),
+        *("primary_key", "foreign_key", "chunk_key", "cache_key", "public_key", "signature", "cookie_policy"),
+    ],
+)
+def test_names_of_other_parameters_are_none(name):
+    assert not is_secret(name)
+
+
+_HOSTILE = [
+    *(
+        "\\",
+        "'",
+        '"',
+        "\\'",
+        "[",
+        "(",
+        "{",
+        ")",
+        "://",
+        "@",
+        "eyJ",
+        "eyJ-",
+        "eyJaaaaaaaaaa.",
+        "Bearer ",
+        " ",
+        "\n",
+        "--",
+    ),
+    *("password=", "password='", "password=[", "password \\", "password: \\\\'", "--password ", "--a-", "?sig=", "a:b"),
+    *("cookie: ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----END ", "sk-", "sk-ab-", "***", " at 0x"),
+    *(
+        "password=(\n",
+        "password=(a)",
+        "password=('a\n",
+        "password=(\"'",
+        "('password', ",
+        "('password', (",
+        "[['password', '",
+        "('password', (a)b",
+    ),
+    *("bearer ", "bearer a", "bearer: '", "<cookie a", "cookie=a=b; ", "cookie: a='"),
+]
+
+
+@pytest.mark.parametrize("piece", _HOSTILE)
+def test_no_text_is_long_work(piece):
+    for begin in ("", "password='", "http://"):
+        for end in ("", "\nx"):
+            assert_linear(
+                lambda size, begin=begin, end=end: partial(without_secrets, begin + piece * (size // len(piece)) + end),
+                20_000,
+            )
+
+
+@pytest.mark.parametrize("opening", ["password=", "password=("])
+def test_openings_that_nothing_closes_are_no_long_work(opening):
+    def text(most):
+        return "".join(opening + "\\" * length + "'" for length in range(most, 0, -1)) + "\nx"
+
+    assert_linear(lambda most: partial(without_secrets, text(most)), 300, times=2)  # four times the text
+
+
+def test_what_is_kept_holds_no_address_of_an_object():
+    text = "<function f at 0x7f0123456789>, <a.B object at 0x00007F0123456789>, byte at 0x80"
+    assert fit_to_keep(text) == "<function f>, <a.B object>, byte at 0x80"
+    assert shown(object()) == "<object object>"
+
+
+def test_a_value_is_shown_whatever_its_repr_does():
+    assert shown("a\x1b") == r"'a\x1b'"
+    assert shown([1] * 1000, 10) == "[1, 1, 1,…"
+    assert shown(Mute()) == "<Mute whose repr raises RuntimeError>"
+
+
+def test_an_error_is_told_whatever_its_str_does():
+    assert said(ValueError("\x1bboo http://a:b@c")) == "\N{REPLACEMENT CHARACTER}boo http://***@c"
+    assert said(StopIteration()) == said(ValueError(" ")) == "(no message)"
+    assert said(Mute()) == "(its message cannot be read: RuntimeError)"
+    assert Failure.of("retrieve", Mute()) == Failure("retrieve", "Mute", said(Mute()))
+
+
+def test_what_a_component_exits_with_is_fit_to_be_shown():
+    failure = Failure.of("retrieve", SystemExit(f"\x1b no login, password=abc {'a' * 100_000}"))
+    assert failure.message.startswith("called sys.exit('\\x1b no login, password=***")
+    assert len(failure.message) < 200
+
+
+@pytest.mark.parametrize("kind", [DatasetError, MissingDependency, lambda message: QueryFailed(message, "q1")])
+def test_our_errors_are_fit_to_be_shown(kind):
+    message = f"x.json: \x1b[2J {'a' * 100_000} of http://me:pass@host/; expected another"
+    text = str(kind(message))
+    assert text == fit_to_show(message)
+    assert len(text) < 4100
+    assert "\x1b" not in text
+    assert text.endswith("of http://***@host/; expected another")
+
+
+def test_of_a_long_text_only_what_can_be_shown_is_searched(monkeypatch):
+    searched = []
+    monkeypatch.setattr(outside, "without_secrets", lambda text: searched.append(len(text)) or without_secrets(text))
+    text = fit_to_show("password=abc " + "word " * 1_000_000 + "http://me:pass@host/")
+    assert text.startswith("password=*** word ")
+    assert "word … (4,996,033 characters left out) … " in text
+    assert text.endswith(" http://***@host/")
+    assert shown(["password=abc " + "word " * 1_000_000], 30) == "['password=*** word word word…"
+    assert sum(searched) < 50_000
+
+
+@pytest.mark.parametrize("dots", range(40, 80))
+def test_a_secret_that_is_cut_through_is_not_shown_in_part(dots):
+    hidden = f"password='{'x ' * 3960}'"  # what it leaves is so short that all that is searched can be shown
+    secret = f"{'.' * dots} sk-abcDEF1234567890ABCD "
+    shown_texts = fit_to_show(f"{hidden}{secret}{'word ' * 10_000}{secret}{hidden}"), shown(Said(hidden + secret * 500))
+    assert not any("sk-" in text or "ABCD" in text or "890" in text for text in shown_texts)
+
+
+def test_a_long_text_without_spaces_is_shown():
+    assert shown("a" * 100_000, 80) == "'" + "a" * 78 + "…"
+    assert len(fit_to_show("a" * 100_000)) > 4000
+
+
+class _Named(type):
+    @property
+    def __name__(cls):
+        return "another\nname"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (ValueError, "ValueError"),
+        (_Named("Odd", (), {}), "Odd"),
+        (type("two\nlines\x1b", (), {}), "two lines�"),
+        (type("", (), {}), "(no name)"),
+    ],
+)
+def test_the_name_of_a_class_is_fit_to_be_shown_whatever_its_metaclass_says(kind, name):
+    assert class_name(kind()) == name
+
+
+def test_the_name_of_a_class_is_bounded():
+    assert len(class_name(type("L" * 1_000_000, (), {})())) < 200
+
+
+def test_what_raises_no_ordinary_error_when_it_is_shown_is_shown_all_the_same():
+    class Leaving(Exception):
+        def __str__(self):
+            raise SystemExit(3)
+
+        __repr__ = __str__
+
+    assert said(Leaving()) == "(its message cannot be read: SystemExit)"
+    assert shown(Leaving()) == "<Leaving whose repr raises SystemExit>"
+
+
+def test_ctrl_c_gets_through_what_is_shown():
+    class Slow(Exception):
+        def __str__(self):
+            raise KeyboardInterrupt
+
+        __repr__ = __str__
+
+    with pytest.raises(KeyboardInterrupt):
+        said(Slow())
+    with pytest.raises(KeyboardInterrupt):
+        shown(Slow())
+
+
+def test_what_is_known_to_be_a_secret_is_hidden_in_any_words():
+    assert without_secrets("the key hunter2, said") == "the key hunter2, said"
+    hide("hunter2")
+    assert without_secrets("the key hunter2, said") == "the key ***, said"
+
+
+def test_a_secret_is_hidden_as_python_writes_it_too():
+    hide("first-line\nsecond-line")
+    assert "line" not in without_secrets(repr("first-line\nsecond-line"))
+    assert "line" not in without_secrets("first-line\nsecond-line")
+
+
+@pytest.mark.parametrize("word", ["", "abcde", "password", "Secret"])
+def test_what_would_be_missing_elsewhere_is_not_hidden(word):
+    hide(word)
+    assert without_secrets(f"the {word} of abcdef") == f"the {word} of abcdef"
+
+
+def test_of_many_known_secrets_the_last_thousand_are_hidden():
+    for number in range(1005):
+        hide(f"secret-{number:04}")
+    assert without_secrets("secret-0004, secret-0005") == "secret-0004, ***"
+
+
+def test_what_was_raised_is_its_class_and_what_it_says():
+    assert raised(KeyError("a")) == "KeyError: 'a'"
+    assert raised(ValueError()) == "ValueError: (no message)"
