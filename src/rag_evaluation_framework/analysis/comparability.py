@@ -144,8 +144,6 @@ def _is_span(unit: Any) -> bool:
     return isinstance(unit, CharacterSpan)
 
 
-# Whether two results can be compared, on which questions, and what makes it doubtful.
-
 _MOST_NAMED = 3
 
 

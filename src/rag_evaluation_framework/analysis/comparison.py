@@ -126,8 +126,6 @@ def _best(tables: Sequence[ScoreTable], name: str) -> int | None:
     return int(complete.mean(axis=0).argmax()) if len(complete) else None
 
 
-# Comparison of two results, query by query.
-
 _PAGE = "rag_evaluation_framework.report.pages.comparison:comparison_page"  # a door upwards
 _SEED = 0
 _UNKNOWN_LABELS = (

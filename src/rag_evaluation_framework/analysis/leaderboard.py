@@ -114,8 +114,6 @@ def noted_pairs(names: Sequence[str], comparisons: Sequence[Comparison], tables:
     return [*(notes if more else []), *told]
 
 
-# Comparison of any number of results, over the queries that were scored in all of them.
-
 _SEED = 0
 _PAGE = "rag_evaluation_framework.report.pages.leaderboard:leaderboard_page"  # a door upwards
 

@@ -142,8 +142,6 @@ def advice(losses: Losses, depth: int | None, *, deep_asks: bool = False) -> Adv
     return Advice(change, share, f"{share:.0%} of what is missing {text}")
 
 
-# `Attribution`: where a run lost relevant text or units, by cause, over all of its questions.
-
 NEARLY = 1e-9
 """What is less is lost by rounding only."""
 _PAGE = "rag_evaluation_framework.report.pages.causes:causes_page"  # a door upwards

@@ -132,8 +132,6 @@ def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-# Making explanations: what one question of a run found, what it missed, and why.
-
 _NEARLY = 1e-9
 _AROUND = 80  # characters of the document on either side of what was missed
 

@@ -57,8 +57,6 @@ def _option(parameter: str) -> str:
     return _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
 
 
-# `rag-eval generate`: a language model writes a dataset about a folder of documents.
-
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 

@@ -117,8 +117,6 @@ def _check_folder(target: Path) -> None:
             raise ConfigError(f"{folder} is a file; expected a folder, for {target}. Nothing was written")
 
 
-# `rag-eval init`: create a dataset and a configuration from a folder and questions with quotes.
-
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 

@@ -33,8 +33,6 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
 
-# Ground truth: what is relevant to each query, as answers that may have several places.
-
 Around: TypeAlias = Mapping[CharacterSpan, tuple[str, str]]
 NO_CONTEXTS: Around = FrozenDict[CharacterSpan, tuple[str, str]]()
 

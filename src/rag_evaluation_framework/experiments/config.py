@@ -93,9 +93,6 @@ def noted_mode(retriever: Retriever, dataset: Dataset[Any]) -> Iterator[str]:
         yield f"rerankTopK={dataset.rerank_top_k} of the dataset is not applied: {why}"
 
 
-# `ExperimentConfig`: what is to be evaluated, checked before any work is done.
-
-
 class ReportedFields(TypedDict, Generic[U], total=False):
     """The keywords of an experiment that say what is reported: fields of `ExperimentConfig`."""
 

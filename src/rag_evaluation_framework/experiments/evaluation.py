@@ -158,8 +158,6 @@ def _at_level(read: Read, level: Level[Any]) -> Dataset[Any]:
             raise mismatch from None
 
 
-# `evaluate`, and one evaluation class per level: the short ways to run an experiment.
-
 _PUBLISH = "rag_evaluation_framework.integrations.publishing:published"  # a door upwards
 
 

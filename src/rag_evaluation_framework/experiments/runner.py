@@ -157,8 +157,6 @@ def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth:
             note(told)
 
 
-# `run_experiment`: index, retrieve, score, and save the result.
-
 Complete: TypeAlias = Callable[[EvaluationResult[Any]], EvaluationResult[Any]]
 """What adds to a result what follows from it, before it is saved: the verdicts of gates, a comparison."""
 

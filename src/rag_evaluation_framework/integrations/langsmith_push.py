@@ -67,8 +67,6 @@ class PushReport:
         return {key: [*value] if key in _LISTS else value for key, value in vars(self).items()}
 
 
-# Pushing a dataset to LangSmith, as often as one likes: only differences are sent.
-
 ItemT = TypeVar("ItemT")
 
 _DESCRIPTIONS: dict[EvaluationType, str] = {

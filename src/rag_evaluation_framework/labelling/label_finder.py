@@ -65,8 +65,6 @@ class EarlierDocuments:
         return doc_id in self.renamed and self.now[doc_id] != self.hash_of(anchor)
 
 
-# Finding one labelled span in documents that were edited.
-
 Found: TypeAlias = tuple[CharacterSpan | None, tuple[str, ...]]
 NOWHERE: Found = (None, ())
 

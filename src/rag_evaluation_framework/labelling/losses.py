@@ -130,8 +130,6 @@ def _form(text: str) -> str:
     return r"\s+".join(map(re.escape, text.split()))
 
 
-# Why a label is not found again, and what is nearest to it.
-
 MOST_PLACES = 20
 _MOST_NAMED = 3
 _MOST_COMPARED = 200  # texts: of the largest corpora, one takes 30 ms

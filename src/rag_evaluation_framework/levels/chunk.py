@@ -340,9 +340,6 @@ def _nowhere(span: CharacterSpan) -> ChunkId:
     return ChunkId(f"{span.doc_id}[{span.start}:{span.end}], which no chunk holds")
 
 
-# Chunk-level evaluation: did we find the right chunks? Bound to one chunking.
-
-
 class ChunkRules(LevelRules[ChunkId]):
     """Rules of the chunk level: units are ids of chunks; a span becomes the chunks that hold it (`ChunkProjection`)."""
 

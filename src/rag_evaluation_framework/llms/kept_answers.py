@@ -67,8 +67,6 @@ def _is_part(place: Path) -> bool:
     return _PART.fullmatch(place.name) is not None and place.is_dir() and not place.is_symlink()
 
 
-# Answers of language models, kept on disk: what was answered once is not asked, and paid for, again.
-
 _VERSION = 1  # part of the key: answers of another version are not found
 _CHECKSUM = "checksum"
 

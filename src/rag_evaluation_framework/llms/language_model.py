@@ -109,8 +109,6 @@ def _strict(part: Mapping[str, Any], root: Mapping[str, Any], inside: frozenset[
     return strict
 
 
-# `LanguageModel`: asks a model, and checks what it answers.
-
 T = TypeVar("T")
 
 Structure = Literal["json_schema", "json_object", "none"]

@@ -376,8 +376,6 @@ def _stats_of(rows: list[Row]) -> Row:
     return {"n": len(rows), "avg": sum(scores) / len(scores) if scores else None, "values": {}, "errors": errors}
 
 
-# The wire protocol of LangSmith: datasets, experiments, and what the service says of itself.
-
 _BELOW = ("", "/api/v1")
 _BELOW_PLATFORM = ("/v1", "", "/api/v1")
 _INFO = {

@@ -74,8 +74,6 @@ def check_prices(owner: str, prices: Mapping[str, object]) -> None:
             check_number(owner, name, price)
 
 
-# What was asked of providers: requests, retries, tokens, and what that costs.
-
 _Count: TypeAlias = Annotated[int, Strict(), Field(ge=0)]  # checked where a report is read
 
 

@@ -154,8 +154,6 @@ def _any_alike(words: list[Word], others: list[Word]) -> bool:
     return any(alike(word, other) for word, other in pairs if is_key(word.form[0]))
 
 
-# The passage of a corpus that is most similar to a quote, from its first word to its last.
-
 LONGEST = 20_000  # characters of a quote; nobody labels as much by quoting it
 _LONGEST_COMPARED = 500  # characters; the time of RapidFuzz grows with their square
 _AROUND = 300  # characters on each side in which a sentence may begin and end

@@ -242,8 +242,6 @@ def _check_shares(columns: Mapping[str, Numbers], query_ids: Sequence[str], sour
             )
 
 
-# `load_result`: a saved result, read back. Nothing that a file says is believed before it is checked.
-
 _LARGEST_EXPERIMENT = 1 << 20  # bytes
 
 

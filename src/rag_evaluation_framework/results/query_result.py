@@ -103,8 +103,6 @@ def _best_scores(hits: RankedHits) -> Numbers:
     return best
 
 
-# The results of all queries in columns, and the result of one query.
-
 DEEPEST = 100
 """How deep what is recorded may be nested."""
 

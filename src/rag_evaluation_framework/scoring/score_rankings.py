@@ -139,9 +139,6 @@ def _first_ranks(units: NDArray[Any], ranked: NDArray[Any], query: Integers) -> 
     return ranks
 
 
-# `score_rankings`: score existing rankings of ids, without corpus or retriever.
-
-
 def score_rankings(
     ground_truth: Truth, rankings: IdRankings, metrics: Sequence[IdScore] = DEFAULT_RANK_SCORES
 ) -> ScoreTable:
@@ -181,7 +178,7 @@ def score_rankings(
     if of_chunks:
         given = with_plain_chunk_ids(*given)
         judged, _, irregular, _ = read_rank_mappings(*given)
-    check_ids(truth, rankings, judged)
+    check_ids(truth, rankings, judged, missing)
     counts = {
         "queries_not_ranked": missing,
         "queries_not_judged": len(rankings) - (len(ground_truth) - missing),

@@ -58,9 +58,6 @@ class Units:
         return metric.calculate(self.retrieved, found if is_of_spans else list(dict.fromkeys(found)))
 
 
-# `tabulate`: the one loop over metrics and cutoffs, from judgements to a table of scores.
-
-
 @dataclass(frozen=True, eq=False)
 class Cut:
     """The rankings of all queries, cut at one cutoff and judged.

@@ -170,9 +170,6 @@ def _shown(sections: Sequence[Section], beside: str) -> str:
     return marked("chunks", texts, beside, [{"document": each.doc_id, "heading": each.heading} for each in sections])
 
 
-# `ChunkLevelDataGenerator`: questions with the chunks that answer them.
-
-
 class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
     """Generator of questions with the chunks that answer them, bound to one chunker.
 

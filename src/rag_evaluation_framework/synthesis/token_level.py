@@ -152,9 +152,6 @@ def _with_answers(
     return replace(candidate, answers=tuple(labels), evidence=tuple(map(verifier.evidence, labels)))
 
 
-# `TokenLevelDataGenerator`: questions with the spans of text that answer them.
-
-
 class TokenLevelDataGenerator(SyntheticDataGenerator[CharacterSpan]):
     """Generator of questions with the spans that answer them, independent of any chunker.
 

@@ -285,9 +285,6 @@ class SearchedTexts:
         return PageIndex(self.texts, self.page)
 
 
-# Locating text in the corpus: verbatim or up to white space, never by similarity.
-
-
 class TextLocator:
     """Locates texts in the documents of a corpus.
 
