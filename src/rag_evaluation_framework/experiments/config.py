@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 
+from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.files import whole_path
 from rag_evaluation_framework.base.outside import fit_to_keep, shown
 from rag_evaluation_framework.base.records import Faults
@@ -21,8 +22,7 @@ from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, 
 from rag_evaluation_framework.data.queries import Scope
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
 from rag_evaluation_framework.experiments.settings import RECORDED, EvaluationConfig
-from rag_evaluation_framework.labelling.anchors import copied_labels
-from rag_evaluation_framework.labelling.edited_documents import relabel_edited, told_lost
+from rag_evaluation_framework.labelling.copies import copied_labels
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
@@ -335,13 +335,13 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
     Raises:
         DatasetError: Of no question all spans are in the corpus.
     """
-    again = relabel_edited(dataset, corpus) if dataset.may_have_moved(corpus) else None
+    again = labelling.relabel_edited(dataset, corpus) if dataset.may_have_moved(corpus) else None
     if again is None:
         return dataset, ()
     if not any(entry.relevant for entry in again.dataset):
         raise DatasetError(
-            f"dataset {dataset.name!r} does not match the corpus, {told_lost(again, corpus)}. Are these the right "
-            "folder (--corpus) and pattern of files (--glob)? If the documents were rewritten, "
+            f"dataset {dataset.name!r} does not match the corpus, {labelling.told_lost(again, corpus)}. Are these the "
+            "right folder (--corpus) and pattern of files (--glob)? If the documents were rewritten, "
             "`rag-eval dataset update --questions` takes a table of questions with new quotes"
         )
     told = f"labels were looked for in documents that have changed: {again.counted()}"
