@@ -320,7 +320,8 @@ def run_facts(result: Result) -> Iterator[str]:
         yield f"rank of the first relevant result: median {median} (found for {rank.found} of {rank.questions})"
     calls, asked = result.config.get("calls"), len(result.queries)
     if isinstance(calls, int) and calls > asked:
-        yield f"{calls:,} rankings were requested for {plural(asked, 'question')}, down to rank {result.config.get('depth')}"
+        deepest = result.config.get("depth")
+        yield f"{calls:,} rankings were requested for {plural(asked, 'question')}, down to rank {deepest}"
     yield from (used.told for used in result.usage)
     retriever = result.config.get("retriever")
     yield from (f"server: {told}" for told in servers(retriever))
