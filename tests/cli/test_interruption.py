@@ -239,7 +239,7 @@ def test_an_interrupt_closes_the_retriever_and_leaves_nothing_behind(folder, num
     done = interrupted(folder, number, step, "--retriever", f"own:{part}")
     assert done.returncode == code
     assert done.stdout == ""
-    assert done.stderr.splitlines()[-1] == f"{said}: no question was answered, and nothing is saved"
+    assert done.stderr.splitlines()[-1] == f"{said}: no question was answered at every cutoff, and nothing is saved"
     assert "Traceback" not in done.stderr
     assert (folder / "closed").exists()
     assert not (folder / ".rag-eval").exists()
@@ -487,7 +487,7 @@ def test_an_interrupt_that_a_component_swallows_still_ends_the_run(folder, numbe
     process.send_signal(number)
     printed, complained = process.communicate(timeout=60)
     assert process.returncode == code
-    assert complained.splitlines()[-1] == f"{said}: no question was answered, and nothing is saved"
+    assert complained.splitlines()[-1] == f"{said}: no question was answered at every cutoff, and nothing is saved"
     assert "Traceback" not in complained
     assert printed == ""
     assert len((folder / "asked").read_text()) <= 2  # it is asked no more than once after the interrupt

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from rag_evaluation_framework import quotes
 from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data import Answer, CharacterSpan, ScoreTable
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
 from rag_evaluation_framework.data.identity import unit_key
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.levels import RULES, LevelRules
-from rag_evaluation_framework.quotes.quote_locator import show_the_same
 from rag_evaluation_framework.results import EvaluationResult, QueryResults
 from rag_evaluation_framework.results.meaning import other_meaning, servers
 
@@ -101,7 +101,7 @@ def _names(before: Iterable[Any], after: Iterable[Any]) -> Names | None:
     left = [spans for text, spans in other.items() if text not in one]
     names: set[tuple[str, str]] = set()
     for text, spans in one.items():
-        found = other.get(text) or next((there for there in left if show_the_same(spans[0], there[0])), None)
+        found = other.get(text) or next((there for there in left if quotes.show_the_same(spans[0], there[0])), None)
         if found is None or len(found) != len(spans):
             return None
         if found in left:
@@ -118,7 +118,8 @@ def _names_of_places(before: Sequence[Answer[Any]] | None, after: Sequence[Answe
         pair for one, other in zip(before, after, strict=True) for pair in zip(one.units, other.units, strict=True)
     ]
     known = all(
-        _is_span(was) and _is_span(now) and was.text and now.text and show_the_same(was, now) for was, now in pairs
+        _is_span(was) and _is_span(now) and was.text and now.text and quotes.show_the_same(was, now)
+        for was, now in pairs
     )
     return frozenset((was.doc_id, now.doc_id) for was, now in pairs if was.doc_id != now.doc_id) if known else None
 

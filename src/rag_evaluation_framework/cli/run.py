@@ -188,7 +188,7 @@ def _nothing_kept() -> Generator[None]:
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        raise Interrupted("no question was answered, and nothing is saved") from interrupt
+        raise Interrupted("no question was answered at every cutoff, and nothing is saved") from interrupt
 
 
 def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.RunSpec, Path]:

@@ -25,7 +25,7 @@ from rag_evaluation_framework.experiments.config import (
     TokenLevelExperimentConfig,
 )
 from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.experiments.settings import EvaluationConfig, RunFields
+from rag_evaluation_framework.experiments.settings import EvaluationConfig, RunFields, refuse_unknown
 from rag_evaluation_framework.levels.level_rules import NameChunk
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.registry.loading import load_installed
@@ -202,6 +202,7 @@ def evaluate(
         LevelMismatch: A metric does not fit the dataset.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`.
     """
+    refuse_unknown(fields, "k", "budgets", "tokenizer", "metrics", "corpus", *RunFields.__annotations__)
     config = EvaluationConfig(budgets=budgets, tokenizer=tokenizer, **fields)
     return run_experiment(ExperimentConfig(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
 

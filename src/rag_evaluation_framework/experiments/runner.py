@@ -34,7 +34,7 @@ from rag_evaluation_framework.errors import ComponentExited, Interrupted, SaveFa
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
-from rag_evaluation_framework.labelling.telling import is_long
+from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults, check_root

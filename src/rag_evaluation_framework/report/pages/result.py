@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.outside import fit_to_keep, name_line, one_line
 from rag_evaluation_framework.data import NOT_LABELLED, Answer, Corpus, Skipped
-from rag_evaluation_framework.labelling.losses import leaving_out, pattern_with
 from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
 from rag_evaluation_framework.report.page import Page as Page
@@ -122,10 +122,10 @@ def labels_left_out(doc_ids: Iterable[str], corpus: Corpus) -> str:
         doc_ids: The documents.
         corpus: The documents of a folder.
     """
-    names = [name for name in dict.fromkeys(doc_ids) if leaving_out(name, corpus) is not None]
+    names = [name for name in dict.fromkeys(doc_ids) if labelling.leaving_out(name, corpus) is not None]
     if not names:
         return ""
-    pattern, folder = pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
+    pattern, folder = labelling.pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
     more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
     other = "one that does not" if pattern is None else f"--glob {shlex.quote(pattern)}"
     return f"--glob leaves out {name_line(names[0])}{more} of {folder}; give {other}"
@@ -318,6 +318,10 @@ def run_facts(result: Result) -> Iterator[str]:
         rank = result.first_relevant
         median = "none" if rank.median is None else f"{rank.median:g}"
         yield f"rank of the first relevant result: median {median} (found for {rank.found} of {rank.questions})"
+    calls, asked = result.config.get("calls"), len(result.queries)
+    if isinstance(calls, int) and calls > asked:
+        deepest = result.config.get("depth")
+        yield f"{calls:,} rankings were requested for {plural(asked, 'question')}, down to rank {deepest}"
     yield from (used.told for used in result.usage)
     retriever = result.config.get("retriever")
     yield from (f"server: {told}" for told in servers(retriever))
