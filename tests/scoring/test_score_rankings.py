@@ -750,6 +750,8 @@ def test_gains_that_could_not_be_summed_are_refused():
         with pytest.raises(DatasetError, match="infinite or above 1e"):
             score_ranking_arrays([[1]], [[1]], ["ndcg@10"], gains=[[gain]])
     assert score_rankings({"q": {"a": 1e100, "b": 1e100}}, {"q": ["a", "b"]}, ["ndcg@10"]).mean["ndcg@10"] == 1.0
+    with pytest.raises(DatasetError, match="the gain of 'b'"):  # and not that of a
+        score_rankings({"q": {"a": 1e100, "b": "much"}}, {"q": ["a", "b"]}, ["ndcg@10"])
 
 
 @pytest.mark.parametrize(
