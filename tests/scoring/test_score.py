@@ -630,4 +630,4 @@ def test_a_question_has_its_score_at_its_own_number_of_results():
         "recall@topK": [1.0, 0.5],
         **{name: column.tolist() for name, column in columns.items()},
     }
-    assert list(found)[0] == "recall@topK"
+    assert next(iter(found)) == "recall@topK"

@@ -592,7 +592,7 @@ class TestErrors:
             score_rankings({"q": ["a"], "r": ["a"]}, {"q": {"x": nan, "a": 1}, "r": ["a"]})
 
     def test_a_gain_of_at_most_0_is_not_relevant(self):
-        table = score_ranking_arrays([[1, 2, 3]], [[1, 2]], ["recall@2", "ndcg@2"], gains=[[-1.0, 2.0, 0.0]])
+        table = score_ranking_arrays([[1, 2, 3]], [[4, 2]], ["recall@2", "ndcg@2"], gains=[[-1.0, 2.0, 0.0]])
         assert table.mean == {"recall@2": 1.0, "ndcg@2": pytest.approx(1 / np.log2(3))}
 
     def test_an_infinite_gain_is_an_error(self):
