@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from rag_evaluation_framework.base.files import checked_path, write_new
 from rag_evaluation_framework.base.outside import json_text
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.dataset import write_dataset
-from rag_evaluation_framework.cli.output import arriving, print_text, stdout
+from rag_evaluation_framework.cli.output import arriving, command_lines, print_text, stdout
 from rag_evaluation_framework.cli.quote_suggestions import (
     Accept,
     Repeated,
@@ -78,7 +77,7 @@ def update(
     if changes is not None:
         _write_changes(changes, update.record(dataset), written[0])
         written.append(f"Wrote {changes}")
-    again = f"dataset update {shlex.quote(str(output or dataset))}"
+    again = ["dataset", "update", str(output or dataset)]
     suggested = "" if update.additions is None else save_suggestions(update.additions.check, again, corpus, pattern)
     following = suggested or _next(update.dataset, again, corpus, pattern)
     with arriving("; ".join(written)):
@@ -131,16 +130,11 @@ def _updated(
     return _Update(found, labelling.add_questions(found.dataset, check, documents))
 
 
-def _next(dataset: rag.Dataset[rag.CharacterSpan], command: str, corpus: Path, glob: str) -> str:
+def _next(dataset: rag.Dataset[rag.CharacterSpan], command: list[str], corpus: Path, glob: str) -> str:
     """Return what to do about the questions that a dataset skips; "" if there are none."""
     skipped = data.count_skipped(dataset.skipped)
-    if not skipped:
-        return ""
-    which, what = ("questions", "their answers") if skipped > 1 else ("question", "its answer")
-    return (
-        f"\nTo label the skipped {which} again, quote {what} in a table of question and quote, then:\n\n"
-        f"  rag-eval {command} {options_of(corpus, glob)} --questions TABLE.csv"
-    )
+    again = command_lines([*command, *options_of(corpus, glob), "--questions", "TABLE.csv"])
+    return report.relabelling_text(skipped, again) if skipped else ""
 
 
 def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -15,7 +14,14 @@ from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.cli import generate_options as options
 from rag_evaluation_framework.cli import generators, paths, run_options
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
+from rag_evaluation_framework.cli.output import (
+    arriving,
+    command_lines,
+    components_print_to_stderr,
+    print_json,
+    print_text,
+    stdout,
+)
 from rag_evaluation_framework.cli.quote_suggestions import options_of
 from rag_evaluation_framework.errors import ConfigError, Interrupted, ProviderError, RagEvalError
 from rag_evaluation_framework.results import store
@@ -169,7 +175,7 @@ def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.U
 
 
 def _show(
-    generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: str, chunker: str | None
+    generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: list[str], chunker: str | None
 ) -> None:
     failed = [replace(each, messages=tuple(map(as_options, each.messages))) for each in generator.failed]
     kept = 0 if generator.llm.kept is None else generator.llm.kept.used
@@ -177,7 +183,8 @@ def _show(
     page = report.generation_page(generator.funnel, generator.rejections, failed, usage.models, kept, saved)
     report.show(stdout(), page)
     if generator.path is not None and not failed:
-        command = f"dataset review {shlex.quote(str(generator.path))} {documents}"
+        path = str(generator.path)
+        command = ["dataset", "review", path, *documents]
         if chunker is not None:  # a review would show ids
-            command = f"run --dataset {shlex.quote(str(generator.path))} {documents} --chunker {shlex.quote(chunker)}"
-        print_text(f"\nNext:\n\n  rag-eval {command}")
+            command = ["run", "--dataset", path, *documents, "--chunker", chunker]
+        print_text(f"\nNext:{command_lines(command)}")

@@ -17,7 +17,7 @@ from rag_evaluation_framework import data, labelling, report, results
 from rag_evaluation_framework.base.files import checked_path, remove_abandoned, write_new
 from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.output import arriving, print_text, stdout
+from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout
 from rag_evaluation_framework.cli.quote_suggestions import (
     Accept,
     Repeated,
@@ -29,12 +29,8 @@ from rag_evaluation_framework.cli.quote_suggestions import (
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
 
-# The files that let a repository evaluate its own retrieval system, in CI too.
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
-
-
-_TEMPLATES = Path(__file__).with_name("ci_files")
+_ROOT = Path(".rag-eval")
+_TEMPLATES = Path(__file__).with_name("templates")
 _FILES = {
     "config.yaml": "{config}",
     "gitignore": "{root}/.gitignore",
@@ -42,23 +38,10 @@ _FILES = {
     "rag_eval_engine.py": "rag_eval_engine.py",
     "rag-eval.yml": ".github/workflows/rag-eval.yml",
 }
-"""Where each of the templates goes, below the working directory."""
+"""Where each of the templates for CI goes, below the working directory."""
 
 _ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
 _PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
-_NEXT = """
-Next:
-
-  rag-eval run{option}
-      evaluate, and check the gates of {config}
-  rag-eval baseline last{option}
-      keep that run as {root}/baseline/report.json, for the workflow
-  git add {root} rag_eval_engine.py .github
-
-The workflow installs vendor/rag-evaluation-framework: put a checkout of this project there, as a submodule.
-
-Then put your own documents and questions into {root}/datasets/sample.json, and your own system into
-rag_eval_engine.py. {root}/.gitignore leaves runs and caches out of the repository."""
 
 
 def init_ci(root: Path) -> None:
@@ -92,16 +75,16 @@ def init_ci(root: Path) -> None:
         if checked_path(target, ConfigError).exists():
             kept.append(str(target))
             continue
-        text = (_TEMPLATES / name).read_text(encoding="utf-8")
+        text = _template(name)
         write_new(target, text if name == "sample.json" else _filled(text, filled))
         written.append(str(target))
     with arriving(f"{', '.join(written) or 'nothing'} is written"):
-        for told in (
-            *(f"wrote {name}" for name in written),
-            *(f"{name} is there, and is left as it is" for name in kept),
-        ):
-            print_text(told)
-        print_text(_filled(_NEXT, filled))
+        print_text(report.templates_text(written, kept))
+        print_text(_filled(_template("next.txt"), filled).rstrip())
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _filled(text: str, filled: Mapping[str, str]) -> str:
@@ -115,40 +98,6 @@ def _check_folder(target: Path) -> None:
     for folder in target.parents:
         if checked_path(folder, ConfigError).exists() and not folder.is_dir():
             raise ConfigError(f"{folder} is a file; expected a folder, for {target}. Nothing was written")
-
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
-
-
-_ROOT = Path(".rag-eval")
-_CONFIG = """\
-# Run it with: rag-eval run {config}
-corpus: {corpus}
-glob: {glob}
-dataset: {dataset}
-
-# The pipeline: chunks are searched lexically (BM25) or, with an embedder, by vectors.
-# `rag-eval components` lists the available components.
-chunker: recursive-character:chunk_size=800
-# embedder: lsa
-# Your own pipeline replaces all of the above:
-# retriever: my_module:search
-
-# Cutoffs: numbers of results, and context budgets in characters (or tokens, with a tokenizer).
-k: [5, 10]
-budgets: [4000ch]
-# metrics: [span_recall, span_precision, span_iou, span_u]
-
-# Conditions that make a run fail (exit code 1). The last two compare with a baseline, which `rag-eval baseline` keeps.
-# baseline: baseline
-# gates:
-#   - span_recall@5 >= 0.75
-#   - lost <= 0 questions
-#   - compared >= 90 %
-
-# Measure whether the right documents or chunks were found, instead of the right text:
-# evaluation_type: document-level
-"""
 
 
 def init(
@@ -191,13 +140,18 @@ def init(
     pattern = paths.pattern(glob)
     documents = rag.Corpus.from_folder(corpus, pattern)
     check = accepted(rag.check_quotes(questions, documents, repeated=repeated), accept)
-    kept = "" if root == _ROOT else f" --root {shlex.quote(str(root))}"
+    kept = option("--root", None if root == _ROOT else root)
     others, dataset = left_out(documents, corpus, pattern), _dataset(check, called)
     if dataset is None:
         report.show(stdout(), report.quotes_page(check))
-        again = f"init{kept} --name {shlex.quote(called)}"
-        print_text(f"\n{others}{save_suggestions(check, again, corpus, pattern) or 'There is nothing to suggest.'}")
-        raise ConfigError(_nothing_located(check, corpus))
+        suggested = save_suggestions(check, ["init", *kept, "--name", called], corpus, pattern)
+        print_text(f"\n{others}{report.suggested_or_not(suggested)}")
+        located = any(row.status == "located" for row in check.rows)
+        raise ConfigError(
+            f"{check.source}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, "
+            "so no question could be scored, and no dataset was written; expected at least one question with a quote "
+            "from the documents"
+        )
     try:
         _save(dataset, target)
         write_new(config, _settings(config, corpus, pattern, target))
@@ -205,14 +159,11 @@ def init(
         report.show(stdout(), report.quotes_page(check))
         raise
     skipped = data.count_skipped(dataset.skipped)
-    allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
-    told = save_suggestions(check, f"dataset update {shlex.quote(str(target))}", corpus, pattern)
+    suggested = save_suggestions(check, ["dataset", "update", str(target)], corpus, pattern)
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         report.show(stdout(), report.quotes_page(check))
-        print_text(
-            f"\n{others}Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
-            f"{allowed if skipped else ''}{told and f'{chr(10)}{told}'}"
-        )
+        ran = command_lines(["run", config, *kept])
+        print_text(f"\n{others}{report.dataset_text(target, config, ran, skipped, suggested)}")
 
 
 def _checked_name(called: str) -> str:
@@ -223,9 +174,9 @@ def _checked_name(called: str) -> str:
     """
     if not called or called != Path(called).name or called != harmless(called) or "\n" in called:
         no_text = any("\ud800" <= sign <= "\udfff" for sign in called)
-        hint = "; give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text" if no_text else ""
         raise ConfigError(
-            f"--name {shown(called)}: expected a name without folders, line breaks and control codes{hint}"
+            f"--name {shown(called)}: expected a name without folders, line breaks and control codes"
+            f"{'; give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text' * no_text}"
         )
     return called
 
@@ -238,18 +189,9 @@ def _check_free(config: Path, target: Path, root: Path) -> None:
     results.check_root(root)
 
 
-def _nothing_located(check: labelling.QuoteCheck, corpus: Path) -> str:
-    located = any(row.status == "located" for row in check.rows)
-    return (
-        f"{check.source}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, so no "
-        "question could be scored, and no dataset was written; expected at least one question with a quote from the "
-        "documents"
-    )
-
-
 def _settings(config: Path, corpus: Path, glob: str, target: Path) -> str:
     """Return a configuration; paths are relative to it."""
-    return _CONFIG.format(
+    return _template("pipeline.yaml").format(
         config=one_line(shlex.quote(config.as_posix())),
         corpus=_yaml_path(corpus, config.parent),
         glob=_yaml_text(glob),

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, labelling
+from rag_evaluation_framework import data, labelling, report
+from rag_evaluation_framework.cli.output import command_lines, option
 from rag_evaluation_framework.cli.paths import DEFAULT_GLOB
 from rag_evaluation_framework.errors import ConfigError, InputError
 
@@ -46,18 +48,16 @@ def accepted(check: labelling.QuoteCheck, accept: float | None) -> labelling.Quo
 def left_out(documents: rag.Corpus, corpus: Path, glob: str) -> str:
     """Return a line about the text files of a folder that the default pattern does not match; "" if there are none."""
     counts = data.texts_left_out(documents, corpus) if glob == DEFAULT_GLOB else {}
-    if not counts:
-        return ""
-    named = ", ".join(f"{count} {suffix}" for suffix, count in counts.items())
-    return f"Not read: {named}. --glob {shlex.quote(data.pattern_of(['.md', *counts]))} reads them, too.\n"
+    return report.unread_text(counts, shlex.quote(data.pattern_of([".md", *counts]))) if counts else ""
 
 
-def options_of(corpus: Path, glob: str) -> str:
-    """Return the options of a command that reads the same documents."""
-    return f"--corpus {shlex.quote(str(corpus))}{'' if glob == DEFAULT_GLOB else f' --glob {shlex.quote(glob)}'}"
+def options_of(corpus: Path | None, glob: str) -> list[str]:
+    """Return the options of a command that reads the same documents; none without any."""
+    pattern = None if corpus is None or glob == DEFAULT_GLOB else glob
+    return [*option("--corpus", corpus), *option("--glob", pattern)]
 
 
-def save_suggestions(check: labelling.QuoteCheck, command: str, corpus: Path, glob: str) -> str:
+def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus: Path, glob: str) -> str:
     """Write the suggestions beside the questions; return what to tell about them, "" if there are none.
 
     Args:
@@ -68,19 +68,10 @@ def save_suggestions(check: labelling.QuoteCheck, command: str, corpus: Path, gl
     """
     if not Path(check.source).is_file():
         return ""
+    path: Path | InputError | None
     try:
         path = check.save_suggestions()
     except InputError as error:
-        return f"\nThe suggestions could not be written beside the questions: {error}"
-    open_ones = [row.suggestion for row in check.problems if row.suggestion]
-    if path is None:
-        return ""
-    if not open_ones:
-        return f"\nThe questions with the accepted quotes, as the documents have them: {path}"
-    certain = sum(not found.refusal and found.similarity >= _THRESHOLD for found in open_ones)
-    hint = f"\n\n--accept {_THRESHOLD} takes {certain} of {len(open_ones)}." if certain else ""
-    count = f"{len(open_ones)} suggestion{'s' * (len(open_ones) > 1)}"
-    return (
-        f"\n{count} in place of quotes: {path}. Look through the file, correct what is wrong, then:\n\n"
-        f"  rag-eval {command} {options_of(corpus, glob)} --questions {shlex.quote(str(path))}{hint}"
-    )
+        path = error
+    again = command_lines([*command, *options_of(corpus, glob), "--questions", str(path)])
+    return report.suggestions_text(check, path, again, _THRESHOLD)

@@ -1,8 +1,11 @@
 """A table of quotes as people read it: how many were located, and what to do about each of the others."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
 
+from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.labelling import QuoteCheck, QuoteRow, skipped_questions
 from rag_evaluation_framework.quotes.suggestions import Suggestion
 from rag_evaluation_framework.report.page import Line, Lines, Page, line, plural
@@ -20,6 +23,62 @@ def quotes_page(check: QuoteCheck) -> Page:
     elsewhere, too, and suggestions that were accepted.
     """
     return _Quotes(check).page()
+
+
+def suggestions_text(check: QuoteCheck, path: Path | InputError | None, again: str, threshold: float) -> str:
+    """Return what is said of suggestions in place of quotes; "" if there are none.
+
+    Args:
+        check: The check.
+        path: The file of the suggestions, None without any, or why it could not be written.
+        again: The command that reads the file.
+        threshold: From which similarity on suggestions are certain.
+    """
+    if isinstance(path, InputError):
+        return f"\nThe suggestions could not be written beside the questions: {path}"
+    if path is None:
+        return ""
+    found = [row.suggestion for row in check.problems if row.suggestion]
+    if not found:
+        return f"\nThe questions with the accepted quotes, as the documents have them: {path}"
+    certain = sum(not one.refusal and one.similarity >= threshold for one in found)
+    hint = f"\n\n--accept {threshold} takes {certain} of {len(found)}." if certain else ""
+    return (
+        f"\n{plural(len(found), 'suggestion')} in place of quotes: {path}. Look through the file, correct what is "
+        f"wrong, then:{again}{hint}"
+    )
+
+
+def dataset_text(dataset: Path, config: Path, run: str, skipped: int, suggested: str) -> str:
+    """Return what was written of a table of quotes, and how it goes on.
+
+    Args:
+        dataset: The file of the dataset.
+        config: The configuration.
+        run: The command that runs it.
+        skipped: How many questions the dataset skips.
+        suggested: What is said of suggestions in place of quotes.
+    """
+    allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
+    more = f"\n{suggested}" if suggested else ""
+    return f"Wrote {dataset} and {config}. Next:{run}{allowed if skipped else ''}{more}"
+
+
+def suggested_or_not(suggested: str) -> str:
+    """Return what is said of suggestions where there is no dataset."""
+    return suggested or "There is nothing to suggest."
+
+
+def templates_text(written: Sequence[str], kept: Sequence[str]) -> str:
+    """Return which files were written, and which were there."""
+    told = [f"wrote {name}" for name in written], [f"{name} is there, and is left as it is" for name in kept]
+    return "\n".join(chain(*told))
+
+
+def unread_text(counts: Mapping[str, int], pattern: str) -> str:
+    """Return how many files of each ending were not read, and the pattern that reads them, too."""
+    named = ", ".join(f"{count} {suffix}" for suffix, count in counts.items())
+    return f"Not read: {named}. --glob {pattern} reads them, too.\n"
 
 
 class _Quotes:
