@@ -18,18 +18,22 @@ from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import json_text, one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.output import arriving, print_json, stdout
+from rag_evaluation_framework.cli.output import arriving, print_json, print_text, stdout
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.results.means import Cluster
 
-_NAMING = "a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or last, last~1 …"
-
 
 def compare(
-    baseline: Annotated[str, typer.Argument(help=f"The run before: {_NAMING}")],
+    baseline: Annotated[
+        str,
+        typer.Argument(
+            help="The run before: a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or "
+            "last, last~1 …"
+        ),
+    ],
     candidate: Annotated[str, typer.Argument(help="The run after, named like the baseline.")],
     more: Annotated[
         list[str] | None, typer.Argument(help="Other runs: with them, one table says which are tied with the best.")
@@ -50,9 +54,8 @@ def compare(
     worst: Annotated[int, typer.Option(min=0, help="How many of the questions that got worse to show.")] = 5,
     output: Annotated[
         Path | None,
-        typer.Option(
-            parser=paths.path,
-            help="A new folder for diff.json, and diff.md for a pull request; of several runs leaderboard.*.",
+        paths.PathOption(
+            help="A new folder for diff.json, and diff.md for a pull request; of several runs leaderboard.*."
         ),
     ] = None,
     as_json: options.AsJson = False,
@@ -83,7 +86,7 @@ def compare(
             return
         report.show(stdout(), page)
         if where:
-            stdout().print(f"\nSaved to {where}", soft_wrap=True)
+            print_text(report.saved_text(where))
 
 
 def _two(

@@ -12,13 +12,12 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import annotation, report
-from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import harmless
 from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.dataset import chunks_of, read_dataset
+from rag_evaluation_framework.cli.dataset import read_dataset
 from rag_evaluation_framework.cli.dialog import Dialog, Stop, is_terminal, saving, typed_line
 from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text
-from rag_evaluation_framework.cli.quote_suggestions import options_of
+from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.cli.run_options import Corpus
 from rag_evaluation_framework.errors import ConfigError, InputError
 
@@ -127,7 +126,7 @@ def _done(decide: Callable[[int], None], number: int) -> bool:
 
 
 def review(
-    dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset: a native .json or .jsonl file.")],
+    dataset: Annotated[Path, paths.PathArgument(help="The dataset: a native .json or .jsonl file.")],
     corpus: Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
@@ -135,8 +134,7 @@ def review(
         bool, typer.Option("--all", help="Ask about all questions, also those that were decided on.")
     ] = False,
     output: Annotated[
-        Path | None,
-        typer.Option(parser=paths.path, help="Ask nothing, and write the dataset as the review wants it: a new file."),
+        Path | None, paths.PathOption(help="Ask nothing, and write the dataset as the review wants it: a new file.")
     ] = None,
 ) -> None:
     """Review the questions of a dataset in the terminal: accept, edit or drop each.
@@ -146,12 +144,10 @@ def review(
     """
     if output is None and not is_terminal():
         raise ConfigError("dataset review asks about questions, so it needs a terminal; --output NEW.json asks nothing")
-    if output is not None and checked_path(output, ConfigError).exists():
-        raise ConfigError(f"--output {output} already exists and is not overwritten; choose another name, or move it")
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
-    registry = chunks_of(chunks)
+    if output is not None:
+        paths.new_file("--output", output)
     file = annotation.SavedFile(dataset)
-    loaded = read_dataset(dataset, documents, registry)
+    loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
     if loaded.recorded is None or dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(
             f"{dataset}: decisions are kept in the dataset, which has to be a native .json or .jsonl file, as "

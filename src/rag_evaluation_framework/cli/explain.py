@@ -14,11 +14,9 @@ from rag_evaluation_framework.cli.output import components_print_to_stderr, prin
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 
-_NAMING = "a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or last, last~1 …"
-
 
 def explain(
-    run: Annotated[str, typer.Argument(help=f"The run: {_NAMING}")],
+    run: options.SavedRun,
     question: Annotated[
         str | None,
         typer.Argument(help="One question: its id, or the beginning or some words of it; by default the whole run."),

@@ -22,28 +22,30 @@ from rag_evaluation_framework.cli.output import (
     print_text,
     stdout,
 )
-from rag_evaluation_framework.cli.quote_suggestions import options_of
+from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, Interrupted, ProviderError, RagEvalError
 from rag_evaluation_framework.results import store
 
 # Advice of the library in the words of the command line: parameters are named as the options that set them.
 
 _FLAGS = {"check_answers=False": "--no-check-answers", "embedder=None": "--embedder none"}
-_OPTIONS = {"dataset_name": "--name"}
 _PARAMETERS = (
     *("copied_share", "dataset_name", "dedup_threshold", "embedder", "max_retries", "max_tokens"),
     *("queries_per_doc", "relevance_threshold", "structure"),
 )
-_GIVEN = re.compile(rf"\b({'|'.join(_PARAMETERS)})=(?=(\S?))")
-_NAMED = re.compile(rf"\(({'|'.join(_PARAMETERS)})\)")
+_NAMED = re.compile(rf"(\()?\b({'|'.join(_PARAMETERS)})(?(1)\)|=(?=(\S?)))")
 
 
 def as_options(text: str) -> str:
     """Return a text of ours in which `max_tokens=9` is `--max-tokens 9`, and `(max_tokens)` is `(--max-tokens)`."""
     for parameter, option in _FLAGS.items():
         text = text.replace(parameter, option)
-    named = _NAMED.sub(lambda found: f"({_option(found[1])})", text)
-    return _GIVEN.sub(lambda found: f"{_option(found[1])}{' ' if found[2] else ''}", named)
+
+    def option_of(found: re.Match[str]) -> str:
+        option = f"--{found[2].replace('_', '-')}".replace("--dataset-name", "--name")
+        return f"({option})" if found[1] else f"{option}{' ' if found[3] else ''}"
+
+    return _NAMED.sub(option_of, text)
 
 
 @contextmanager
@@ -57,10 +59,6 @@ def advising_on_options() -> Generator[None]:
         yield
     except (ConfigError, ProviderError) as error:
         raise RagEvalError(as_options(str(error))) from error
-
-
-def _option(parameter: str) -> str:
-    return _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
 
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.

@@ -6,9 +6,9 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -18,16 +18,58 @@ from rag_evaluation_framework.base.files import checked_path, remove_abandoned, 
 from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout
-from rag_evaluation_framework.cli.quote_suggestions import (
-    Accept,
-    Repeated,
-    accepted,
-    check_accept,
-    left_out,
-    save_suggestions,
-)
+from rag_evaluation_framework.cli.paths import left_out, options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
+
+_THRESHOLD = 0.95
+
+Accept = Annotated[
+    float | None,
+    typer.Option(
+        help="Take suggestions for quotes that were not found, if they are at least so similar: above 0, up to 1."
+    ),
+]
+
+
+Repeated = Annotated[
+    Literal["ambiguous", "any"],
+    typer.Option(
+        help="What a quote is that occurs more than once: 'ambiguous', or answered by 'any' of its occurrences."
+    ),
+]
+
+
+def check_accept(accept: float | None) -> None:
+    """Raise ConfigError if a threshold is out of range, before anything is done."""
+    if accept is not None and not 0 < accept <= 1:
+        raise ConfigError(f"--accept {accept}: expected a similarity above 0 and up to 1, such as {_THRESHOLD}")
+
+
+def accepted(check: labelling.QuoteCheck, accept: float | None) -> labelling.QuoteCheck:
+    """Return the check with the suggestions accepted that are similar enough; as it is, without a threshold."""
+    return check if accept is None else check.accepting(accept)
+
+
+def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus: Path, glob: str) -> str:
+    """Write the suggestions beside the questions; return what to tell about them, "" if there are none.
+
+    Args:
+        check: The check; of a pipe, nothing is written.
+        command: The command that reads them when they have been looked through.
+        corpus: Its folder of documents.
+        glob: Its pattern.
+    """
+    if not Path(check.source).is_file():
+        return ""
+    path: Path | InputError | None
+    try:
+        path = check.save_suggestions()
+    except InputError as error:
+        path = error
+    again = command_lines([*command, *options_of(corpus, glob), "--questions", str(path)])
+    return report.suggestions_text(check, path, again, _THRESHOLD)
+
 
 _ROOT = Path(".rag-eval")
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -101,10 +143,8 @@ def _check_folder(target: Path) -> None:
 
 
 def init(
-    corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
-    questions: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="CSV or JSONL of question, quote[, document].")
-    ] = None,
+    corpus: Annotated[Path | None, paths.PathOption(help="The folder of documents.")] = None,
+    questions: Annotated[Path | None, paths.PathOption(help="CSV or JSONL of question, quote[, document].")] = None,
     ci: Annotated[
         bool,
         typer.Option(
@@ -115,9 +155,7 @@ def init(
     name: Annotated[
         str | None, typer.Option(help="Name of the dataset; by default that of the questions file.")
     ] = None,
-    root: Annotated[
-        Path, typer.Option(parser=paths.path, help="Where datasets, configurations and runs are saved.")
-    ] = _ROOT,
+    root: Annotated[Path, paths.PathOption(help="Where datasets, configurations and runs are saved.")] = _ROOT,
     accept: Accept = None,
     repeated: Repeated = "ambiguous",
 ) -> None:

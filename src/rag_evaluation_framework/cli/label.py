@@ -18,7 +18,7 @@ from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.dialog import Back, Dialog, Later, saving, typed_line
 from rag_evaluation_framework.cli.output import arriving, command_lines, components_print_to_stderr, option, print_text
-from rag_evaluation_framework.cli.quote_suggestions import left_out, options_of
+from rag_evaluation_framework.cli.paths import left_out, options_of
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _MOST = 9  # passages of a page
@@ -236,16 +236,13 @@ def _back() -> NoReturn:
 
 
 def label(
-    corpus: Annotated[Path, typer.Argument(parser=paths.path, help="The folder of documents.")],
+    corpus: Annotated[Path, paths.PathArgument(help="The folder of documents.")],
     questions: Annotated[
         Path | None,
-        typer.Option(
-            parser=paths.path, help="Questions to label: CSV or TSV of question[, id], or text with one per line."
-        ),
+        paths.PathOption(help="Questions to label: CSV or TSV of question[, id], or text with one per line."),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option(parser=paths.path, help="The dataset, .json or .jsonl: a new one, or one to go on with."),
+        Path | None, paths.PathOption(help="The dataset, .json or .jsonl: a new one, or one to go on with.")
     ] = None,
     glob: paths.Glob = None,
     retriever: Annotated[

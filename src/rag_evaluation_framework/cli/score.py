@@ -20,18 +20,14 @@ from rag_evaluation_framework.errors import DatasetError
 if TYPE_CHECKING:
     from rag_evaluation_framework.data import ScoreTable
 
-Scored: TypeAlias = "tuple[Path, ScoreTable, dict[str, int]]"
+    Scored: TypeAlias = tuple[Path, ScoreTable, dict[str, int]]
 
 
 def score(
-    qrels: Annotated[
-        Path, typer.Option(parser=paths.path, help="What is relevant: TREC qrels, BEIR's table, JSON or JSONL.")
-    ],
+    qrels: Annotated[Path, paths.PathOption(help="What is relevant: TREC qrels, BEIR's table, JSON or JSONL.")],
     rankings: Annotated[
         list[Path],
-        typer.Option(
-            parser=paths.path, help="Rankings: a TREC run file, a table with a header, JSON or JSONL; repeatable."
-        ),
+        paths.PathOption(help="Rankings: a TREC run file, a table with a header, JSON or JSONL; repeatable."),
     ],
     order: run_options.Order = None,
     metric: Annotated[

@@ -5,6 +5,7 @@ from .comparison import comparison_notes as comparison_notes
 from .comparison import comparison_page as comparison_page
 from .comparison import slices_table as slices_table
 from .dataset import dataset_page as dataset_page
+from .dataset import push_page as push_page
 from .demo import demo_page as demo_page
 from .explanation import explanation_page as explanation_page
 from .generation import estimate_page as estimate_page
@@ -29,11 +30,9 @@ from .lint import fixes_page as fixes_page
 from .lint import lint_page as lint_page
 from .quality import quality_page as quality_page
 from .questions import questions_page as questions_page
-from .quotes import dataset_text as dataset_text
 from .quotes import quotes_page as quotes_page
 from .quotes import suggested_or_not as suggested_or_not
 from .quotes import suggestions_text as suggestions_text
-from .quotes import templates_text as templates_text
 from .quotes import unread_text as unread_text
 from .rankings import rankings_page as rankings_page
 from .result import labels_left_out as labels_left_out
@@ -47,3 +46,12 @@ from .reviewing import reviewed_text as reviewed_text
 from .reviewing import reviewing as reviewing
 from .reviewing import rewording_lines as rewording_lines
 from .whole import whole_page as whole_page
+from .written import baseline_notes as baseline_notes
+from .written import baseline_text as baseline_text
+from .written import cache_text as cache_text
+from .written import cleared_text as cleared_text
+from .written import dataset_text as dataset_text
+from .written import demo_next as demo_next
+from .written import demo_saved as demo_saved
+from .written import saved_text as saved_text
+from .written import templates_text as templates_text

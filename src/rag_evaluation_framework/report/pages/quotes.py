@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 
 from rag_evaluation_framework.errors import InputError
@@ -49,30 +48,9 @@ def suggestions_text(check: QuoteCheck, path: Path | InputError | None, again: s
     )
 
 
-def dataset_text(dataset: Path, config: Path, run: str, skipped: int, suggested: str) -> str:
-    """Return what was written of a table of quotes, and how it goes on.
-
-    Args:
-        dataset: The file of the dataset.
-        config: The configuration.
-        run: The command that runs it.
-        skipped: How many questions the dataset skips.
-        suggested: What is said of suggestions in place of quotes.
-    """
-    allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
-    more = f"\n{suggested}" if suggested else ""
-    return f"Wrote {dataset} and {config}. Next:{run}{allowed if skipped else ''}{more}"
-
-
 def suggested_or_not(suggested: str) -> str:
     """Return what is said of suggestions where there is no dataset."""
     return suggested or "There is nothing to suggest."
-
-
-def templates_text(written: Sequence[str], kept: Sequence[str]) -> str:
-    """Return which files were written, and which were there."""
-    told = [f"wrote {name}" for name in written], [f"{name} is there, and is left as it is" for name in kept]
-    return "\n".join(chain(*told))
 
 
 def unread_text(counts: Mapping[str, int], pattern: str) -> str:
