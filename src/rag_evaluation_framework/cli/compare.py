@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +17,7 @@ from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import json_text, one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.output import arriving, print_json, print_text, stdout
+from rag_evaluation_framework.cli.output import arriving, print_result, print_text
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 
@@ -80,12 +79,9 @@ def compare(
         files = {f"{name}.json": json_text(record, indent=1), f"{name}.md": page.as_markdown()}
         store.write_folder(folder, lambda made: store.write_texts(made, files))
     where = "" if folder is None else one_line(str(folder))
-    with arriving(f"the comparison is saved in {where}") if where else nullcontext():
-        if as_json:
-            print_json(record)
-            return
-        report.show(stdout(), page)
-        if where:
+    with arriving(where and f"the comparison is saved in {where}"):
+        print_result(record, lambda: page, as_json=as_json)
+        if where and not as_json:
             print_text(report.saved_text(where))
 
 

@@ -1,9 +1,10 @@
 """`rag-eval dataset`: what a dataset is like, its checks, and its way to LangSmith and back."""
 
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
 import shutil
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -16,15 +17,13 @@ from rag_evaluation_framework.base.files import published, unfinished
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import arriving, print_json, print_text, stdout
+from rag_evaluation_framework.cli.output import arriving, print_json, print_result, print_text, stdout
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 
 DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 # The file of the dataset that a command is about: read whatever its format and level, and written anew.
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
 def read_dataset(
@@ -86,8 +85,6 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
 
 # `rag-eval dataset info`: what a dataset is like.
 
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
-
 
 def info(
     dataset: DatasetFile,
@@ -98,15 +95,11 @@ def info(
 ) -> None:
     """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers."""
     described = inspection.describe_dataset(*read_dataset(dataset, corpus, glob, chunks))
-    if as_json:
-        print_json({"dataset": str(dataset), **described.record()})
-    else:
-        report.show(stdout(), report.dataset_page(described))
+    record = {"dataset": str(dataset), **described.record()}
+    print_result(record, lambda: report.dataset_page(described), as_json=as_json)
 
 
 # `rag-eval dataset lint`: check the labels and questions of a dataset.
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
 def lint(
@@ -127,9 +120,17 @@ def lint(
     Exit codes: 0 nothing is wrong, 1 errors or warnings were found, 2 the dataset cannot be read.
     """
     loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
-    fixed, written = _fixed(loaded, documents, dataset) if fix else (None, "")
+    fixed, written = None, ""
+    if fix and (loaded.recorded is None or dataset.suffix not in (".json", ".jsonl")):
+        raise ConfigError(
+            f"{dataset}: --fix writes native .json and .jsonl files, as `rag-eval init` makes them; correct this one "
+            "where it was made"
+        )
+    if fix:
+        fixed = inspection.fix_dataset(loaded, documents)
+        written = write_dataset(fixed.dataset, dataset) if fixed.fixes else f"{dataset} is as it was"
     found = inspection.lint_dataset(loaded if fixed is None else fixed.dataset, documents, registry, budget, k)
-    with arriving(written) if written else nullcontext():
+    with arriving(written):
         if as_json:
             told = None if fixed is None else {**fixed.record(), "written": written}
             print_json({"dataset": str(dataset), "fixed": told, **found.record()})
@@ -143,27 +144,7 @@ def lint(
         raise Found
 
 
-def _fixed(
-    loaded: rag.Dataset[Any], documents: rag.Corpus | None, dataset: Path
-) -> tuple[inspection.FixedDataset, str]:
-    """Mend a dataset and write it in place of the one that is kept beside it; return what was done.
-
-    Raises:
-        ConfigError: Its file is not one that is written.
-        DatasetError: It cannot be written.
-    """
-    if loaded.recorded is None or dataset.suffix not in (".json", ".jsonl"):
-        raise ConfigError(
-            f"{dataset}: --fix writes native .json and .jsonl files, as `rag-eval init` makes them; correct this one "
-            "where it was made"
-        )
-    fixed = inspection.fix_dataset(loaded, documents)
-    return fixed, write_dataset(fixed.dataset, dataset) if fixed.fixes else f"{dataset} is as it was"
-
-
 # `rag-eval dataset quality`: how good a dataset is as a test, beside public questions.
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
 def quality(
@@ -177,15 +158,11 @@ def quality(
     loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
     measured = inspection.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
     public = inspection.public_questions()
-    if as_json:
-        print_json({"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]})
-    else:
-        report.show(stdout(), report.quality_page(measured, public))
+    record = {"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]}
+    print_result(record, lambda: report.quality_page(measured, public), as_json=as_json)
 
 
 # `rag-eval dataset push` and `pull`: datasets in LangSmith.
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
 def push(
@@ -211,11 +188,9 @@ def push(
     if documents is not None:
         loaded = loaded.with_corpus(documents)
     pushed = integrations.push_dataset(loaded, name, description=description, delete_missing=delete_missing)
+    record = {"dataset": str(dataset), **pushed.record()}
     with arriving(pushed.counted()):
-        if as_json:
-            print_json({"dataset": str(dataset), **pushed.record()})
-        else:
-            report.show(stdout(), report.push_page(pushed.record()))
+        print_result(record, lambda: report.push_page(record), as_json=as_json)
 
 
 def pull(

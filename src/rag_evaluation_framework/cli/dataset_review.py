@@ -77,6 +77,7 @@ class ReviewDialog(Dialog):
     def _reopen(self, number: int) -> None:
         self._session.reopen(number)
         self._show(number)
+        print_text("")
 
     def _show(self, number: int, size: tuple[int, int] | None = None) -> None:
         """Show a question and its answers: of each so many characters, and lines around it."""

@@ -1,11 +1,13 @@
 """`rag-eval generate`: a language model writes a dataset about a folder of documents."""
 
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import rag_evaluation_framework as rag
@@ -19,6 +21,7 @@ from rag_evaluation_framework.cli.output import (
     command_lines,
     components_print_to_stderr,
     print_json,
+    print_result,
     print_text,
     stdout,
 )
@@ -59,9 +62,6 @@ def advising_on_options() -> Generator[None]:
         yield
     except (ConfigError, ProviderError) as error:
         raise RagEvalError(as_options(str(error))) from error
-
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
 def generate(
@@ -120,7 +120,10 @@ def generate(
     with components_print_to_stderr(), advising_on_options(), collected() as notes:
         language_model = generators.language_model("none" if dry_run else provider, base_url, model, settings)
         cut_by = generators.chunker_of(level, chunker, imports=not no_import)
-        generator = generators.generator_of(language_model, documents, cut_by, given)
+        kind: Any = (
+            rag.TokenLevelDataGenerator if cut_by is None else partial(rag.ChunkLevelDataGenerator, chunker=cut_by)
+        )
+        generator: synthesis.SyntheticDataGenerator[Any] = kind(language_model, documents, **given)
         done: synthesis.Estimate | providers.Usage
         if dry_run:
             done = generator.estimate(queries_per_doc)
@@ -130,10 +133,7 @@ def generate(
         if text != generator.funnel.told:
             note(as_options(text))
     if isinstance(done, synthesis.Estimate):
-        if as_json:
-            print_json(asdict(done))
-        else:
-            report.show(stdout(), report.estimate_page(done))
+        print_result(asdict(done), partial(report.estimate_page, done), as_json=as_json)
         return
     with arriving(f"the dataset is in {generator.path}"):
         if as_json:
@@ -155,8 +155,9 @@ def _run(work: Callable[[], object], generator: synthesis.SyntheticDataGenerator
             work()
     except KeyboardInterrupt as error:
         kept = generator.llm.kept
-        where = f"what was answered is in {kept.folder}: " if kept is not None else ""
-        raise Interrupted(f"{where}the same command goes on from there") from error
+        raise Interrupted(
+            f"{'' if kept is None else f'what was answered is in {kept.folder}: '}the same command goes on from there"
+        ) from error
     return usage
 
 

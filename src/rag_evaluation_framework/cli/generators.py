@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import rag_evaluation_framework as rag
 from rag_evaluation_framework import llms, providers, registry, synthesis
 from rag_evaluation_framework.cli.generate_options import Strategy
 from rag_evaluation_framework.errors import ConfigError
@@ -81,12 +80,3 @@ def chunker_of(level: str, chunker: str | None, *, imports: bool) -> Any:
     if (level == "chunk-level") != (chunker is not None):
         raise ConfigError("--level chunk-level and --chunker go together: its labels are the chunks of one chunker")
     return None if chunker is None else registry.build("chunker", chunker, imports=imports)
-
-
-def generator_of(
-    model: llms.LanguageModel, documents: rag.Corpus, chunker: Any, given: dict[str, Any]
-) -> synthesis.SyntheticDataGenerator[Any]:
-    """Return the generator that labels the chunks of a chunker or, without one, spans."""
-    if chunker is not None:
-        return rag.ChunkLevelDataGenerator(model, documents, chunker, **given)
-    return rag.TokenLevelDataGenerator(model, documents, **given)

@@ -6,7 +6,7 @@ import codecs
 import os
 import shlex
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from io import TextIOWrapper
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, TextIO, cast
 
 from rich.console import Console
 
+from rag_evaluation_framework import report
 from rag_evaluation_framework.base.outside import harmless, json_text
 
 # Standard output, which may be of any encoding, and whose reader may leave, as `head` does: neither is an error.
@@ -110,12 +111,12 @@ def watched() -> Generator[None]:
 
 @contextmanager
 def arriving(kept: str) -> Generator[None]:
-    """Print what is printed inside to its end; if that cannot arrive, the error says what is kept all the same."""
+    """Print what is printed inside to its end; if that cannot arrive, the error says what is kept, if anything is."""
     try:
         yield
         sys.stdout.flush()
     except OutputFailed as error:
-        raise OutputFailed(f"{error}; {kept}") from error
+        raise OutputFailed(f"{error}{kept and f'; {kept}'}") from error
 
 
 @contextmanager
@@ -170,6 +171,14 @@ def stdout() -> Console:
     console = Console(**_LITERAL)
     told = console.is_terminal or os.environ.get("COLUMNS", "").isdigit()
     return console if told else Console(width=max(console.width, 120), **_LITERAL)
+
+
+def print_result(record: object, page: Callable[[], report.Page], *, as_json: bool) -> None:
+    """Print a result as JSON, or as its page."""
+    if as_json:
+        print_json(record)
+    else:
+        report.show(stdout(), page())
 
 
 # Commands that go on from where one has ended.

@@ -14,7 +14,7 @@ from rag_evaluation_framework import report
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.cli import paths, run_options
-from rag_evaluation_framework.cli.output import print_json, stdout
+from rag_evaluation_framework.cli.output import print_result
 from rag_evaluation_framework.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -42,11 +42,12 @@ def score(
     """
     judged = rank_files.RankFile.of_qrels(qrels)
     scored = [_scored(qrels, judged, path, order, metric) for path in rankings]
-    if as_json:
-        print_json(_as_json(qrels, judged, scored, per_query))
-        return
-    shown = [(_name(path, scored), scores, counts) for path, scores, counts in scored]
-    report.show(stdout(), report.rankings_page(qrels.name, _qrels_counts(judged), shown, per_query=per_query))
+    named = [(_name(path, scored), scores, counts) for path, scores, counts in scored]
+    print_result(
+        _as_json(qrels, judged, scored, per_query),
+        lambda: report.rankings_page(qrels.name, _qrels_counts(judged), named, per_query=per_query),
+        as_json=as_json,
+    )
 
 
 def _scored(qrels: Path, judged: rank_files.RankFile, path: Path, order: Any, metric: list[str] | None) -> Scored:
