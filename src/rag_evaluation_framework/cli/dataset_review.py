@@ -88,7 +88,7 @@ class ReviewDialog(Dialog):
     def _show_question(self, number: int, answers: Iterable[report.Block] = ()) -> None:
         session = self._session
         print_text("")
-        self.show(report.question_number(number, len(session.questions), f" ({session.counts()})"))
+        self.tell(report.question_number(number, len(session.questions), f" ({session.counts()})"))
         query, findings = session.questions[number].query, self._checks.findings(number)
         self.show(report.review_page(query, session.review(number), findings, answers))
 
@@ -104,14 +104,14 @@ class ReviewDialog(Dialog):
             raise InputError(f"expected the number of an answer behind d, such as d 2, got {typed!r}")
         answer = int(typed) - 1
         self._session.toggle_answer(number, answer)
-        self.show(report.dropped_lines(answer, answer in self._session.review(number).dropped_answers))
+        self.tell(report.dropped_text(answer, answer in self._session.review(number).dropped_answers))
 
     def _edit(self, number: int, typed: str) -> None:
         """Give a question another wording: what was typed, or is typed then."""
         before = " ".join(self._session.wording(number).split())
         given = harmless(before)
         if not typed:
-            self.show(report.rewording_lines())
+            self.tell(report.REWORDING)
             typed = typed_line("Question: ", given)
         if typed in ("", before, given):
             raise InputError("The wording stays as it is.")

@@ -173,7 +173,10 @@ def init(
         raise ConfigError(f"{' and '.join(missing)} missing; expected both, or --ci")
     called = _checked_name(name or questions.stem)
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
-    _check_free(config, target, root)
+    if checked_path(config, ConfigError).exists():
+        raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
+    checked_path(target, ConfigError)
+    results.check_root(root)
     check_accept(accept)
     pattern = paths.pattern(glob)
     documents = rag.Corpus.from_folder(corpus, pattern)
@@ -192,7 +195,13 @@ def init(
         )
     try:
         _save(dataset, target)
-        write_new(config, _settings(config, corpus, pattern, target))
+        settings = {
+            "config": one_line(shlex.quote(config.as_posix())),
+            "corpus": _yaml_path(corpus, config.parent),
+            "glob": _yaml_text(pattern),
+            "dataset": _yaml_path(target, config.parent),
+        }
+        write_new(config, _template("pipeline.yaml").format(**settings))
     except InputError:
         report.show(stdout(), report.quotes_page(check))
         raise
@@ -217,24 +226,6 @@ def _checked_name(called: str) -> str:
             f"{'; give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text' * no_text}"
         )
     return called
-
-
-def _check_free(config: Path, target: Path, root: Path) -> None:
-    """Raise ConfigError if a configuration is there, or nothing can be saved, before any work."""
-    if checked_path(config, ConfigError).exists():
-        raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
-    checked_path(target, ConfigError)
-    results.check_root(root)
-
-
-def _settings(config: Path, corpus: Path, glob: str, target: Path) -> str:
-    """Return a configuration; paths are relative to it."""
-    return _template("pipeline.yaml").format(
-        config=one_line(shlex.quote(config.as_posix())),
-        corpus=_yaml_path(corpus, config.parent),
-        glob=_yaml_text(glob),
-        dataset=_yaml_path(target, config.parent),
-    )
 
 
 def _dataset(check: labelling.QuoteCheck, name: str) -> rag.Dataset[rag.CharacterSpan] | None:

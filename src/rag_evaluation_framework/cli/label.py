@@ -131,7 +131,7 @@ class LabelDialog(Dialog):
         """Label a question, or remove it."""
         session, question = self._session, self._session.questions[number]
         print_text("")
-        self.show(report.question_number(number, len(session.questions), f", {session.labelled} labelled"))
+        self.tell(report.question_number(number, len(session.questions), f", {session.labelled} labelled"))
         self.show(report.label_page(question.query, question.truth, question.skipped, self._corpus))
         print_text("")
         passages = Passages(self._pool, self.console)
@@ -149,11 +149,11 @@ class LabelDialog(Dialog):
         """Remove a question if somebody wants it."""
         question = self._session.questions[number]
         asked, removed = report.removal(question.truth is not None or any(label.quote for label in question.skipped))
-        self.show(asked)
+        self.tell(asked)
         if typed_line("> "):
             raise InputError("The question stays.")
         self._session.remove(number)
-        self.show(removed)
+        self.tell(removed)
         return True
 
     def _choose(self, number: int, passages: Passages, typed: str) -> bool | None:
@@ -185,7 +185,7 @@ class LabelDialog(Dialog):
         ]
         whole = annotation.merged(answers, self._corpus)
         if len(whole) < len(answers):
-            self.show(report.overlap_lines())
+            self.tell(report.OVERLAP)
         return self._with_copies(whole, [self._pool.copies(shown[number - 1]) for number in chain(*choice)])
 
     def _trimmed(self, passage: rag.CharacterSpan, number: int | None, question: str) -> rag.CharacterSpan:

@@ -10,6 +10,7 @@ import typer
 
 from rag_evaluation_framework import report as pages
 from rag_evaluation_framework import results
+from rag_evaluation_framework.base.files import write_new
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
@@ -39,12 +40,8 @@ def report(
     """
     if output.suffix.lower() not in (".html", ".htm"):
         raise ConfigError(f"--output {output}: expected the name of an HTML file, such as report.html")
-    file = paths.new_file("--output", output)
+    paths.new_file("--output", output)
     runs = [results.load_result(results.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
     text = pages.whole_file(pages.whole_page(runs, worst))
-    try:
-        with file.open("x", encoding="utf-8", errors="backslashreplace") as opened:
-            opened.write(text)
-    except OSError as error:
-        raise ConfigError(f"--output {output}: cannot be written ({store.reason(error)})") from error
+    write_new(output, text)
     print_text(f"Wrote {one_line(str(output))}: {len(text.encode(errors='backslashreplace')):,} bytes")

@@ -11,6 +11,8 @@ from .page import line as line
 from .page import plural as plural
 from .pages import CHOOSING as CHOOSING
 from .pages import JOINING as JOINING
+from .pages import OVERLAP as OVERLAP
+from .pages import REWORDING as REWORDING
 from .pages import TRIMMING as TRIMMING
 from .pages import Keys as Keys
 from .pages import answer_blocks as answer_blocks
@@ -28,7 +30,7 @@ from .pages import dataset_text as dataset_text
 from .pages import demo_next as demo_next
 from .pages import demo_page as demo_page
 from .pages import demo_saved as demo_saved
-from .pages import dropped_lines as dropped_lines
+from .pages import dropped_text as dropped_text
 from .pages import estimate_page as estimate_page
 from .pages import explanation_page as explanation_page
 from .pages import fixes_page as fixes_page
@@ -37,7 +39,6 @@ from .pages import label_page as label_page
 from .pages import labels_left_out as labels_left_out
 from .pages import leaderboard_page as leaderboard_page
 from .pages import lint_page as lint_page
-from .pages import overlap_lines as overlap_lines
 from .pages import passages_block as passages_block
 from .pages import push_page as push_page
 from .pages import quality_page as quality_page
@@ -52,7 +53,6 @@ from .pages import review_lines as review_lines
 from .pages import review_page as review_page
 from .pages import reviewed_text as reviewed_text
 from .pages import reviewing as reviewing
-from .pages import rewording_lines as rewording_lines
 from .pages import saved_lines as saved_lines
 from .pages import saved_text as saved_text
 from .pages import sentences_block as sentences_block

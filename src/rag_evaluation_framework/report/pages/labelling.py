@@ -108,6 +108,7 @@ JOINING = Keys(
         *(key._replace(short="") for key in _INSIDE),
     ),
 )
+OVERLAP = "Choices that overlap are one answer."
 
 
 def asking(session: Session) -> Keys:
@@ -147,16 +148,15 @@ def session_counts(session: Session) -> str:
     return "no question was asked, and nothing is written"
 
 
-def question_number(number: int, total: int, counts: str) -> Lines:
+def question_number(number: int, total: int, counts: str) -> str:
     """Return which question of a dialog comes now, by its number from 0, and what became of the others."""
-    return Lines((line(f"Question {number + 1:,} of {total:,}{counts}:"),))
+    return f"Question {number + 1:,} of {total:,}{counts}:"
 
 
-def removal(has_label: bool) -> tuple[Lines, Lines]:
+def removal(has_label: bool) -> tuple[str, str]:
     """Return what is asked before a question is removed, and said when it is."""
     what = f"this question{' and its label' if has_label else ''}"
-    asked = f"Remove {what}? Enter: yes. Anything else: no, it stays."
-    return Lines((line(asked),)), Lines((line(f"Removed: {what}."),))
+    return f"Remove {what}? Enter: yes. Anything else: no, it stays.", f"Removed: {what}."
 
 
 def label_page(
@@ -221,11 +221,6 @@ def sentences_block(
     )
     title = "" if number is None else f"Passage {number}, "
     return Passages(tuple(shown), f"{title}{LinePlaces(corpus).path(passage)}", around=0)
-
-
-def overlap_lines() -> Lines:
-    """Return what is said of choices that are one span."""
-    return Lines((line("Choices that overlap are one answer."),))
 
 
 def copies_lines(span: CharacterSpan, copies: Sequence[CharacterSpan], corpus: Corpus) -> Lines:

@@ -32,6 +32,7 @@ _REVIEWING = (
     Key("b", "back to the question before", "back"),
     Key("q", "stop; everything that was decided is saved", "stop"),
 )
+REWORDING = "Enter: this is the question. What is empty, or as it was, changes nothing."
 
 
 def reviewing(answers: int) -> Keys:
@@ -44,15 +45,10 @@ def reviewing(answers: int) -> Keys:
     )
 
 
-def rewording_lines() -> Lines:
-    """Return what is said before a question is edited."""
-    return Lines((line("Enter: this is the question. What is empty, or as it was, changes nothing."),))
-
-
-def dropped_lines(answer: int, is_dropped: bool) -> Lines:
+def dropped_text(answer: int, is_dropped: bool) -> str:
     """Return what became of an answer, by its number from 0."""
     number = answer + 1
-    return Lines((line(f"Answer {number} is {f'dropped; d {number} takes it back' if is_dropped else 'back'}."),))
+    return f"Answer {number} is {f'dropped; d {number} takes it back' if is_dropped else 'back'}."
 
 
 def review_lines(session: ReviewSession, path: Path, dataset: Dataset[Any], corpus: Corpus | None) -> Lines:
