@@ -78,8 +78,10 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
             kept = next(name for name in numbered if published(copy, name))
             part.replace(file)
     except OSError as error:
-        advice = "`rag-eval dataset update --output NEW.json` writes another file"
-        raise DatasetError(f"{dataset}: cannot be replaced ({error.strerror}); {advice}") from error
+        raise DatasetError(
+            f"{dataset}: cannot be replaced ({error.strerror}); `rag-eval dataset update --output NEW.json` writes "
+            "another file"
+        ) from error
     return f"Wrote {dataset}; the earlier version is {kept}"
 
 

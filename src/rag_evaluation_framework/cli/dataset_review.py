@@ -169,14 +169,10 @@ def review(
         dialog = ReviewDialog(session, checks, everything=everything)
         dialog.show(report.review_lines(session, dataset, loaded, documents))
         dialog.hold()
-    with arriving(counted()):
-        options = [*options_of(corpus, paths.pattern(glob)), *option("--chunks", chunks)]
-        print_text(f"\n{counted()}. Next:{command_lines(*_next(session.counts(), dataset, options))}")
-
-
-def _next(counts: annotation.ReviewCounts, dataset: Path, options: list[str]) -> list[list[str]]:
-    """Return the commands that go on from here: with open questions, and where any stay, with those."""
-    again = ["dataset", "review", str(dataset)]
+    counts, again = session.counts(), ["dataset", "review", str(dataset)]
+    anew = [*again, *options_of(corpus, paths.pattern(glob)), *option("--chunks", chunks)]
     written = [*again, "--output", str(dataset.with_name(f"{dataset.stem}-reviewed{dataset.suffix}"))]
     stay = counts.accepted + counts.edited + counts.open
-    return [[*again, *options]] * bool(counts.open) + [written] * bool(stay) or [[*again, *options, "--all"]]
+    following = [anew] * bool(counts.open) + [written] * bool(stay) or [[*anew, "--all"]]
+    with arriving(counted()):
+        print_text(f"\n{counted()}. Next:{command_lines(*following)}")

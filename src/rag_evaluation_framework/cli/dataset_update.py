@@ -48,7 +48,13 @@ def update(
             f"{dataset}: a table has nothing to update, as it is located anew whenever it is read; `rag-eval init "
             "--corpus FOLDER --questions TABLE` makes a dataset of it"
         )
-    _check_free(dataset, output, changes)
+    for name, path in (("--output", output), ("--changes", changes)):
+        if path is not None:
+            paths.new_file(name, path)
+    if output is not None and changes is not None and output.resolve() == changes.resolve():
+        raise ConfigError(f"--output and --changes are both {output}; choose another name for one of them")
+    if output is None and dataset.suffix not in (".json", ".jsonl"):
+        raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
     check_accept(accept)
     if accept is not None and questions is None:
         raise ConfigError("--accept takes suggestions for quotes of a table: give --questions, too")
@@ -103,14 +109,3 @@ def _record(dataset: Path, found: labelling.Relabelled, additions: labelling.Add
         for key in ("added", "corrected", "kept", "skipped", "repeated"):
             record[key] = [{"id": query.id, "query": query.text} for query in getattr(additions, key)]
     return record
-
-
-def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> None:
-    """Raise ConfigError if a file to be written is there, or the dataset cannot be replaced by one of its kind."""
-    for option, path in (("--output", output), ("--changes", changes)):
-        if path is not None:
-            paths.new_file(option, path)
-    if output is not None and changes is not None and output.resolve() == changes.resolve():
-        raise ConfigError(f"--output and --changes are both {output}; choose another name for one of them")
-    if output is None and dataset.suffix not in (".json", ".jsonl"):
-        raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")

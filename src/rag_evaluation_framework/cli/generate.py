@@ -119,11 +119,11 @@ def generate(
     }
     with components_print_to_stderr(), advising_on_options(), collected() as notes:
         language_model = generators.language_model("none" if dry_run else provider, base_url, model, settings)
-        cut_by = generators.chunker_of(level, chunker, imports=not no_import)
-        kind: Any = (
-            rag.TokenLevelDataGenerator if cut_by is None else partial(rag.ChunkLevelDataGenerator, chunker=cut_by)
-        )
-        generator: synthesis.SyntheticDataGenerator[Any] = kind(language_model, documents, **given)
+        if (level == "chunk-level") != (chunker is not None):
+            raise ConfigError("--level chunk-level and --chunker go together: its labels are the chunks of one chunker")
+        cut_by = [] if chunker is None else [registry.build("chunker", chunker, imports=not no_import)]
+        kind: Any = rag.ChunkLevelDataGenerator if cut_by else rag.TokenLevelDataGenerator
+        generator: synthesis.SyntheticDataGenerator[Any] = kind(language_model, documents, *cut_by, **given)
         done: synthesis.Estimate | providers.Usage
         if dry_run:
             done = generator.estimate(queries_per_doc)

@@ -186,7 +186,7 @@ def init(
     if dataset is None:
         report.show(stdout(), report.quotes_page(check))
         suggested = save_suggestions(check, ["init", *kept, "--name", called], corpus, pattern)
-        print_text(f"\n{others}{report.suggested_or_not(suggested)}")
+        print_text(f"\n{others}{suggested or report.NO_SUGGESTION}")
         located = any(row.status == "located" for row in check.rows)
         raise ConfigError(
             f"{check.source}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, "

@@ -271,18 +271,11 @@ def label(
             dialog.hold()
         finally:
             pool.close()
+    documents_of = options_of(corpus, pattern)
+    left, dataset = len(session.questions) - session.labelled, str(session.path)
+    again = ["label", str(corpus), *option("--output", output), *documents_of[2:], *option("--retriever", retriever)]
+    linted = ["dataset", "lint", dataset, *documents_of]
+    ran = ["run", "--dataset", dataset, *documents_of, *option("--allow-skipped", left or None)]
+    following = f" Next:{command_lines(again, *([linted, ran] if session.labelled else []))}"
     with arriving(counts()):
-        following = _next(session, corpus, options_of(corpus, pattern), option("--output", output), retriever)
-        print_text(f"\n{counts()}.{f' Next:{command_lines(*following)}' if session.questions else ''}")
-
-
-def _next(
-    session: annotation.Session, corpus: Path, documents: list[str], output: list[str], retriever: str | None
-) -> list[list[str]]:
-    """Return the commands that go on from here."""
-    left, path = len(session.questions) - session.labelled, str(session.path)
-    again = ["label", str(corpus), *output, *documents[2:], *option("--retriever", retriever)]
-    if not session.labelled:
-        return [again]
-    allowed = option("--allow-skipped", left or None)
-    return [again, ["dataset", "lint", path, *documents], ["run", "--dataset", path, *documents, *allowed]]
+        print_text(f"\n{counts()}.{following if session.questions else ''}")

@@ -11,6 +11,7 @@ from .page import line as line
 from .page import plural as plural
 from .pages import CHOOSING as CHOOSING
 from .pages import JOINING as JOINING
+from .pages import NO_SUGGESTION as NO_SUGGESTION
 from .pages import OVERLAP as OVERLAP
 from .pages import REWORDING as REWORDING
 from .pages import TRIMMING as TRIMMING
@@ -59,7 +60,6 @@ from .pages import sentences_block as sentences_block
 from .pages import session_counts as session_counts
 from .pages import session_lines as session_lines
 from .pages import slices_table as slices_table
-from .pages import suggested_or_not as suggested_or_not
 from .pages import suggestions_text as suggestions_text
 from .pages import templates_text as templates_text
 from .pages import unread_text as unread_text

@@ -30,8 +30,8 @@ from .lint import fixes_page as fixes_page
 from .lint import lint_page as lint_page
 from .quality import quality_page as quality_page
 from .questions import questions_page as questions_page
+from .quotes import NO_SUGGESTION as NO_SUGGESTION
 from .quotes import quotes_page as quotes_page
-from .quotes import suggested_or_not as suggested_or_not
 from .quotes import suggestions_text as suggestions_text
 from .quotes import unread_text as unread_text
 from .rankings import rankings_page as rankings_page

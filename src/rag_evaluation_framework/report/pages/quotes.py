@@ -13,6 +13,7 @@ from rag_evaluation_framework.text.line_places import LinePlaces, folder_of
 
 _MOST_QUOTES = 100
 _MOST_PLACES = 3
+NO_SUGGESTION = "There is nothing to suggest."
 
 
 def quotes_page(check: QuoteCheck) -> Page:
@@ -46,11 +47,6 @@ def suggestions_text(check: QuoteCheck, path: Path | InputError | None, again: s
         f"\n{plural(len(found), 'suggestion')} in place of quotes: {path}. Look through the file, correct what is "
         f"wrong, then:{again}{hint}"
     )
-
-
-def suggested_or_not(suggested: str) -> str:
-    """Return what is said of suggestions where there is no dataset."""
-    return suggested or "There is nothing to suggest."
 
 
 def unread_text(counts: Mapping[str, int], pattern: str) -> str:
