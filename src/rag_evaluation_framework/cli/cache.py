@@ -4,29 +4,21 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from rag_evaluation_framework import embedders, llms, registry, report
 from rag_evaluation_framework.base.files import checked_path, folder_size
 from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.output import print_json, print_text
+from rag_evaluation_framework.cli.output import print_json, print_result, print_text
 from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 
-class Action(StrEnum):
-    """What to do with the cache."""
-
-    info = "info"
-    clear = "clear"
-
-
 def cache(
-    action: Annotated[Action, typer.Argument(metavar="ACTION", help="info or clear.")],
+    action: Annotated[Literal["info", "clear"], typer.Argument(metavar="ACTION", help="info or clear.")],
     root: Annotated[Path, paths.PathOption(help="The folder that contains the cache.")] = Path(".rag-eval"),
     yes: Annotated[bool, typer.Option("--yes", help="Confirm the removal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -34,12 +26,9 @@ def cache(
     """Show or clear the cache of earlier runs: embedding vectors, exported models, answers of language models."""
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
-    embeddings, exports, answers = (
-        embedders.EmbeddingCache(root),
-        root / "cache" / "onnx",
-        llms.KeptAnswers(root).folder,
-    )
-    if action is Action.info:
+    embeddings, answers = embedders.EmbeddingCache(root), llms.KeptAnswers(root).folder
+    exports = root / "cache" / "onnx"
+    if action == "info":
         found = _described(embeddings, exports, answers)
         if as_json:
             print_json(found, indent=1)
@@ -63,10 +52,8 @@ def cache(
             remove(folder)
         except OSError as error:
             raise InputError(f"{folder}: cannot be removed ({error.strerror})") from error
-    if as_json:
-        print_json({"root": str(root), "freed_bytes": freed, "left": [str(path) for path in left]})
-        return
-    print_text(report.cleared_text(freed, left))
+    record = {"root": str(root), "freed_bytes": freed, "left": [str(path) for path in left]}
+    print_result(record, lambda: report.cleared_text(freed, left), as_json=as_json)
 
 
 def _described(embeddings: embedders.EmbeddingCache, exports: Path, answers: Path) -> dict[str, Any]:

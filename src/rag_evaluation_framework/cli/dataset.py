@@ -17,7 +17,7 @@ from rag_evaluation_framework.base.files import published, unfinished
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import arriving, print_json, print_result, print_text, stdout
+from rag_evaluation_framework.cli.output import arriving, print_json, print_result, stdout
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 
 DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
@@ -232,8 +232,9 @@ def pull(
     )
     rag.save_dataset(pulled, output)
     kind = pulled.level.evaluation_type
-    if as_json:
-        record = {"name": name, "dataset": str(output), "questions": len(pulled), "evaluation_type": kind}
-        print_json({**record, "content_hash": pulled.content_hash})
-    else:
-        print_text(f"Wrote {output}: {report.plural(len(pulled), 'question')}, {kind}")
+    record = {"name": name, "dataset": str(output), "questions": len(pulled), "evaluation_type": kind}
+    print_result(
+        {**record, "content_hash": pulled.content_hash},
+        lambda: f"Wrote {output}: {report.plural(len(pulled), 'question')}, {kind}",
+        as_json=as_json,
+    )

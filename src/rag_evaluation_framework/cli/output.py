@@ -173,12 +173,14 @@ def stdout() -> Console:
     return console if told else Console(width=max(console.width, 120), **_LITERAL)
 
 
-def print_result(record: object, page: Callable[[], report.Page], *, as_json: bool) -> None:
-    """Print a result as JSON, or as its page."""
+def print_result(record: object, page: Callable[[], report.Page | str], *, as_json: bool) -> None:
+    """Print a result as JSON, or as its page or text."""
     if as_json:
         print_json(record)
+    elif isinstance(shown := page(), str):
+        print_text(shown)
     else:
-        report.show(stdout(), page())
+        report.show(stdout(), shown)
 
 
 # Commands that go on from where one has ended.
