@@ -269,7 +269,7 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     ]
     if missing:
         raise ConfigError(f"{kind} {name!r} needs {' and '.join(missing)}, as in {name}:{missing[0]}=...")
-    confide_parameters(target, values)
+    confide_parameters(values)
     nested = {key: _nested(key, value, imports) for key, value in values.items()}
     try:
         with no_exit(f"{kind} {name!r}", "its constructor"):
