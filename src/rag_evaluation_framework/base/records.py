@@ -1,6 +1,6 @@
 """Strict validation of records from files; what is wrong is collected and told together."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
@@ -70,6 +70,7 @@ class Record(BaseModel):
     )
 
 
+T = TypeVar("T")
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
 
@@ -132,6 +133,14 @@ class RecordReader:
         for key in record.model_extra or {}:
             self.note(key, f"{where}: unknown key {key!r} {unknown}")
         return record
+
+    def attempt(self, where: str, read: Callable[..., T], *given: Any) -> T | None:
+        """Return what `read` returns of what is given at a location, or None after recording why it cannot be read."""
+        try:
+            return read(*given)
+        except ValueError as error:
+            self.problem(where, error)
+            return None
 
     def problem(self, where: str, problem: object) -> None:
         """Record a problem at a location."""
