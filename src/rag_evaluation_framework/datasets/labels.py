@@ -8,7 +8,15 @@ import numpy as np
 from pydantic import Field
 
 from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr, json_path
+from rag_evaluation_framework.base.records import (
+    IGNORED,
+    Record,
+    RecordReader,
+    as_list,
+    as_object,
+    brief_repr,
+    json_path,
+)
 from rag_evaluation_framework.data import (
     CharacterSpan,
     ChunkLevelGroundTruth,
@@ -26,6 +34,9 @@ from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
 
 # Reading answers with several places from dataset files.
+
+
+BESIDE_ANSWERS = "beside `answers`; expected one of the two"
 
 
 class Given(NamedTuple):
@@ -63,7 +74,7 @@ def read_answers(
     found: list[Answer[U]] = []
     for number, item in enumerate(given.value):
         at = f"{given.at}[{number}]"
-        record = records.validate(_AnswerRecord, item, at, unknown="is ignored")
+        record = records.validate(_AnswerRecord, item, at, unknown=IGNORED)
         if record is None:
             continue
         places = [
@@ -84,20 +95,6 @@ def _units(
     listed = records.attempt(f"{at}.{several}", as_list, item[several])
     units = [read(unit, f"{at}.{several}[{row}]") for row, unit in enumerate(listed or ())]
     return None if listed is None or None in units else [unit for unit in units if unit is not None]
-
-
-def as_list(value: Any, of: str = "") -> list[Any]:
-    """Return a list that a file gives; raise DatasetError if it is something else."""
-    if not is_list(value):
-        raise DatasetError(f"expected a list{of}, got {brief_repr(value)}")
-    return value
-
-
-def as_object(value: Any, of: str = "") -> dict[str, Any]:
-    """Return an object that a file gives; raise DatasetError if it is something else."""
-    if not is_object(value):
-        raise DatasetError(f"expected an object{of}, got {brief_repr(value)}")
-    return value
 
 
 # Reading labels from dataset files: spans, chunk ids and document ids, with their gains.
@@ -162,7 +159,7 @@ class LabelReader:
 
     def span(self, query: Query, item: Any, where: str) -> CharacterSpan | None:
         """Return the span of an object of the file, or None after recording what is wrong with it."""
-        record = self.records.validate(SpanRecord, item, where, unknown="is ignored")
+        record = self.records.validate(SpanRecord, item, where, unknown=IGNORED)
         span = None if record is None else self.records.attempt(where, self._placed, record)
         if record is None or span is None:
             return None
