@@ -6,6 +6,7 @@ Components, files and other people's errors are outside. Whatever they hold, sho
 import json
 import os
 import re
+from collections.abc import Collection
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -70,6 +71,12 @@ def one_line(text: str, most: int = _MESSAGE) -> str:
 def name_line(text: str) -> str:
     """Return a name or an id on one line, bounded so that it fits beside others."""
     return one_line(text, _NAME)
+
+
+def first_of(texts: Collection[str], most: int, between: str = ", ") -> str:
+    """Return the first of some texts, one after the other, and how many more there are."""
+    more = f"{between.strip(', ')} and {len(texts) - most} more" if len(texts) > most else ""
+    return between.join(islice(texts, most)) + more
 
 
 def bounded(text: str, most: int = _MESSAGE) -> str:

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import bounded
+from rag_evaluation_framework.base.outside import bounded, first_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 
 # Faults that are found one by one and told together.
@@ -185,8 +185,7 @@ def _got(item: ErrorDetails) -> str:
         return "an empty object"
     similar = get_close_matches(str(item["loc"][-1]).replace("_", ""), keys, n=1, cutoff=0.8)
     advice = f"; if {brief_repr(keys[similar[0]])} means this, rename it" if similar else ""
-    more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
-    return f"the keys {', '.join(map(brief_repr, islice(keys.values(), _MOST_KEYS)))}{more}{advice}"
+    return f"the keys {first_of([*map(brief_repr, keys.values())], _MOST_KEYS)}{advice}"
 
 
 def as_list(value: Any, of: str = "") -> list[Any]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, cast
 
 import numpy as np
 
+from rag_evaluation_framework.base.outside import first_of
 from rag_evaluation_framework.data.answers import (
     Answer,
     IdT,
@@ -281,9 +282,8 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
         ids = dict.fromkeys(cast("tuple[ChunkId, ...]", listed(query, relevant_chunk_ids, str, "relevant_chunk_ids")))
         unknown = [chunk_id for chunk_id in ids if not registry.get_spans(chunk_id)]
         if unknown:
-            more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
             raise DatasetError(
-                f"question {query.id!r}: unknown position of {', '.join(map(repr, unknown[:5]))}{more}; register the "
+                f"question {query.id!r}: unknown position of {first_of([*map(repr, unknown)], 5)}; register the "
                 "position-aware chunks of the labelled chunking"
             )
         once = dict.fromkeys(map(canonical_chunk_id, ids))
