@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -237,22 +237,14 @@ def truncation_flags(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.boo
         InputError: The embedder returned other than one flag per text.
     """
     given: Any = embedder.truncated(texts)
-    try:
+    with suppress(Exception):  # of anybody's flags
         flags = plain_array(given)
-    except Exception as error:  # of anybody's flags
-        raise InputError(
-            f"{embedder.name}.truncated returned {shown(given)} for {len(texts)} texts; expected ({len(texts)},) of "
-            f"True and False: {said(error)}"
-        ) from error
-    if flags.shape != (len(texts),):
-        raise InputError(
-            f"{embedder.name}.truncated returned shape {flags.shape} for {len(texts)} texts; expected ({len(texts)},)"
-        )
-    if len(flags) and flags.dtype.kind != "b":
-        raise InputError(
-            f"{embedder.name}.truncated returned {shown(given)} for {len(texts)} texts; expected True or False for each"
-        )
-    return flags.astype(np.bool_)
+        if flags.shape == (len(texts),) and (not len(flags) or flags.dtype.kind == "b"):
+            return flags.astype(np.bool_)
+    raise InputError(
+        f"{embedder.name}.truncated returned {shown(given)} for {len(texts)} texts; expected ({len(texts)},) of True "
+        "and False"
+    )
 
 
 @runtime_checkable

@@ -158,15 +158,15 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
         object.__setattr__(self, "gains", checked_gains(self.query, self.gains, self.relevant))
 
     @property
+    def level(self) -> Level[DocumentId]:
+        """Document level."""
+        return DOCUMENT
+
+    @property
     def answers(self) -> tuple[Answer[DocumentId], ...]:
         """The relevant documents and `prefix*` units, each once."""
         units = [*self.relevant_document_ids, *map(DocumentId, self.relevant_prefixes)]
         return _answers(mapped(units, lambda doc_id: self._prefixed(doc_id) or doc_id))
-
-    @property
-    def level(self) -> Level[DocumentId]:
-        """Document level."""
-        return DOCUMENT
 
     def problems(self, corpus: Corpus) -> list[str]:
         """Return which documents and prefixes the corpus does not have."""
@@ -229,14 +229,14 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
         object.__setattr__(self, "gains", checked_gains(self.query, gains, self.relevant))
 
     @property
-    def answers(self) -> tuple[Answer[ChunkId], ...]:
-        """The relevant chunks, each once; position-aware and plain ids of one content are one chunk."""
-        return _answers(self.relevant_chunk_ids)
-
-    @property
     def level(self) -> Level[ChunkId]:
         """Chunk level."""
         return CHUNK
+
+    @property
+    def answers(self) -> tuple[Answer[ChunkId], ...]:
+        """The relevant chunks, each once; position-aware and plain ids of one content are one chunk."""
+        return _answers(self.relevant_chunk_ids)
 
 
 @dataclass(frozen=True)
@@ -295,14 +295,14 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
         return [problem for span in self.labels if (problem := span_problem(span, corpus))]
 
     @property
-    def answers(self) -> tuple[Answer[CharacterSpan], ...]:
-        """The relevant spans, each an answer with one place, and the answers with several."""
-        return tuple(map(as_answer, self.relevant_spans))
-
-    @property
     def level(self) -> Level[CharacterSpan]:
         """Token level."""
         return TOKEN
+
+    @property
+    def answers(self) -> tuple[Answer[CharacterSpan], ...]:
+        """The relevant spans, each an answer with one place, and the answers with several."""
+        return tuple(map(as_answer, self.relevant_spans))
 
 
 def _answers(units: Iterable[IdT | Answer[IdT]]) -> tuple[Answer[IdT], ...]:

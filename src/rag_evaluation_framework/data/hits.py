@@ -2,10 +2,10 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isnan
-from operator import eq
+from operator import attrgetter, eq
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -127,6 +127,7 @@ Retrieved: TypeAlias = Retrieval | Sequence[AnyChunk] | Sequence[Hit]
 
 Codes = NDArray[np.int32]
 _READ_AT_ONCE = 1024
+_COLUMNS = attrgetter("doc_id", "start", "end", "chunk_id", "text", "score")
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: spreads neighbouring numbers
 
 
@@ -147,7 +148,7 @@ class Coded:
         """Which rows have a text; shape (rows,)."""
         return self.codes >= 0
 
-    def take(self, rows: Integers) -> "Coded":
+    def __getitem__(self, rows: Integers) -> "Coded":
         """Return some of the rows."""
         return Coded(self.codes[rows], self.texts)
 
@@ -200,14 +201,7 @@ class HitTable:
 
     def take(self, rows: Integers) -> "HitTable":
         """Return some of the hits."""
-        return HitTable(
-            self.doc_id.take(rows),
-            self.start[rows],
-            self.end[rows],
-            self.chunk_id.take(rows),
-            self.text.take(rows),
-            self.score[rows],
-        )
+        return HitTable(*(getattr(self, column.name)[rows] for column in fields(self)))
 
     def columns(self, rows: slice) -> tuple[list[Any], ...]:
         """Return the columns of neighbouring hits as lists, None where nothing is known, in the order of a `Hit`."""
@@ -347,14 +341,7 @@ class HitCollector:
 
     def add(self, ranking: Ranking) -> int:
         """Add a ranking, and return its number."""
-        return self.add_columns(
-            [hit.doc_id for hit in ranking],
-            [hit.start for hit in ranking],
-            [hit.end for hit in ranking],
-            [hit.chunk_id for hit in ranking],
-            [hit.text for hit in ranking],
-            [hit.score for hit in ranking],
-        )
+        return self.add_columns(*(zip(*map(_COLUMNS, ranking), strict=True) if ranking else ((),) * 6))
 
     def add_columns(
         self,
