@@ -91,14 +91,14 @@ class GroundTruth(ABC, Generic[U]):
         if not self.listed_in:
             raise DatasetError(f"question {self.query.id!r}: {type(self).__name__} cannot be saved to a file")
         given: tuple[U | Answer[U], ...] = getattr(self, self.listed_in)
-        places = [
-            [[_unit_record(unit, corpus, around) for unit in place] for place in as_answer(units).places]
-            for units in given
-        ]
-        several = "spans" if self.level.repeats else "ids"
-        found: dict[str, Any] = {self.listed_in: [unit for (reference, *_) in places for unit in reference]}
-        if any(len(each) > 1 for each in places):
-            named = ([place[0] if len(place) == 1 else {several: place} for place in each] for each in places)
+        answers = [*map(as_answer, given)]
+        if all(len(answer.places) == 1 for answer in answers):
+            units = (unit for answer in answers for unit in answer.reference)
+            found = {self.listed_in: [_unit_record(unit, corpus, around) for unit in units]}
+        else:
+            several = "spans" if self.level.repeats else "ids"
+            places = [[[_unit_record(unit, corpus, around) for unit in place] for place in a.places] for a in answers]
+            named = ([each[0] if len(each) == 1 else {several: each} for each in answer] for answer in places)
             found = {"answers": [{"places": each} for each in named]}
         others = {"relevant_prefixes": list(self.relevant_prefixes), "gains": dict(self.gains)}
         return {**found, **{key: value for key, value in others.items() if value}}

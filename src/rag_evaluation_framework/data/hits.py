@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isnan
-from operator import attrgetter, eq
+from operator import eq
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -127,7 +127,6 @@ Retrieved: TypeAlias = Retrieval | Sequence[AnyChunk] | Sequence[Hit]
 
 Codes = NDArray[np.int32]
 _READ_AT_ONCE = 1024
-_COLUMNS = attrgetter("doc_id", "start", "end", "chunk_id", "text", "score")
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: spreads neighbouring numbers
 
 
@@ -341,7 +340,14 @@ class HitCollector:
 
     def add(self, ranking: Ranking) -> int:
         """Add a ranking, and return its number."""
-        return self.add_columns(*(zip(*map(_COLUMNS, ranking), strict=True) if ranking else ((),) * 6))
+        return self.add_columns(
+            [hit.doc_id for hit in ranking],
+            [hit.start for hit in ranking],
+            [hit.end for hit in ranking],
+            [hit.chunk_id for hit in ranking],
+            [hit.text for hit in ranking],
+            [hit.score for hit in ranking],
+        )
 
     def add_columns(
         self,
