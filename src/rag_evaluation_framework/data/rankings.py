@@ -220,7 +220,7 @@ class Rankings(OnDemand[QueryRanking]):
         for entry in listed:
             for ranking in (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages)):
                 for hit in ranking:
-                    _check_hit(hit, corpus, f"the rankings of question {entry.query.id!r} hold")
+                    _refuse_wrong(hit, corpus, f"the rankings of question {entry.query.id!r} hold")
         collector = HitCollector()
         numbers = [collector.add(entry.hits) for entry in listed]
         cutoffs = dict.fromkeys(cutoff for entry in listed for cutoff in entry.at)
@@ -362,7 +362,7 @@ def _checked(entry: Any) -> QueryRanking:
     return entry
 
 
-def _check_hit(hit: Any, corpus: Corpus, they_hold: str) -> None:
+def _refuse_wrong(hit: Any, corpus: Corpus, they_hold: str) -> None:
     if not isinstance(hit, Hit):
         raise DatasetError(
             f"{they_hold} {shown(hit, 60)}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)"

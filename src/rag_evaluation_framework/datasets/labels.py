@@ -242,7 +242,7 @@ class LabelReader:
         starless = {prefix for prefix in prefixes.value if prefix} - units
         ids, gains = self._with_star(ids, starless), self._with_star(gains, starless)
         for number, prefix in enumerate(prefixes.value):
-            self.records.attempt(f"{prefixes.at}[{number}]", self._check_prefix, prefix)
+            self.records.attempt(f"{prefixes.at}[{number}]", self._prefix, prefix)
 
         def resolve(name: str) -> DocumentId:
             return DocumentId(name) if name in units else self.document(name)
@@ -252,7 +252,7 @@ class LabelReader:
 
         return self._of_ids(truth, ids, gains, answers, resolve, known)
 
-    def _check_prefix(self, prefix: str) -> None:
+    def _prefix(self, prefix: str) -> str:
         begins = self.corpus is not None and self.corpus.has_prefix(prefix)
         if not prefix:
             raise DatasetError("an empty prefix would make every document relevant")
@@ -260,6 +260,7 @@ class LabelReader:
             raise DatasetError(f"{prefix!r}: remove the star; write the prefix as {prefix[:-1]!r}")
         if self.corpus is not None and not begins:
             raise DatasetError(f"no document in the corpus starts with {prefix!r}")
+        return prefix
 
     def _of_ids(
         self,
