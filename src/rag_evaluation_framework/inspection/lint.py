@@ -215,15 +215,17 @@ class _Covered:
 
     def holds(self, span: CharacterSpan) -> bool:
         """Return whether all of a span is covered."""
-        parts = self._parts.get(span.doc_id, [])
-        number = bisect_right(parts, (span.start, float("inf"))) - 1
-        return number >= 0 and span.end <= parts[number][1]
+        return span.end <= self._end(span.doc_id, span.start)
 
     def touches(self, span: CharacterSpan) -> bool:
         """Return whether any of a span is covered."""
-        parts = self._parts.get(span.doc_id, [])
-        number = bisect_right(parts, (span.end - 1, float("inf"))) - 1
-        return number >= 0 and span.start < parts[number][1]
+        return span.start < self._end(span.doc_id, span.end - 1)
+
+    def _end(self, doc_id: str, offset: int) -> int:
+        """Return where the last part ends that begins at an offset or before it; -1 if there is none."""
+        parts = self._parts.get(doc_id, [])
+        number = bisect_right(parts, (offset, float("inf"))) - 1
+        return parts[number][1] if number >= 0 else -1
 
 
 def _down(share: float) -> str:
