@@ -47,6 +47,7 @@ Change = Literal[
 ]
 """What is to be changed."""
 
+_TEXT = "rag_evaluation_framework.report.pages.causes:advice_text"  # a door upwards
 _SEEN = 0.0005  # of recall: less is printed as 0
 
 
@@ -57,12 +58,20 @@ class Advice:
     Attributes:
         change: What is to be changed.
         share: The share of the missing recall that the change is about; in [0, 1].
-        text: The share, its cause and the change, in a sentence.
+        depth: How many results were asked for again; None if none were.
+        deep_asks: Whether the pipeline was not asked, and `deep` asks it.
     """
 
     change: Change
     share: float
-    text: str
+    depth: int | None = None
+    deep_asks: bool = False
+
+    @property
+    def text(self) -> str:
+        """The share, its cause and the change, in a sentence."""
+        text: str = load_installed(_TEXT)(self)
+        return text
 
 
 def advice(losses: Losses, depth: int | None, *, deep_asks: bool = False) -> Advice | None:
@@ -92,54 +101,25 @@ def advice(losses: Losses, depth: int | None, *, deep_asks: bool = False) -> Adv
     def within(best: Bound | None, share: float) -> float:
         return share if best is None else min(share, float((best.recall - losses.recall).mean()))
 
-    asks = ", as --deep (deep=True) asks for" if deep_asks else ""
-    changes: list[tuple[float, Change, str]] = [
-        (lost["not_in_corpus"], "labels", "is not in the corpus: add documents that hold it, or correct the labels"),
-        (lost["in_no_chunk"], "chunker", "is in no chunk: try a chunker that leaves nothing out"),
-        (lost["not_placed"], "places", "was retrieved as text that has no place: return its doc_id, start and end"),
-        (
-            within(losses.chunking, alone["not_retrieved"]),
-            "retriever",
-            f"is not among the first {depth}, and nothing else explains it: try another retriever",
-        ),
-        (
-            alone["not_asked_for"],
-            "deeper_ranking",
-            "is not among the results asked for: whether the retriever, the chunker or a reranker lost it, only a "
-            f"deeper ranking tells{asks}",
-        ),
-        (net, "reranker", "was dropped by the reranker, beyond what it won: try without it"),
-        (
-            within(losses.candidates, late),
-            "order",
-            "was retrieved beyond the cutoff, and nothing else explains it: try a reranker, or a better one",
-        ),
-        (
-            within(losses.chunking, kept_out if net <= _SEEN else 0.0),
-            "candidates",
-            "is not among the reranker's candidates, and nothing else explains it: try more candidates",
-        ),
-        (
-            float(losses.split.mean()),
-            "larger_chunks",
-            "belongs to answers that no chunk holds whole: try larger chunks",
-        ),
-        (
-            float(losses.cut_off.mean()),
-            "smaller_chunks",
-            "is behind what the budget reads of a chunk: try smaller chunks, or a larger budget",
-        ),
-        (
-            float(losses.truncated.mean()),
-            "embedder",
-            "is behind what the embedder reads of a chunk: try an embedder that reads chunks whole",
-        ),
-    ]
-    most, change, text = max(changes, key=lambda one: one[0])
+    changes: dict[Change, float] = {
+        "labels": lost["not_in_corpus"],
+        "chunker": lost["in_no_chunk"],
+        "places": lost["not_placed"],
+        "retriever": within(losses.chunking, alone["not_retrieved"]),
+        "deeper_ranking": alone["not_asked_for"],
+        "reranker": net,
+        "order": within(losses.candidates, late),
+        "candidates": within(losses.chunking, kept_out if net <= _SEEN else 0.0),
+        "larger_chunks": float(losses.split.mean()),
+        "smaller_chunks": float(losses.cut_off.mean()),
+        "embedder": float(losses.truncated.mean()),
+    }
+    change = max(changes, key=lambda one: changes[one])
+    most = changes[change]
     if most <= _SEEN:
         return None
     share = min(most / (1 - float(losses.recall.mean())), 1.0)
-    return Advice(change, share, f"{share:.0%} of what is missing {text}")
+    return Advice(change, share, depth, deep_asks)
 
 
 NEARLY = 1e-9
@@ -284,7 +264,7 @@ class Attribution(Shown):
                 "chunking": None if losses.chunking is None else _bound_record(losses.chunking),
                 "candidates": _bound_record(losses.candidates),
             },
-            "advice": None if found is None else {**vars(found)},
+            "advice": None if found is None else {"change": found.change, "share": found.share, "text": found.text},
             "questions": [
                 {
                     "id": query_id,
