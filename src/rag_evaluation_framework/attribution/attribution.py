@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from rag_evaluation_framework.attribution.told_recall import (
     told_losses,
     unlocated,
 )
+from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.data import Corpus, EvaluationType
-from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown
@@ -47,7 +47,7 @@ Change = Literal[
 ]
 """What is to be changed."""
 
-_TEXT = "rag_evaluation_framework.report.pages.causes:advice_text"  # a door upwards
+_PAGES = "rag_evaluation_framework.report.pages.causes"  # a door upwards
 _SEEN = 0.0005  # of recall: less is printed as 0
 
 
@@ -70,7 +70,7 @@ class Advice:
     @property
     def text(self) -> str:
         """The share, its cause and the change, in a sentence."""
-        text: str = load_installed(_TEXT)(self)
+        text: str = load_installed(f"{_PAGES}:advice_text")(self)
         return text
 
 
@@ -124,7 +124,6 @@ def advice(losses: Losses, depth: int | None, *, deep_asks: bool = False) -> Adv
 
 NEARLY = 1e-9
 """What is less is lost by rounding only."""
-_PAGE = "rag_evaluation_framework.report.pages.causes:causes_page"  # a door upwards
 _WORST_SHOWN = 5
 
 
@@ -288,7 +287,7 @@ class Attribution(Shown):
         Args:
             worst: How many of the questions that lost most to name.
         """
-        page: Page = load_installed(_PAGE)(self, worst)
+        page: Page = load_installed(f"{_PAGES}:causes_page")(self, worst)
         return page
 
 
@@ -298,8 +297,8 @@ def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
     def rows(value: Any) -> Any:
         if isinstance(value, Bound):
             return Bound(value.recall[kept], value.exact[kept])
-        if isinstance(value, dict):
-            return {cause: column[kept] for cause, column in cast("dict[Cause, Numbers]", value).items()}
+        if is_object(value):
+            return {cause: column[kept] for cause, column in value.items()}
         return None if value is None else value[kept]
 
     return losses if kept.all() else Losses(**{name: rows(value) for name, value in vars(losses).items()})

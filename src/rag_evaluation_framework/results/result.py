@@ -1,5 +1,7 @@
 """`EvaluationResult`: the scores of an experiment, down to every query."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -293,6 +295,11 @@ class EvaluationResult(Shown, Generic[U]):
         return 0.0 if needs_none else self.counts["unlocated_hits"] / max(self.counts["hits"], 1)
 
     @property
+    def whereabouts(self) -> str:
+        """Where it is: "saved in" a folder, or "not saved"."""
+        return "not saved" if self.folder is None else f"saved in {self.folder}"
+
+    @property
     def headline(self) -> str:
         """What the means stand on: "scored N of M answerable questions (S skipped, F failed)", M being N + S + F.
 
@@ -305,12 +312,12 @@ class EvaluationResult(Shown, Generic[U]):
         left_out = f"{counts['skipped']} skipped, {failed} failed"
         return f"scored {counts['scored']} of {counts['answerable']} {questions} ({left_out})"
 
-    def summary(self) -> "Page":
+    def summary(self) -> Page:
         """Return the result as people read it: the first score, what to look at, and then all that it stands on."""
         page: Page = load_installed(_PAGE)(self)
         return page
 
-    def to_dataframe(self) -> "pd.DataFrame":
+    def to_dataframe(self) -> pd.DataFrame:
         """Return one row per query: id, wording, status, one column per score, and the seconds of each stage.
 
         Raises:
@@ -405,7 +412,7 @@ class EvaluationResult(Shown, Generic[U]):
             query = SkippedQueryRecord(label.query.id, label.query.text, plain(label.query.metadata, DEEPEST))
             yield SkippedRecord(query, label.quote, label.reason)
 
-    def compare(self, candidate: "EvaluationResult[U]", *, cluster: Cluster | None = None) -> "Comparison":
+    def compare(self, candidate: EvaluationResult[U], *, cluster: Cluster | None = None) -> Comparison:
         """Compare another result, the candidate, with this one, the baseline; deltas are candidate minus baseline.
 
         Args:
@@ -429,12 +436,12 @@ class EvaluationResult(Shown, Generic[U]):
         question: str,
         score: str | None = None,
         *,
-        baseline: "EvaluationResult[U] | None" = None,
-        retriever: "Pipeline | None" = None,
-        corpus: "Corpus | None" = None,
+        baseline: EvaluationResult[U] | None = None,
+        retriever: Pipeline | None = None,
+        corpus: Corpus | None = None,
         tokenizer: Any = None,
         deep: bool = False,
-    ) -> "Explanation":
+    ) -> Explanation:
         """Explain what one question found, what it missed, and why; printed, the explanation shows all of that.
 
         The pipeline is made again from the record of the run, indexes the documents again and is asked for 100 results,
