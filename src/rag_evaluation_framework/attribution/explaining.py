@@ -70,10 +70,9 @@ def find_question(result: EvaluationResult[Any], given: str) -> int:
         if len(rows) == 1:
             return rows[0]
         if rows:
-            more = f"\n  and {len(rows) - _MOST_LISTED} more" if len(rows) > _MOST_LISTED else ""
             raise ConfigError(
                 f"{shown(given)} names {len(rows)} questions of {name_line(result.name)}; write more of one, or its id:"
-                f"\n{_listed(result, rows)}{more}"
+                f"\n{_listed(result, rows)}"
             )
         labels = [label for label, found in zip(result.skipped, skipped, strict=True) if found == way]
         if labels:
@@ -82,7 +81,7 @@ def find_question(result: EvaluationResult[Any], given: str) -> int:
     rows = [texts.index(text) for text in dict.fromkeys(near)]
     rows += [ids.index(name) for name in get_close_matches(given, ids, _MOST_LISTED, 2 * _NEAR)]
     how = "; name one by its id, or by the beginning or some words of it"
-    told = f"; the nearest:\n{_listed(result, [*dict.fromkeys(rows)])}" if rows else how
+    told = f"; the nearest:\n{_listed(result, [*dict.fromkeys(rows)][:_MOST_LISTED])}" if rows else how
     raise ConfigError(f"no question of {name_line(result.name)} is called {shown(given)}{told}")
 
 
@@ -107,23 +106,24 @@ def _were_skipped(result: EvaluationResult[Any], given: str, labels: Sequence[Sk
             f"the question {name_line(named[0].query.id)} of {name_line(result.name)} was skipped, so that there is "
             f"nothing to explain: {one_line(named[0].reason, _LINE)}"
         )
-    listed = "\n".join(
-        f"  {name_line(label.query.id)}  {one_line(label.query.text, _LINE)}: {one_line(label.reason, _LINE)}"
-        for label in named[:_MOST_LISTED]
-    )
-    more = f"\n  and {len(named) - _MOST_LISTED} more" if len(named) > _MOST_LISTED else ""
+    reasons = (f"{one_line(label.query.text, _LINE)}: {one_line(label.reason, _LINE)}" for label in named)
+    listed = _lines([(label.query.id, why) for label, why in zip(named, reasons, strict=True)])
     return (
         f"{shown(given)} names {len(named)} questions of {name_line(result.name)} that were skipped, so that there is "
-        f"nothing to explain:\n{listed}{more}"
+        f"nothing to explain:\n{listed}"
     )
 
 
 def _listed(result: EvaluationResult[Any], rows: list[int]) -> str:
     texts = result.queries.texts
-    return "\n".join(
-        f"  {name_line(result.scores.query_ids[row])}  {one_line(texts[row], _LINE) if texts else ''}".rstrip()
-        for row in rows[:_MOST_LISTED]
-    )
+    return _lines([(result.scores.query_ids[row], one_line(texts[row], _LINE) if texts else "") for row in rows])
+
+
+def _lines(questions: Sequence[tuple[str, str]]) -> str:
+    """Return questions by id, a line each; of many the first ones."""
+    lines = [f"  {name_line(name)}  {told}".rstrip() for name, told in questions[:_MOST_LISTED]]
+    more = len(questions) - len(lines)
+    return "\n".join([*lines, *([f"  and {more} more"] if more else [])])
 
 
 def _folded(text: str) -> str:
