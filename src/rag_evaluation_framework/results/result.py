@@ -35,7 +35,6 @@ from rag_evaluation_framework.results.means import (
     score_ranges,
     statistics_record,
 )
-from rag_evaluation_framework.results.notes import all_notes
 from rag_evaluation_framework.results.properties import Breakdown, breakdowns
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
 from rag_evaluation_framework.results.record import (
@@ -63,6 +62,7 @@ _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
 _PAGE = "rag_evaluation_framework.report.pages.result:result_page"  # as this one
+_NOTES = "rag_evaluation_framework.report.pages.notes"  # as this one
 _EXPLAIN = "rag_evaluation_framework.attribution.explaining:explain"  # another one
 
 
@@ -226,7 +226,8 @@ class EvaluationResult(Shown, Generic[U]):
     @property
     def all_notes(self) -> tuple[str, ...]:
         """All notes shown with the result: what failed, results without a place, and `notes`."""
-        return all_notes(self)
+        notes: tuple[str, ...] = load_installed(f"{_NOTES}:all_notes")(self)
+        return notes
 
     def per_query(self, name: str) -> dict[str, float | None]:
         """Return one score by query id, in order; None where a query has none.
@@ -306,11 +307,8 @@ class EvaluationResult(Shown, Generic[U]):
         Skipped questions are those that the dataset lacks because their labels could not be placed; failed ones those
         with an answer whose retrieval raised.
         """
-        counts = self.counts
-        failed = int(self.scores.answerable.sum()) - counts["scored"]
-        questions = "answerable question" if counts["answerable"] == 1 else "answerable questions"
-        left_out = f"{counts['skipped']} skipped, {failed} failed"
-        return f"scored {counts['scored']} of {counts['answerable']} {questions} ({left_out})"
+        text: str = load_installed(f"{_NOTES}:headline")(self)
+        return text
 
     def summary(self) -> Page:
         """Return the result as people read it: the first score, what to look at, and then all that it stands on."""

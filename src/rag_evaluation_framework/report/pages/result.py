@@ -12,6 +12,7 @@ from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
+from rag_evaluation_framework.report.pages.notes import all_notes, headline
 from rag_evaluation_framework.report.pages.strength import independence, power_of_run
 from rag_evaluation_framework.report.wrapped import quoted, shortened
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
@@ -50,7 +51,7 @@ def result_page(result: Result, corpus: Corpus | None = None, worst: int = _WORS
         result.name,
         (
             Lines((*verdict_line(result.gates), *_verdict(result))),
-            Lines(note_lines(result.all_notes), "Notes"),
+            Lines(note_lines(all_notes(result)), "Notes"),
             skipped_block(result.skipped),
             *([gate_block(result.gates)] if result.gates else []),
             scores_table(result),
@@ -67,7 +68,7 @@ def _verdict(result: Result) -> Iterator[Line]:
     known = result.statistics.get(name)
     mean = marked(result.metrics[name], name in result.unfilled)
     yield line((f"{name} {mean}{'' if known is None else f', 95 % interval {within(known)}'}", "verdict"))
-    yield line(", ".join([result.headline, *_beside(result)]))
+    yield line(", ".join([headline(result), *_beside(result)]))
     zeros = f"; counting as 0: {', '.join(sorted(result.scores.count_as_zero))}" if result.scores.count_as_zero else ""
     yield line((f"{result.config['dataset']['name']}, {result.evaluation_type}{zeros}", "muted"))
 
