@@ -32,8 +32,8 @@ LOOSE = {"__init__", "__main__", "errors", "types"}
 DOORS = {  # what reaches upwards: imported for type checkers only, if at all; the registry loads it, by a string
     ("results.result", "analysis.comparison"),  # result.compare
     ("results.result", "attribution.explaining"),  # result.explain
-    ("results.result", "report.pages.result"),  # print(result), and notebooks
-    ("results.result", "report.pages.notes"),  # result.headline and result.all_notes, which other pages and JSON have
+    ("results.result", "report.pages.result"),  # print(result), notebooks, and result.headline
+    ("results.result", "report.pages.notes"),  # result.all_notes, which other pages have
     ("analysis.comparison", "report.pages.comparison"),  # the same, for what is made of results
     ("analysis.leaderboard", "report.pages.leaderboard"),
     ("analysis.comparison", "report.pages.doubts"),  # the notes of a comparison, which JSON has

@@ -305,9 +305,9 @@ def _kept(
             unsaved = f": {error.why}"
         else:
             result, ended = replace(result, folder=folder), late or ended
+    if ended is None:
+        return result
     where = f"the result is {result.whereabouts}{unsaved}"
     if isinstance(ended, ComponentExited):
         raise ComponentExited(f"{ended}; {answered}; {where}", result) from ended
-    if ended is not None:
-        raise Interrupted(f"{answered}; {where}", result) from ended
-    return result
+    raise Interrupted(f"{answered}; {where}", result) from ended

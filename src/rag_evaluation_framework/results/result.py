@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
-_PAGE = "rag_evaluation_framework.report.pages.result:result_page"  # as this one
-_NOTES = "rag_evaluation_framework.report.pages.notes"  # as this one
+_PAGE = "rag_evaluation_framework.report.pages.result"  # as this one
+_NOTES = "rag_evaluation_framework.report.pages.notes:all_notes"  # as this one
 _EXPLAIN = "rag_evaluation_framework.attribution.explaining:explain"  # another one
 
 
@@ -226,7 +226,7 @@ class EvaluationResult(Shown, Generic[U]):
     @property
     def all_notes(self) -> tuple[str, ...]:
         """All notes shown with the result: what failed, results without a place, and `notes`."""
-        notes: tuple[str, ...] = load_installed(f"{_NOTES}:all_notes")(self)
+        notes: tuple[str, ...] = load_installed(_NOTES)(self)
         return notes
 
     def per_query(self, name: str) -> dict[str, float | None]:
@@ -307,12 +307,12 @@ class EvaluationResult(Shown, Generic[U]):
         Skipped questions are those that the dataset lacks because their labels could not be placed; failed ones those
         with an answer whose retrieval raised.
         """
-        text: str = load_installed(f"{_NOTES}:headline")(self)
+        text: str = load_installed(f"{_PAGE}:headline")(self)
         return text
 
     def summary(self) -> Page:
         """Return the result as people read it: the first score, what to look at, and then all that it stands on."""
-        page: Page = load_installed(_PAGE)(self)
+        page: Page = load_installed(f"{_PAGE}:result_page")(self)
         return page
 
     def to_dataframe(self) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What a result stands on, and its notes: failures, results without a place, scores that only some questions have."""
+"""Notes of a result: what failed, results without a place, and scores that only some of the questions have."""
 
 from typing import Any
 
@@ -9,15 +9,6 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.result import EvaluationResult
 
 _FAILURES_SHOWN = 5
-
-
-def headline(result: EvaluationResult[Any]) -> str:
-    """Return on how many of the answerable questions the means stand, and how many were skipped or failed."""
-    counts = result.counts
-    failed = int(result.scores.answerable.sum()) - counts["scored"]
-    questions = "answerable question" if counts["answerable"] == 1 else "answerable questions"
-    left_out = f"{counts['skipped']} skipped, {failed} failed"
-    return f"scored {counts['scored']} of {counts['answerable']} {questions} ({left_out})"
 
 
 def all_notes(result: EvaluationResult[Any]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
-from rag_evaluation_framework.report.pages.notes import all_notes, headline
+from rag_evaluation_framework.report.pages.notes import all_notes
 from rag_evaluation_framework.report.pages.strength import independence, power_of_run
 from rag_evaluation_framework.report.wrapped import quoted, shortened
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
@@ -36,6 +36,15 @@ _MOST_NOTES, _MOST_SKIPPED, _MOST_NAMED = 25, 10, 3
 _WORST = 5
 
 Result = EvaluationResult[Any]
+
+
+def headline(result: Result) -> str:
+    """Return on how many of the answerable questions the means stand, and how many were skipped or failed."""
+    counts = result.counts
+    failed = int(result.scores.answerable.sum()) - counts["scored"]
+    questions = "answerable question" if counts["answerable"] == 1 else "answerable questions"
+    left_out = f"{counts['skipped']} skipped, {failed} failed"
+    return f"scored {counts['scored']} of {counts['answerable']} {questions} ({left_out})"
 
 
 def result_page(result: Result, corpus: Corpus | None = None, worst: int = _WORST, more: Sequence[Block] = ()) -> Page:
