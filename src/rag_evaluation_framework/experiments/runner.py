@@ -295,19 +295,19 @@ def _kept(
         Interrupted: The run was interrupted, before or just now.
         ComponentExited: The retriever called `sys.exit` when it was closed.
     """
-    where = "the result is not saved"
+    unsaved = ""
     if root is not None:
         try:
             folder, late = finished(lambda: result.save(root=root))
         except SaveFailed as error:
             if ended is None:
                 raise
-            where = f"{where}: {error.why}"
+            unsaved = f": {error.why}"
         else:
             result, ended = replace(result, folder=folder), late or ended
-            where = f"the result is saved in {folder}"
+    if ended is None:
+        return result
+    where = f"the result is {result.whereabouts}{unsaved}"
     if isinstance(ended, ComponentExited):
         raise ComponentExited(f"{ended}; {answered}; {where}", result) from ended
-    if ended is not None:
-        raise Interrupted(f"{answered}; {where}", result) from ended
-    return result
+    raise Interrupted(f"{answered}; {where}", result) from ended

@@ -12,6 +12,7 @@ from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
+from rag_evaluation_framework.report.pages.notes import all_notes
 from rag_evaluation_framework.report.pages.strength import independence, power_of_run
 from rag_evaluation_framework.report.wrapped import quoted, shortened
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
@@ -37,6 +38,15 @@ _WORST = 5
 Result = EvaluationResult[Any]
 
 
+def headline(result: Result) -> str:
+    """Return on how many of the answerable questions the means stand, and how many were skipped or failed."""
+    counts = result.counts
+    failed = int(result.scores.answerable.sum()) - counts["scored"]
+    questions = "answerable question" if counts["answerable"] == 1 else "answerable questions"
+    left_out = f"{counts['skipped']} skipped, {failed} failed"
+    return f"scored {counts['scored']} of {counts['answerable']} {questions} ({left_out})"
+
+
 def result_page(result: Result, corpus: Corpus | None = None, worst: int = _WORST, more: Sequence[Block] = ()) -> Page:
     """Return a result as people read it.
 
@@ -50,7 +60,7 @@ def result_page(result: Result, corpus: Corpus | None = None, worst: int = _WORS
         result.name,
         (
             Lines((*verdict_line(result.gates), *_verdict(result))),
-            Lines(note_lines(result.all_notes), "Notes"),
+            Lines(note_lines(all_notes(result)), "Notes"),
             skipped_block(result.skipped),
             *([gate_block(result.gates)] if result.gates else []),
             scores_table(result),
@@ -67,7 +77,7 @@ def _verdict(result: Result) -> Iterator[Line]:
     known = result.statistics.get(name)
     mean = marked(result.metrics[name], name in result.unfilled)
     yield line((f"{name} {mean}{'' if known is None else f', 95 % interval {within(known)}'}", "verdict"))
-    yield line(", ".join([result.headline, *_beside(result)]))
+    yield line(", ".join([headline(result), *_beside(result)]))
     zeros = f"; counting as 0: {', '.join(sorted(result.scores.count_as_zero))}" if result.scores.count_as_zero else ""
     yield line((f"{result.config['dataset']['name']}, {result.evaluation_type}{zeros}", "muted"))
 
