@@ -29,7 +29,7 @@ _ADVICE: Mapping[Change, str] = {
     "deeper_ranking": "is not among the results asked for: whether the retriever, the chunker or a reranker lost it, "
     "only a deeper ranking tells",
     "reranker": "was dropped by the reranker, beyond what it won: try without it",
-    "order": "was retrieved beyond the cutoff, and nothing else explains it: try a reranker, or a better one",
+    "order": "is ranked beyond the cutoff, and nothing else explains it: try a reranker, or a better one",
     "candidates": "is not among the reranker's candidates, and nothing else explains it: try more candidates",
     "larger_chunks": "belongs to answers that no chunk holds whole: try larger chunks",
     "smaller_chunks": "is behind what the budget reads of a chunk: try smaller chunks, or a larger budget",
@@ -80,7 +80,7 @@ def causes_page(known: Attribution, worst: int = _WORST) -> Page:
                 ("cause", "lost", "of it", "questions"),
                 cells or (("nothing", number(0.0), "–", "0"),),
                 "What was lost",
-                bars=tuple(Bar(lost, 0.0, lost) for *_, lost in rows),
+                bars=tuple(Bar(lost) for *_, lost in rows),
                 scale=(0.0, 1.0),
             ),
             Lines(tuple(_question(known, row) for row in known.worst(worst)), "Questions that lost most"),

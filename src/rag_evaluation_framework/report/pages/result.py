@@ -145,7 +145,7 @@ def bar_of(mean: MeanScore | None) -> Bar | None:
     """Return a mean with its interval to be drawn; None of what is not a share."""
     if mean is None or not (SHARE[0] <= mean.mean <= SHARE[1] and SHARE[0] <= mean.low and mean.high <= SHARE[1]):
         return None
-    return Bar(mean.mean, mean.low, mean.high)
+    return Bar(mean.mean, (mean.low, mean.high))
 
 
 def scores_table(result: Result) -> Table:
@@ -175,7 +175,7 @@ def worst_block(result: Result, corpus: Corpus | None, most: int = _WORST) -> Li
     lines: list[Line] = []
     for query in result.worst(most):
         score = scores[query.query_id] or 0.0
-        if corpus is not None and score >= 1.0:
+        if score >= 1.0:
             continue
         asked = (Part(query.noted_text.strip()), Part(f" ({query.query_id})", "muted"))
         lines.append(Line(asked, 7, number(score), "bad" if score < 1.0 else ""))
@@ -278,7 +278,7 @@ def _reranking(known: Reranking, candidates: int | None) -> Table:
 
 def bars_of(tests: Sequence[PairedDifference | None]) -> tuple[Bar | None, ...]:
     """Return differences with their intervals to be drawn."""
-    return tuple(None if test is None else Bar(test.mean, test.low, test.high) for test in tests)
+    return tuple(None if test is None else Bar(test.mean, (test.low, test.high)) for test in tests)
 
 
 def _unanswerable(known: Unanswerable) -> Table:
