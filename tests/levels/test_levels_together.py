@@ -161,7 +161,7 @@ def test_a_mapping_of_metrics_must_use_their_own_names():
 
 def test_only_the_chunk_level_accepts_chunk_id():
     for evaluation in (DocumentLevelEvaluation, TokenLevelEvaluation):
-        with pytest.raises(TypeError, match="chunk_id"):
+        with pytest.raises(ConfigError, match=r"^chunk_id: unknown key; there are langsmith_dataset_name, publish"):
             evaluation(CORPUS, DATASETS["token-level"], chunk_id=str)
     spy = Spy()
     with pytest.raises(ConfigError, match=r"chunk_id='x': expected a function \(chunk, number\) -> id"):

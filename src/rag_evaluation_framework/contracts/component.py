@@ -11,7 +11,6 @@ from urllib.parse import unquote
 
 from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.outside import class_name, fit_to_keep, hide, is_secret, one_line, raised, shown
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import ComponentExited, ConfigError
 
 # What components are given in confidence, so that it is hidden wherever it turns up.
@@ -33,8 +32,8 @@ def confide(component: Any) -> None:
 def confide_parameters(given: Mapping[str, Any]) -> None:
     """Hide the secrets that a component would be given if it were made of these parameters."""
     for parameter, value in given.items():
-        held: Mapping[Any, object] = value if type(value) in (dict, FrozenDict) else {parameter: value}
-        for name, text in held.items():
+        # Not by the methods of a class of somebody else.
+        for name, text in dict[Any, object].items(value) if isinstance(value, dict) else ((parameter, value),):
             if not isinstance(text, str):
                 continue
             if is_secret(parameter.lstrip("_")) or is_secret(str(name)):

@@ -240,6 +240,8 @@ class Evaluation(ABC, Generic[U]):
         root: str | Path = ROOT,
         **reading: Unpack[ReadingFields],
     ) -> None:
+        keywords = ("langsmith_dataset_name", "publish", "root")
+        refuse_unknown(reading, *keywords, *ReadingFields.__annotations__)
         checked_corpus(corpus)
         if publish is not None:
             check_truth(type(self).__name__, "publish", publish)

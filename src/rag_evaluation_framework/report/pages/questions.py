@@ -1,6 +1,6 @@
 """Questions of a run as people read them: what should have been found and what was, marked in the documents."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
@@ -74,7 +74,8 @@ class _Question:
         hits, config = self.hits, self.result.config
         if first == str(OWN_CUTOFF):
             usual = next((cutoff for cutoff in self.result.cutoffs if cutoff.isdigit()), str(len(hits)))
-            first = str((config.get("top_k") or {}).get(self.query.query_id, usual))
+            others: Mapping[str, int] = config.get("top_k") or {}
+            first = str(others.get(self.query.query_id, usual))
         cutoff = Cutoff.parse(first)
         if not cutoff.is_budget or self.corpus is None:  # without the documents, no text is marked
             most = len(hits) if cutoff.is_budget else cutoff.size

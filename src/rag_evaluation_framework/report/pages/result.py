@@ -331,7 +331,7 @@ def run_facts(result: Result) -> Iterator[str]:
     calls, asked = result.config.get("calls"), len(result.queries)
     if isinstance(calls, int) and calls > asked:
         deepest = result.config.get("depth")
-        yield f"{calls:,} rankings were requested for {plural(asked, 'question')}, down to rank {deepest}"
+        yield f"the retriever ranked {calls:,} times for {plural(asked, 'question')}, down to rank {deepest}"
     yield from (used.told for used in result.usage)
     retriever = result.config.get("retriever")
     yield from (f"server: {told}" for told in servers(retriever))
