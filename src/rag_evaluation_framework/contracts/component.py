@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.outside import class_name, fit_to_keep, hide, is_secret, one_line, raised, shown
 from rag_evaluation_framework.errors import ComponentExited, ConfigError
 
@@ -32,8 +33,8 @@ def confide(component: Any) -> None:
 def confide_parameters(given: Mapping[str, Any]) -> None:
     """Hide the secrets that a component would be given if it were made of these parameters."""
     for parameter, value in given.items():
-        # Not by the methods of a class of somebody else.
-        for name, text in dict[Any, object].items(value) if isinstance(value, dict) else ((parameter, value),):
+        mapping: dict[Any, object] = value if is_object(value) else {parameter: value}
+        for name, text in dict[Any, object].items(mapping):  # not by the methods of a class of somebody else
             if not isinstance(text, str):
                 continue
             if is_secret(parameter.lstrip("_")) or is_secret(str(name)):
