@@ -177,7 +177,8 @@ def gates(times: int, tell: Callable[[str], None]) -> dict[str, float]:
                 steps = {round(test.step * questions, 9) for test in tests if test.changed}
                 step = steps.pop() / questions if len(steps) == 1 else 0.0
                 changed = float(np.mean([test.changed for test in tests])) / questions
-                predicted = power(drop + MARGIN, float(np.sqrt(np.mean(errors**2))), questions, changed, step)
+                error = float(np.sqrt(np.mean(errors**2)))
+                predicted = power(drop + MARGIN, error, questions, changed=changed, step=step)
                 powers.append(failed(usual, tests) - predicted)
                 tell(
                     f"{questions:5} {world.name:14} drop {drop:.2f}: {powers[-1] + predicted:.4f} fail, "
@@ -297,7 +298,7 @@ def pairs(times: int, tell: Callable[[str], None]) -> dict[str, float]:
                 steps = {round(test.step * questions, 9) for test in tests if test.changed}
                 step = steps.pop() / questions if len(steps) == 1 else 0.0
                 changed = float(np.mean([test.changed for test in tests])) / questions
-                predicted = power(drop, float(np.sqrt(np.mean(errors**2))), questions, changed, step)
+                predicted = power(drop, float(np.sqrt(np.mean(errors**2))), questions, changed=changed, step=step)
                 found = sum(test.p_value <= 0.05 for test in tests) / times
                 coverage.append(sum(test.low <= -drop <= test.high for test in tests) / times)
                 powers.append(found - predicted)

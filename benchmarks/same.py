@@ -57,6 +57,7 @@ def main() -> None:
     if arguments.keep and (arguments.before, arguments.after) != (listed["since"], "."):
         parser.error(f"--keep keeps what the working tree does, beside {listed['since']}: name no versions")
     signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what it runs in the background
     found = []
     with ExitStack() as trees:
         for revision in (arguments.before, arguments.after):

@@ -24,7 +24,9 @@ settings.register_profile(
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
-os.environ.pop("COLUMNS", None)  # some runners set it, and what the tests start would be as narrow
+# Some runners set it, and readline does, which `os.environ` does not see: what the tests start would be as narrow.
+os.environ.pop("COLUMNS", None)
+os.unsetenv("COLUMNS")
 
 # As in a terminal, also where these are ignored: behind nohup, and in the background of a script.
 signal.signal(signal.SIGINT, signal.default_int_handler)

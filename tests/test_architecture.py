@@ -23,7 +23,8 @@ FLOORS = (
     {"experiments"},
     {"analysis", "attribution", "synthesis"},
     {"gates"},
-    {"integrations", "report", "demo", "loopback"},
+    {"integrations"},
+    {"report", "demo", "loopback"},
     {"cli", "__main__"},
     {"testing"},  # for people who write components: it may import everything below the command line
 )
@@ -31,11 +32,17 @@ LOOSE = {"__init__", "__main__", "errors", "types"}
 DOORS = {  # what reaches upwards: imported for type checkers only, if at all; the registry loads it, by a string
     ("results.result", "analysis.comparison"),  # result.compare
     ("results.result", "attribution.explaining"),  # result.explain
-    ("results.result", "report.pages.result"),  # print(result), and notebooks
+    ("results.result", "report.pages.result"),  # print(result), notebooks, and result.headline
+    ("results.result", "report.pages.notes"),  # result.all_notes, which other pages have
     ("analysis.comparison", "report.pages.comparison"),  # the same, for what is made of results
     ("analysis.leaderboard", "report.pages.leaderboard"),
+    ("analysis.comparison", "report.pages.doubts"),  # the notes of a comparison, which JSON has
+    ("analysis.leaderboard", "report.pages.doubts"),
     ("attribution.attribution", "report.pages.causes"),
+    ("gates.checking", "report.pages.strength"),  # the power of a gate, which JSON has
     ("attribution.explanation", "report.pages.explanation"),
+    ("integrations.langsmith_push", "report.pages.langsmith"),  # what arrived, in words, and in notes of a result
+    ("integrations.publishing", "report.pages.langsmith"),
     ("inspection.findings", "report.pages.lint"),  # print(report), and the advice that JSON has
     ("inspection.fixing", "report.pages.lint"),
     ("report.page", "report.terminal"),  # loaded when a page is shown in this way

@@ -69,7 +69,7 @@ def parameters(secret):
             "address": f"https://h/?token={secret}&page=2",
         },
         "auth": ("me", secret),
-        "headers": (("X-Api-Key", secret), ["Cookie", f"id={secret}; a={secret}"], ("accept", "json")),
+        "headers": {"X-Api-Key": secret, "Cookie": f"id={secret}; a={secret}", "accept": "json"},
     }
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.analysis.comparison import noted_orders
+from rag_evaluation_framework.analysis.comparison import cutoff_orders
 from rag_evaluation_framework.data import ScoreTable
+from rag_evaluation_framework.report.pages.doubts import order_texts
 
 IDS = tuple(f"q{number}" for number in range(60))
 
@@ -20,6 +21,11 @@ def tables(*runs):
 
 def own(number):
     return np.random.default_rng(number + 1).normal(0, 0.1, 60)
+
+
+def noted_orders(names, runs, clusters):
+    """The notes on these runs, as a comparison has them."""
+    return order_texts(names, cutoff_orders(runs, clusters))
 
 
 def test_a_winner_at_k_that_loses_at_a_budget_is_told():

@@ -16,10 +16,11 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.analysis.slices import ScoreChange, noted_slices, slices
+from rag_evaluation_framework.analysis.slices import ScoreChange, regressed_slices, slices
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.report import slices_table
+from rag_evaluation_framework.report.pages.doubts import slices_text
 from rag_evaluation_framework.results.means import FEWEST, Clusters
 from rag_evaluation_framework.statistics import paired_differences
 
@@ -211,7 +212,8 @@ def test_documents_that_were_asked_for_are_clusters_in_slices_too():
 def noted(labels, some):
     """The notes beside the test of all questions, as a comparison has it."""
     (whole,) = paired_differences(some.change[:, np.newaxis], some.clusters.numbers)
-    return noted_slices(labels, some, whole)
+    found = regressed_slices(labels, some, whole)
+    return [] if found is None else [slices_text(found)]
 
 
 def change(after):

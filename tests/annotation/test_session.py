@@ -234,7 +234,7 @@ def test_readers_never_see_a_half_of_the_file(docs):
         ("set.csv", "", "expected a file name ending in .json or .jsonl"),
         ("set.json", "[]", "expected a dataset as `rag-eval init` and `rag-eval label` write it"),
         ("set.json", "{", "not valid JSON"),
-        ("set.jsonl", "", "expected a dataset as `rag-eval init`"),
+        ("set.jsonl", "", "holds no questions"),
     ],
 )
 def test_a_file_that_is_no_native_dataset_is_refused_and_stays(docs, name, text, problem):

@@ -48,6 +48,11 @@ def test_of_words_that_occur_twice_the_place_nearest_to_the_passage_is_taken():
     assert trimmed("5 days", passage(), CORPUS).start == TEXT.index("5 days")
 
 
+def test_of_one_sentence_no_other_can_be_chosen():
+    with pytest.raises(InputError, match="2: there is only sentence 1; words that are a number are typed in quotation"):
+        trimmed("2", CharacterSpan(DOC, 0, 8, "One day."), Corpus([Document(DOC, "One day.")]))
+
+
 def test_words_with_their_own_capitals_come_first():
     text = "Two Days. It takes two days."
     corpus = Corpus([Document(DOC, text)])

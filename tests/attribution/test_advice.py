@@ -43,10 +43,10 @@ def of(known, **asked):
 
 
 def test_advice_has_a_share_and_no_value_that_recall_would_have():
-    assert [field.name for field in fields(Advice)] == ["change", "share", "text"]
+    assert [field.name for field in fields(Advice)] == ["change", "share", "depth", "deep_asks"]
     found = advice(losses(0.5, beyond_cutoff=0.3, not_retrieved=0.2, ceiling=0.9), 100)
     assert found.text == (
-        "60% of what is missing was retrieved beyond the cutoff, and nothing else explains it: "
+        "60% of what is missing is ranked beyond the cutoff, and nothing else explains it: "
         "try a reranker, or a better one"
     )
 

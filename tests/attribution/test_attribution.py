@@ -441,7 +441,7 @@ class TestAsking:
         )
         attribution = Attribution.of(some, "span_recall@1")
         assert 0 < len(attribution.query_ids) < 73
-        assert "questions are left out, whose span_recall@1 cannot be told again" in attribution.notes[-1]
+        assert "questions are left out, as their span_recall@1 could not be recomputed" in attribution.notes[-1]
         assert attribution.recall + sum(attribution.lost.values()) == pytest.approx(1, abs=NEARLY)
 
     def test_that_others_count_as_zero_is_said(self, evaluation):

@@ -5,7 +5,6 @@ import inspect
 import os
 import pickle
 import signal
-from abc import ABCMeta
 from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextvars import copy_context
@@ -467,28 +466,6 @@ class TestAdapted:
         del hooked
         gc.collect()
         assert events == ["deleted"]
-
-    @pytest.mark.parametrize("base", [type, ABCMeta])
-    def test_a_metaclass_does_not_meet_the_class_of_the_view(self, base):
-        made = []
-
-        class Registering(base):
-            def __new__(cls, name, bases, body):
-                made.append(f"new {name}")
-                return super().__new__(cls, name, bases, body)
-
-            def __init__(self, name, bases, body):
-                made.append(f"init {name}")
-                super().__init__(name, bases, body)
-
-        class Registered(metaclass=Registering):
-            async def work(self):
-                return "done"
-
-        view = adapted(Registered())
-        assert view.work() == "done"
-        assert type(type(view)) is Registering
-        assert made == ["new Registered", "init Registered"]
 
     def test_classes_that_nobody_uses_any_more_are_forgotten(self):
         class Passing:

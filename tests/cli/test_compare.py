@@ -62,6 +62,7 @@ def test_the_comparison_is_shown_with_counts_what_got_worse_and_where_the_runs_a
     assert row[:9] == ["span_recall@1", "3", "0.667", "0.667", "+.000", "-.992", "+.992", "1.000", "1/1"]
     worst = lines[lines.index("Questions that got worse by span_recall@1") + 1]
     assert re.fullmatch(r"-1\.000  invoices come when\? \(query_\w+\)", worst)
+    assert lines[lines.index("Questions that got better by span_recall@1") + 1].startswith("+1.000  ")
     assert [line.split()[:2] for line in lines[-2:]] == [
         ["baseline:", f"{runs[0]}"],
         ["candidate:", f"{runs[1]}"],
@@ -151,7 +152,9 @@ def test_the_score_and_how_many_questions_are_shown_are_options(rag_eval, run):
     assert "span_precision@1: 0 improved, 2 regressed, 1 unchanged\n" in shown
     assert "Questions that got worse by span_precision@1, 1 of 2\n" in shown
     assert len(re.findall(r"^-\d", shown, re.MULTILINE)) == 1
-    assert "Questions that got worse" not in rag_eval("compare", "before", "after", "--worst", "0").out
+    assert "Questions that got" not in rag_eval("compare", "before", "after", "--worst", "0").out
+    back = rag_eval("compare", "after", "before", "--worst", "1").out
+    assert "Questions that got better by span_recall@1, 1 of 2" in back
     refused = rag_eval("compare", "before", "after", "--score", "span_reca")
     assert (refused.code, refused.out) == (2, "")
     assert "no score 'span_reca' in both results; there are span_recall@1" in refused.err
@@ -337,7 +340,7 @@ def test_the_table_of_several_runs_fits_a_terminal_of_80_columns(run, folder):
     assert "span_recall by budget" in terminal.text
     assert [line for line in terminal.text.splitlines() if len(line) > 80] == []
     by_score = terminal.text[: terminal.text.index("All scores")]
-    assert by_score.count(" tied ") == 1  # the table of the score is one
+    assert by_score.count(" tied ") == 2  # in the verdict and above the table of the score, which is one
 
 
 # --- run --baseline ---

@@ -121,6 +121,15 @@ def test_a_gate_on_a_score_that_the_baseline_measured_otherwise_is_refused_befor
     assert rag_eval(*FLAGS, "--metric", "own_metric:Weighted:weight=0.5", *given[2:]).code == 0
 
 
+def test_a_gate_at_a_cutoff_that_the_baseline_lacks_names_those_that_both_runs_have(rag_eval, project):
+    assert rag_eval(*FLAGS).code == 0
+    outcome = rag_eval(*FLAGS, "--k", "1", "--k", "2", "--baseline", "last", "--gate", "lost <= 0 questions")
+    assert outcome.code == 2
+    (told,) = told_of(outcome)
+    assert told.startswith("error: gate 'lost@1 <= 0 questions': the baseline 'search' has other scores at 1: ")
+    assert told.endswith("; write lost@2, lost@4000ch, or make the baseline at the cutoffs of the run")
+
+
 CLI, FILE, DATA = 0.1, 0.2, 0.3
 
 

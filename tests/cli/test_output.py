@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rag_evaluation_framework.cli.output import stdout
+from support.nightly import nightly
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 SCORED = ("--qrels", "qrels.txt", "--rankings", "mine.run")
@@ -40,15 +41,15 @@ def closed_pipe():
     "arguments",
     [
         ("run", *FLAGS),
-        ("run", *FLAGS, "--json"),
-        ("run", *FLAGS, "--retriever", "own:search", "--allow-failures", "9"),
-        ("score", "--qrels", "qrels.txt", "--rankings", "mine.run", "--per-query"),
-        ("init", "--corpus", "docs", "--questions", "questions.csv"),
-        ("demo",),
         ("components",),
-        ("cache", "info"),
         ("--help",),
-        ("--version",),
+        nightly(("run", *FLAGS, "--json")),
+        nightly(("run", *FLAGS, "--retriever", "own:search", "--allow-failures", "9")),
+        nightly(("score", "--qrels", "qrels.txt", "--rankings", "mine.run", "--per-query")),
+        nightly(("init", "--corpus", "docs", "--questions", "questions.csv")),
+        nightly(("demo",)),
+        nightly(("cache", "info")),
+        nightly(("--version",)),
     ],
     ids=" ".join,
 )
@@ -76,12 +77,12 @@ def test_an_error_keeps_its_exit_code_though_nobody_reads_anything(folder):
     ("arguments", "closed", "code"),
     [
         (("run", *FLAGS), ">&-", 0),
-        (("run", *FLAGS, "--json"), "2>&-", 0),
         (("run", *FLAGS, "--json"), ">&- 2>&-", 0),
         (("run", *FLAGS, "--k", "0"), "2>&-", 2),
-        (("run", *FLAGS, "--k", "0"), ">&-", 2),
-        (("components",), ">&-", 0),
-        (("demo",), "2>&-", 0),
+        nightly(("run", *FLAGS, "--json"), "2>&-", 0),
+        nightly(("run", *FLAGS, "--k", "0"), ">&-", 2),
+        nightly(("components",), ">&-", 0),
+        nightly(("demo",), "2>&-", 0),
     ],
 )
 def test_a_process_started_with_a_closed_stream_keeps_its_exit_code(folder, arguments, closed, code):
@@ -110,8 +111,8 @@ def test_output_that_cannot_be_written_is_an_error_and_the_run_is_saved(folder, 
 @pytest.mark.parametrize(
     ("arguments", "kept"),
     [
-        (("demo",), "; the runs are saved in .rag-eval/runs"),
         (("components",), ""),
+        nightly(("demo",), "; the runs are saved in .rag-eval/runs"),
         (("score", *SCORED), ""),
         (("init", *INIT), "; .rag-eval/datasets/questions.json and .rag-eval/questions.yaml are written"),
     ],
@@ -151,7 +152,7 @@ MEDDLING = {
 }
 
 
-@pytest.mark.parametrize("form", [(), ("--json",)])
+@pytest.mark.parametrize("form", [(), nightly(("--json",))])
 @pytest.mark.parametrize(("meddling", "code"), MEDDLING.values(), ids=MEDDLING)
 def test_a_component_that_meddles_with_the_streams_does_not_change_the_exit_code(folder, meddling, code, form):
     (folder / "own.py").write_text(
@@ -178,7 +179,7 @@ def test_a_component_that_meddles_with_the_streams_does_not_change_the_exit_code
     [
         (("run", *FLAGS), "head -n 1"),
         (("run", *FLAGS, "--json"), "head -c 10"),
-        (("demo", "--json"), "head -c 10"),
+        nightly(("demo", "--json"), "head -c 10"),
         (("score", "--qrels", "qrels.txt", "--rankings", "mine.run"), "head -n 1"),
         (("init", "--corpus", "docs", "--questions", "questions.csv"), "head -n 1"),
         (("init", "--corpus", "docs", "--questions", "questions.csv"), "true"),

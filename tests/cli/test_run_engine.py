@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from rag_evaluation_framework import load_result
+from support.nightly import nightly
 
 ANSWER = {"sourceId": "eval:help:doc:refunds", "content": "Refunds are available within 30 days."}
 OTHERS = [
@@ -627,7 +628,7 @@ class Blocked(Engine):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("engine", "left"), [("Pool", False), ("Blocked", True)])
+@pytest.mark.parametrize(("engine", "left"), [("Blocked", True), nightly("Pool", False)])
 def test_a_run_with_an_engine_that_hangs_ends_with_its_exit_code(written, tmp_path, engine, left):
     written()
     (tmp_path / "hanging.py").write_text(HANGING)
@@ -674,7 +675,8 @@ class Threads(Engine):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("limit", "signal_", "code"), [("0.5", None, 2), (None, signal.SIGTERM, 143), ("3600", signal.SIGINT, 130)]
+    ("limit", "signal_", "code"),
+    [("0.5", None, 2), nightly(None, signal.SIGTERM, 143), nightly("3600", signal.SIGINT, 130)],
 )
 def test_a_run_whose_engine_goes_on_in_threads_ends_with_its_exit_code(written, tmp_path, limit, signal_, code):
     written()

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from rag_evaluation_framework import load_result
+from support.nightly import nightly
 
 pytestmark = pytest.mark.slow
 
@@ -58,8 +59,9 @@ def run(folder, *arguments):
     return subprocess.run(given, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
 
 
-@pytest.mark.parametrize("retriever", ["search", "waiting"])
-@pytest.mark.parametrize("concurrency", ["1", "3"])
+@pytest.mark.parametrize(
+    ("retriever", "concurrency"), [("search", "1"), ("waiting", "3"), nightly("search", "3"), nightly("waiting", "1")]
+)
 def test_a_question_that_hangs_fails_and_the_process_ends(hanging, retriever, concurrency):
     given = ("--retriever", f"own:{retriever}", "--timeout", "0.5", "--max-concurrency", concurrency)
     done = run(hanging, *given)
@@ -68,7 +70,7 @@ def test_a_question_that_hangs_fails_and_the_process_ends(hanging, retriever, co
     assert run(hanging, *given, "--allow-failures", "1").returncode == 0
 
 
-@pytest.mark.parametrize("retriever", ["never", "blocking"])
+@pytest.mark.parametrize("retriever", ["blocking", nightly("never")])
 def test_the_third_question_that_cannot_be_stopped_ends_the_run_whatever_is_allowed(hanging, retriever):
     given = ("--retriever", f"own:{retriever}", "--timeout", "0.5", "--allow-failures", "9", "--json")
     done = run(hanging, *given)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from langsmith import Client
-from pydantic import SecretStr
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.base.outside import without_secrets
@@ -45,20 +44,11 @@ class Plain:
 
 HOLDING = {
     "a field of that name": Told(api_key=KEY),
-    "bytes": Told(api_key=KEY.encode()),
-    "pydantic's secret": Told(api_key=SecretStr(KEY)),
-    "a field that is not shown": Told(unshown=KEY),
-    "a header that is not shown": Told(unshown={"x-mine": KEY}),
     "headers": Told(options={"accept": "json", "Authorization": f"Bearer {KEY}"}),
     "a header of somebody's own": Told(options={"X-Chroma-Token": KEY}),
-    "pydantic's secret in a mapping": Told(options={"password": SecretStr(KEY)}),
-    "pairs": Told(options=[("accept", "json"), ("password", KEY)]),
-    "pairs of bytes": Told(options=[[b"x-api-key", KEY.encode()]]),
     "a login": Told(options="https://me:zq81kfjw%30293@host/x"),
-    "a login in a list": Told(options=["host", DSN]),
     "an attribute": Plain(KEY),
     "a field with slots": Slotted(KEY),
-    "many in one": Told(api_key=[*map(str, range(100)), KEY]),
     "one header of many": Told(options={**{str(number): "value" for number in range(100)}, "api-key": KEY}),
 }
 
@@ -123,21 +113,16 @@ def test_the_key_of_each_of_our_components_is_hidden(enter, monkeypatch):
     assert without_secrets(f"wrong: {KEY}?") == "wrong: ***?"
 
 
-@pytest.mark.parametrize("component", [Told(options={"inner": {"api_key": KEY}}), Told(options=Plain(KEY))])
+@pytest.mark.parametrize(
+    "component",
+    [Told(options={"inner": {"api_key": KEY}}), Told(options=[("password", KEY)]), Told(options=Plain(KEY))],
+)
 def test_nothing_is_searched_that_a_field_does_not_hold_itself(component):
     confide(component)
     assert without_secrets(KEY) == KEY
 
 
-@pytest.mark.parametrize(
-    "component", [Told(unshown="a long text of words"), Told(unshown="/data/2024"), Told(unshown=5)]
-)
-def test_a_field_that_is_not_shown_is_hidden_only_if_it_looks_like_a_key(component):
-    confide(component)
-    assert without_secrets("a long text of words in /data/2024") == "a long text of words in /data/2024"
-
-
-def test_a_mapping_that_cannot_be_read_hides_nothing_and_does_not_matter():
+def test_a_mapping_of_somebody_is_not_read():
     class Raising(dict[str, Any]):
         def items(self):
             raise RuntimeError
@@ -147,18 +132,5 @@ def test_a_mapping_that_cannot_be_read_hides_nothing_and_does_not_matter():
 
 
 def test_parameters_of_what_could_not_be_made_are_hidden_too():
-    confide_parameters(Told, {"api_key": f"{KEY}1", "unshown": f"{KEY}2", "options": "shown"})
-    assert without_secrets(f"{KEY}1 {KEY}2 shown") == "*** *** shown"
-
-
-def test_of_a_collection_only_so_much_is_looked_at():
-    read: list[int] = []
-
-    class Endless(dict[str, Any]):
-        def items(self):
-            while True:
-                read.append(1)
-                yield "name", "value"
-
-    confide(Told(options=Endless()))
-    assert 0 < len(read) < 10_000
+    confide_parameters({"api_key": KEY, "options": "shown"})
+    assert without_secrets(f"{KEY} shown") == "*** shown"

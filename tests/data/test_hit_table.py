@@ -100,7 +100,7 @@ def test_rankings_in_the_order_in_which_they_were_collected_are_not_copied():
 
 
 def test_only_the_texts_of_the_rows_are_looked_at():
-    column = Coded(np.arange(1_000, dtype=np.int32), [str(number) for number in range(1_000)]).take(np.array([5, 5, 7]))
+    column = Coded(np.arange(1_000, dtype=np.int32), [str(number) for number in range(1_000)])[np.array([5, 5, 7])]
     seen = []
     assert column.numbers(lambda text: seen.append(text) or len(text)).tolist() == [1, 1, 1]
     assert seen == ["5", "7"]

@@ -126,7 +126,7 @@ def test_gains_are_a_dict(kind):
 
 @pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
 def test_spans_where_ids_belong_are_refused(kind):
-    with pytest.raises(DatasetError, match=r"CharacterSpan.* is not a valid id; expected a string"):
+    with pytest.raises(DatasetError, match=r"CharacterSpan.*; expected a list of ids, as texts"):
         kind(QUERY, [SPAN])
 
 

@@ -313,7 +313,7 @@ def test_an_id_of_many_places_may_be_repeated(tmp_path):
 
 def test_ids_of_chunks_are_texts(tmp_path):
     (tmp_path / "d.json").write_text('[{"inputs": {"query": "?"}, "outputs": {"chunk_ids": [{"type": "bm25"}]}}]')
-    with pytest.raises(DatasetError, match=r"\$\[0\]\.outputs\.chunk_ids: .*{'type': 'bm25'} is not a valid id"):
+    with pytest.raises(DatasetError, match=r"\$\[0\]\.outputs\.chunk_ids: .*{'type': 'bm25'}; expected a list of ids"):
         load_dataset(tmp_path / "d.json", registry=ChunkRegistry())
 
 

@@ -108,6 +108,16 @@ class TestVectors:
     def test_vectors_have_unit_length(self, fitted):
         np.testing.assert_allclose(np.linalg.norm(fitted.embed(DOCUMENTS), axis=1), 1, rtol=1e-6)
 
+    @pytest.mark.parametrize("count", [4, 400])  # fewer passages than words, and more: the decomposition differs
+    def test_a_question_alone_copies_no_matrix_of_all_words(self, count):
+        documents = [f"word{number % 20} word{number % 7} again" for number in range(count)]
+        fitted = LsaEmbedder(dimensions=3).fit(documents)
+        words = fitted._model.words
+        assert words.flags.c_contiguous  # SciPy copies any other order for each text
+        assert words.shape == (len(fitted._model.vectorizer.vocabulary_), fitted.dimension)
+        for text, vector in zip(documents[:20], fitted.embed(documents[:20]), strict=True):
+            np.testing.assert_array_equal(fitted.embed_query(text), vector)
+
     def test_texts_about_the_same_thing_are_alike(self, fitted):
         question = fitted.embed_query("When do I get my refund? I have the invoice.")
         likeness = [cosine(question, vector) for vector in fitted.embed(DOCUMENTS)]

@@ -221,11 +221,11 @@ def test_a_client_that_is_none_is_refused_at_once(client):
         OpenAIEmbedder(client=client)
 
 
-@pytest.mark.parametrize("url", ["localhost:11434/v1", 5])
+@pytest.mark.parametrize("url", ["localhost:11434/v1", 5, 0])
 def test_an_address_that_is_none_is_refused_at_once(url, monkeypatch):
     with pytest.raises(ConfigError, match=r"^base_url=.*; expected an address such as http://127.0.0.1:8000$"):
         OpenAIEmbedder(base_url=url)
-    monkeypatch.setenv("OPENAI_BASE_URL", str(url))
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{url}!")
     with pytest.raises(ConfigError, match=r"^the environment variable OPENAI_BASE_URL='.*'; expected an address"):
         OpenAIEmbedder(api_key="x").embed(["a"])
 

@@ -417,7 +417,7 @@ def interrupted(seconds):
 
 def scored(result):  # nothing, if it comes between the two steps of which it would be the first interrupt
     assert {failure.kind for each in result.failures.values() for failure in each} <= {"Interrupted"}, result.failures
-    return [query.query_id for query in result.queries if query.status == "scored"]
+    return [query.query_id for query in result.queries if query.status == "scored" and not query.failures]
 
 sys.unraisablehook = lambda _: None  # some come within a `__del__`
 whole, start = run(), time.perf_counter()

@@ -9,7 +9,14 @@ import pytest
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
-from rag_evaluation_framework import EvaluationConfig, evaluate, retrieve
+from rag_evaluation_framework import (
+    ChunkLevelExperimentConfig,
+    DocumentLevelExperimentConfig,
+    EvaluationConfig,
+    ExperimentConfig,
+    evaluate,
+    retrieve,
+)
 from rag_evaluation_framework.cli.run_options import key_options
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments import Asking, RunSpec, parse_config
@@ -77,6 +84,14 @@ def test_keywords_are_the_fields(keywords, fields):
 def test_a_keyword_that_is_no_field_or_has_a_wrong_value_is_refused_before_anything_else():
     with pytest.raises(ConfigError, match=r"max_concurency: unknown key; did you mean max_concurrency\?"):
         evaluate(None, None, max_concurency=2)
+    with pytest.raises(ConfigError, match=r"^kk: unknown key; there are k, budgets, tokenizer, metrics, "):
+        evaluate(None, None, kk=3)
+    for config in (ExperimentConfig, DocumentLevelExperimentConfig, ChunkLevelExperimentConfig):
+        with pytest.raises(ConfigError, match=r"^kk: unknown key; there are .*\bk\b"):
+            config(None, None, kk=3)
+    with pytest.raises(ConfigError, match=r"^max_concurrency: expected a whole number, got 'many'$") as refused:
+        EvaluationConfig(max_concurrency="many")
+    assert refused.value.__suppress_context__  # what pydantic says of it is no help
     with pytest.raises(ConfigError, match="timeout=0"):
         retrieve(None, None, [], timeout=0)
 

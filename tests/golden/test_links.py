@@ -27,7 +27,7 @@ def problems(text):
 def test_messages_name_pages_and_anchors_that_are_there():
     files = [path for folder in SHOWN for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in files}
-    assert "src/rag_evaluation_framework/cli/ci_files/config.yaml" in {
+    assert "src/rag_evaluation_framework/cli/templates/config.yaml" in {
         name for name in texts if NAMED.search(texts[name])
     }
     assert {name: found for name, text in texts.items() if (found := list(problems(text)))} == {}

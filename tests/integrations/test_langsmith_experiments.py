@@ -33,6 +33,7 @@ from rag_evaluation_framework.errors import (
 from rag_evaluation_framework.integrations import publish_experiment, push_dataset
 from rag_evaluation_framework.results import load_result
 from rag_evaluation_framework.testing import LoopbackProviders
+from support.nightly import nightly
 from support.published import (
     CORPUS,
     NAME,
@@ -764,7 +765,14 @@ publish_experiment(result, "many")
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize(
     ("route", "moment"),
-    [("POST /sessions", 0), (RUNS, 1), (RUNS, 60), (RUNS, 150), ("PATCH /sessions/{id}", 0), ("GET /sessions/{id}", 0)],
+    [
+        ("POST /sessions", 0),
+        (RUNS, 60),
+        nightly(RUNS, 1),
+        nightly(RUNS, 150),
+        nightly("PATCH /sessions/{id}", 0),
+        nightly("GET /sessions/{id}", 0),
+    ],
 )
 def test_a_publication_that_was_killed_is_completed_by_the_next_and_nothing_is_there_twice(
     providers, client, tmp_path, route, moment

@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
+    Answer,
     CharacterSpan,
     Corpus,
     Dataset,
@@ -16,10 +17,12 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     evaluate,
 )
+from rag_evaluation_framework.data.columns import Numbering
+from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.judging import SpanColumns
 from rag_evaluation_framework.judging.span_truth import SpanTruth
-from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.judging.spans import SpanJudgements, largest_sums
 from rag_evaluation_framework.metrics import (
     SpanDCG,
     SpanF1,
@@ -164,6 +167,53 @@ def test_a_depth_beyond_every_ranking_adds_ranks_that_cover_nothing(pairs):
     assert arrays(deep.at(depth)) == arrays(SpanJudgements.from_lists(retrieved, truth))
     for table in columns_of(deep)[:3]:
         assert not np.diff(table[:, max(depth - 1, 0) :], axis=1).any()
+
+
+@given(questions)
+def test_of_answers_in_several_places_up_to_a_rank_counts_what_a_ranking_of_this_length_holds(pairs):
+    retrieved, truth = split(pairs)
+    documents = Numbering()
+    entries = [
+        TokenLevelGroundTruth(
+            Query.from_text(str(number)), answers_of([span for span in right if span.end > span.start])
+        )
+        for number, right in enumerate(truth)
+    ]
+    relevant = SpanTruth.of_entries(entries, documents)
+    deep = SpanJudgements.from_columns(SpanColumns.of(retrieved, documents), relevant, len(pairs), 7)
+    for depth in range(8):
+        short = SpanColumns.of([ranking[:depth] for ranking in retrieved], documents)
+        cut, known = deep.at(depth), SpanJudgements.from_columns(short, relevant, len(pairs), depth)
+        assert arrays(cut) == arrays(known)
+        assert (cut.relevant.tolist(), cut.once.tolist()) == (known.relevant.tolist(), known.once.tolist())
+        assert cut.surplus.tolist() == known.surplus.tolist()
+
+
+def answers_of(spans):
+    """Two spans are an answer in two places; one that is left over is an answer of its own."""
+    return [
+        Answer(tuple((span,) for span in dict.fromkeys(spans[first : first + 2]))) for first in range(0, len(spans), 2)
+    ]
+
+
+parts_of_questions = st.lists(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=5), min_size=1, max_size=4
+)
+
+
+@given(parts_of_questions, st.integers(1, 12))
+def test_the_most_that_parts_add_up_to_is_that_of_each_question_alone(given_parts, size):
+    rows = [(query, part, cost) for query, parts in enumerate(given_parts) for part, cost in parts]
+    query, parts, costs = (np.array([row[column] for row in rows], dtype=np.int64) for column in range(3))
+    numbers = largest_sums(query, parts.astype(np.float64), np.ones_like(costs), Cutoff(size), len(given_parts))
+    budgets = largest_sums(query, parts.astype(np.float64), costs, Cutoff(size, "tok"), len(given_parts))
+    for number, listed in enumerate(given_parts):
+        assert numbers[number] == sum(sorted((part for part, _ in listed), reverse=True)[:size])
+        left, most = float(size), max([part for part, _ in listed], default=0.0)
+        for part, cost in sorted(listed, key=lambda each: each[0] / max(each[1], 1), reverse=True):
+            taken = min(left / max(cost, 1), 1.0)
+            most, left = most + part * max(taken, 0.0), left - cost
+        assert budgets[number] == pytest.approx(most)
 
 
 @given(questions)

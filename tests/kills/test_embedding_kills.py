@@ -14,6 +14,7 @@ from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.loopback.chat import vector
+from support.nightly import nightly
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]
 
@@ -54,7 +55,7 @@ def kept(folder):
     return set(EmbeddingCache(folder / ".rag-eval").get(cache._identity, TEXTS))
 
 
-@pytest.mark.parametrize("count", [3, pytest.param(100, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("count", [3, nightly(100)])
 def test_after_a_kill_only_what_was_under_way_is_asked_for_again_and_the_next_run_completes(providers, count, tmp_path):
     chance, codes = random.Random(20), Counter()
     providers.fault(ROUTE, delay=0.01, times=None)

@@ -23,6 +23,7 @@ from rag_evaluation_framework.synthesis import (
     SimpleQuestions,
 )
 from rag_evaluation_framework.testing import LoopbackProviders
+from support.nightly import nightly
 from support.scripted_llm import ScriptedModel
 
 pytestmark = [pytest.mark.no_cover, pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]
@@ -98,10 +99,9 @@ def killed(model, folder, life, after, delay):
 @pytest.mark.parametrize(
     ("options", "count"),
     [
-        (SIMPLE, 3),
         (ALL, 1),
-        pytest.param(SIMPLE, 100, marks=pytest.mark.nightly),
-        pytest.param(ALL, 25, marks=pytest.mark.nightly),
+        nightly(SIMPLE, 100),
+        nightly(ALL, 25),
     ],
 )
 def test_after_a_kill_no_finished_call_is_made_again_and_the_next_run_completes(

@@ -147,6 +147,11 @@ def test_without_a_list_numbers_of_one_beginning_are_different_chunks(ids):
     assert recalls(evaluate(lambda query, k: [{"chunk_id": ids[1]}], truth, k=1)) == [0.0, 1.0]
 
 
+def test_numbers_of_many_digits_are_hashes():
+    truth = asking(["123456789012"], ["1234567890123"])
+    assert recalls(evaluate(lambda query, k: [{"chunk_id": "123456789012"}], truth, k=1)) == [1.0, 1.0]
+
+
 def test_without_a_list_the_beginning_of_two_hashes_is_refused():
     longer = [f"chunk_{DIGEST[:9]}{digit}" for digit in "ab"]
     truth = asking([f"chunk_{DIGEST[:9]}"], *([one] for one in longer))

@@ -264,12 +264,12 @@ FAULTS = {
     "wrong form": (
         {"change": said('{"question": "a", "quotes": [{"text": 7}]}')},
         InvalidAnswer,
-        r"quotes\.0\.text: Input should be a valid string, in '.*; expected a Question",
+        r"quotes\.0\.text: Input should be a valid string, in '.*; expected Question as JSON",
     ),
     "a list for a form": (
         {"change": said('["a"]')},
         InvalidAnswer,
-        "the answer: Input .*expected a Question",
+        "the answer: Input .*expected Question as JSON",
     ),
     "refused by a filter": ({"change": said("no", ended="content_filter")}, ProviderRefused, "a-model of .* refused"),
 }

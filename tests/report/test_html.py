@@ -170,3 +170,27 @@ def test_a_page_says_which_questions_it_shows(runs):
     assert [line.text for line in told(runs[:1], 5)] == ["5 of 78 questions, the weakest first; --worst shows more"]
     assert [line.text for line in told(runs, 78)] == ["Those that got worse, in the second run"]
     assert re.fullmatch(r"1 of \d+ questions that got worse; --worst shows more", told(runs, 1)[0].text)
+
+
+ROLES = ("found", "missed")
+
+
+def test_of_a_budget_what_was_read_is_marked_and_what_is_behind_it_was_missed(tmp_path):
+    texts = {"a.md": "x" * 90 + " Refunds take five days. ", "b.md": "y" * 60}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    corpus = rag.Corpus.from_folder(tmp_path)
+    span = rag.CharacterSpan(rag.DocumentId("a.md"), 91, 114)
+    dataset = rag.Dataset([rag.TokenLevelGroundTruth(rag.Query.from_text("When?"), [span])], rag.TOKEN, corpus=corpus)
+    for budget, found, missed in (("100ch", "Refunds t", "ake five days."), ("60ch", "", "Refunds take five days.")):
+        config = rag.EvaluationConfig(budgets=[budget])
+        result = rag.run_experiment(
+            rag.ExperimentConfig(lambda query, k: [texts["a.md"], texts["b.md"]], dataset, k=[], config=config)
+        )
+        page = whole_page([result], 1)
+        (questions,) = [block for block in page.blocks if isinstance(block, Page)]
+        (question,) = [block for block in questions.blocks if isinstance(block, Page)]
+        answers, results = question.blocks[1:]
+        parts = {role: "".join(part.text for part in answers.passages[0].parts if part.role == role) for role in ROLES}
+        assert (parts["found"], parts["missed"]) == (found, missed)
+        assert [one.note for one in results.passages] == [""]  # the second result is behind the budget

@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
-from rag_evaluation_framework.cli.label_answers import fitting, most_of_each
+from rag_evaluation_framework.cli.label import fitting, most_of_each
 from rag_evaluation_framework.report import Page, passages_block, sentences_block, show
 
 WORDS = " ".join(f"word{number}" for number in range(100))
@@ -76,7 +76,7 @@ def test_a_passage_without_any_of_the_words_is_shown_from_its_beginning():
 
 def test_sentences_are_shown_in_full_with_their_numbers():
     into = console(terminal=False)
-    show(into, sentences_block("Passage 3, ", PASSAGE, CORPUS, [PASSAGE, PASSAGE], "refund"))
+    show(into, sentences_block(3, PASSAGE, CORPUS, [PASSAGE, PASSAGE], "refund"))
     lines = into.file.getvalue().splitlines()
     assert lines[0] == "Passage 3, a.md:1:1"
     assert [line[:4] for line in lines if line[:2].strip()][1:] == ["1   ", "2   "]

@@ -17,10 +17,13 @@ from rag_evaluation_framework.inspection import (
 )
 from rag_evaluation_framework.labelling import Additions, QuoteCheck, relabel
 from rag_evaluation_framework.providers import ModelUsage
+from rag_evaluation_framework.report.bars import drawn
+from rag_evaluation_framework.report.page import Bar, Page, Table
 from rag_evaluation_framework.results import GateVerdict
 from rag_evaluation_framework.synthesis import Estimate, FailedRequests, Funnel, Rejection
 from rag_evaluation_framework.synthesis.estimate import Range
 from support import browser
+from support.each import each
 from support.poison import HARMFUL, POISON
 
 TEXT = f"Refunds take five working days in all countries. {POISON}\nInvoices come first. {POISON * 2}"
@@ -98,3 +101,12 @@ def test_a_page_is_shown_in_every_notation_and_nothing_of_it_acts(pages, name):
 
 def test_every_page_is_among_them(pages):
     assert [*pages] == [*NAMES]
+
+
+@each(("share", "text"), [(0.5, "━━━━━    "), (1.0, "━━━━━━━━━"), (0.0, "         "), (0.01, "━        ")])
+def test_a_share_is_a_bar_from_0_without_an_interval(share, text):
+    assert drawn(Bar(share), (0.0, 1.0), 9) == text
+    table = Table(("cause", "lost"), (("rank", f"{share:.3f}"),), "Lost", bars=(Bar(share),), scale=(0.0, 1.0))
+    shown = Page("a", (table,)).as_html()
+    assert f'aria-label="{share:.3f}"' in shown
+    assert "interval" not in shown

@@ -62,3 +62,14 @@ def test_long_words_wrap_and_leave_the_numbers_whole():
     text = "".join(lines)
     assert (text.count("r"), text.count("c")) == (70 + "retriever chunker".count("r"), 70 + 1)
     assert "0.456" in text
+
+
+def test_a_long_name_gets_the_room_that_numbers_leave_and_breaks_where_its_parts_end():
+    name = "1 VectorRAGRetriever(chunker=RecursiveCharacterChunker(chunk_size=200, overlap=0), embedder=LsaEmbedder())"
+    for width in (130, 70):
+        rows = printed(width, [column("run", name)], [column("mean", "0.456")])[3:]
+        lines = [row.removesuffix("0.456").strip() for row in rows if row.strip()]
+        assert rows[0].endswith("  0.456")
+        assert "".join(lines).replace(" ", "") == name.replace(" ", "")
+        assert all(line[-1] in "(,=_" or line == lines[-1] for line in lines), lines
+        assert len(lines) == (1 if width == 130 else 2)

@@ -41,7 +41,7 @@ def test_a_word_that_is_longer_than_a_line_is_broken_where_its_name_can_be():
         "20261127T135818Z-",
         "handbook-2 there",
     ]
-    assert printed("a Chunker(chunk_size=2000)", 0) == ["a", "Chunker(chunk_size=", "2000)"]
+    assert printed("a Chunker(chunk_size=2000)", 0) == ["a Chunker(chunk_", "size=2000)"]
     assert printed("see docs/a.md", 0, width=10) == ["see", "docs/a.md"]
 
 

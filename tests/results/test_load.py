@@ -54,7 +54,7 @@ GOLDEN = Path(__file__).parent / "golden"
 CORPUS = Corpus(
     [Document(DocumentId("d"), "0123456789" * 4), Document(DocumentId("e"), "one, two and bad")], {"source": "docs"}
 )
-TRIED = int(os.environ.get("RAG_EVAL_MUTATIONS", "100"))  # of each sample; all of them are some thousands
+TRIED = int(os.environ.get("RAG_EVAL_MUTATIONS", "50"))  # of each sample; all of them are some thousands
 LEVELS = ("document-level", "chunk-level", "token-level")
 
 
@@ -586,6 +586,7 @@ def test_hits_that_repeat_come_back_however_many_are_in_a_byte(tmp_path, monkeyp
     assert load_result(folder).queries == known.queries
 
 
+@pytest.mark.nightly
 def test_hits_with_texts_of_many_megabytes_come_back_however_well_they_compress(tmp_path):
     text = "x" * (5 << 20)
 

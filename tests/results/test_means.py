@@ -122,12 +122,12 @@ def test_questions_on_one_document_are_taken_together_if_there_are_many_document
     assert found.statistics["span_recall@1"].clusters == 25
     assert "intervals of 95 %, questions on one document taken together (25 documents)" in found.summary().as_text(500)
     told = next(line for line in lines(found.summary()) if "a drop of 0.05" in line)
-    share = power(0.05, found.statistics["span_recall@1"].standard_error, 25, 0.5)
+    share = power(0.05, found.statistics["span_recall@1"].standard_error, 25, changed=0.5)
     assert f"is found {share:.0%} of the time" in told
     assert told.startswith("span_recall@1: a drop of 0.05 is found 9% of the time, 80% with ")
     needed = int(told.split("80% with ")[1].split()[0].replace(",", "")) // 3  # documents
     error = found.statistics["span_recall@1"].standard_error * sqrt(25)
-    assert power(0.05, error / sqrt(needed), needed, 0.5) == pytest.approx(0.8, abs=0.01)
+    assert power(0.05, error / sqrt(needed), needed, changed=0.5) == pytest.approx(0.8, abs=0.01)
 
 
 @pytest.mark.no_cover

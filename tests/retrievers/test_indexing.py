@@ -121,7 +121,7 @@ class TestEmbedChunks:
             def truncated(self, texts):
                 return [False]
 
-        with pytest.raises(InputError, match=r"truncated returned shape \(1,\) for 3 texts; expected \(3,\)"):
+        with pytest.raises(InputError, match=r"truncated returned \[False\] for 3 texts; expected \(3,\)"):
             embed_chunks(chunk_corpus(SMALL, Lines()), Wrong())
 
 

@@ -261,7 +261,7 @@ class TestTruncation:
             def truncated(self, texts):
                 return np.zeros(1, dtype=bool)
 
-        with pytest.raises(InputError, match=r"truncated returned shape \(1,\) for 5 texts"):
+        with pytest.raises(InputError, match=r"truncated returned array\(\[False\]\) for 5 texts; expected \(5,\)"):
             indexed(embedder=Wrong())
 
 

@@ -157,7 +157,8 @@ def test_arrays_score_as_mappings_do():
     for row in rows:
         groups.setdefault((row[0], row[4], row[5]), []).append(row)
     shuffled = [row for key in random.Random(1).sample([*groups], len(groups)) for row in groups[key]]
-    for given in (rows, shuffled, np.array(rows)):
+    turned = [row for key in sorted(groups, key=lambda key: (*key[:2], -key[2])) for row in groups[key]]
+    for given in (rows, shuffled, turned, np.array(rows)):
         table = score_span_arrays(given, hits, len(some), SCORES)
         for row, scores in enumerate(scored(some)):
             assert {name: table.columns[name][row] for name in table.columns} == scores

@@ -85,6 +85,12 @@ def test_every_score_of_documents_equals_walking_down_the_ranking():
         assert scores == pytest.approx(expected, abs=1e-12), (answers, results)
 
 
+def test_one_question_alone_scores_as_walking_down_its_ranking():
+    for world in worlds(30_000, 30_060):
+        (scores,), (answers, results) = scored(documents([world]), OF_BOTH, (1, 2, 3, 5)), world
+        assert scores == pytest.approx(counted(answers, results, OF_BOTH), abs=1e-12), world
+
+
 @pytest.mark.no_cover
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* cannot list its chunks")

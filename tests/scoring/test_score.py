@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from threading import Event
 
+import numpy as np
 import pytest
 
 from rag_evaluation_framework import (
@@ -54,6 +55,7 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
 from rag_evaluation_framework.levels import RULES
+from rag_evaluation_framework.scoring.score import with_own_cutoffs
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support import brute_force_spans as brute_force
 from support.each import each
@@ -619,3 +621,13 @@ def test_what_stands_in_front_of_a_place_is_read_before_it():
 
     result = evaluate(titled, dataset(a=[(12, 14)]), k=[], budgets=["20ch"], metrics=[SpanU()])
     assert result.metrics["span_u"] == (20 - 11 + 20 - 12) / (20 + 19)
+
+
+def test_a_question_has_its_score_at_its_own_number_of_results():
+    columns = {"recall@1": np.array([0.0, 0.5]), "recall@3": np.array([1.0, 0.75]), "recall@90ch": np.array([0.1, 0.2])}
+    found = with_own_cutoffs(columns, [3, 1])
+    assert {name: column.tolist() for name, column in found.items()} == {
+        "recall@topK": [1.0, 0.5],
+        **{name: column.tolist() for name, column in columns.items()},
+    }
+    assert next(iter(found)) == "recall@topK"

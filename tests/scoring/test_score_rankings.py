@@ -591,6 +591,10 @@ class TestErrors:
         with pytest.raises(DatasetError, match="score"):
             score_rankings({"q": ["a"], "r": ["a"]}, {"q": {"x": nan, "a": 1}, "r": ["a"]})
 
+    def test_a_gain_of_at_most_0_is_not_relevant(self):
+        table = score_ranking_arrays([[1, 2, 3]], [[4, 2]], ["recall@2", "ndcg@2"], gains=[[-1.0, 2.0, 0.0]])
+        assert table.mean == {"recall@2": 1.0, "ndcg@2": pytest.approx(1 / np.log2(3))}
+
     def test_an_infinite_gain_is_an_error(self):
         with pytest.raises(DatasetError, match="gain"):
             score_rankings({"q": {"a": inf}}, {"q": ["a"]})
@@ -750,6 +754,8 @@ def test_gains_that_could_not_be_summed_are_refused():
         with pytest.raises(DatasetError, match="infinite or above 1e"):
             score_ranking_arrays([[1]], [[1]], ["ndcg@10"], gains=[[gain]])
     assert score_rankings({"q": {"a": 1e100, "b": 1e100}}, {"q": ["a", "b"]}, ["ndcg@10"]).mean["ndcg@10"] == 1.0
+    with pytest.raises(DatasetError, match="the gain of 'b'"):  # and not that of a
+        score_rankings({"q": {"a": 1e100, "b": "much"}}, {"q": ["a", "b"]}, ["ndcg@10"])
 
 
 @pytest.mark.parametrize(

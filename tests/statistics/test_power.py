@@ -27,7 +27,9 @@ def test_without_a_difference_it_is_the_error_rate():
 def test_what_is_detectable_is_found_four_times_in_five():
     for pairs in (6, 10, 50, 473):
         for changed in (1.0, 0.3):
-            assert power(detectable(0.3, pairs, changed), 0.3, pairs, changed) == pytest.approx(0.8, abs=1e-3)
+            assert power(detectable(0.3, pairs, changed=changed), 0.3, pairs, changed=changed) == pytest.approx(
+                0.8, abs=1e-3
+            )
     assert detectable(0.3 / sqrt(50), 50) == pytest.approx(0.121, abs=0.001)
 
 
@@ -45,7 +47,7 @@ def test_as_many_pairs_as_are_needed_are_enough_and_one_less_is_not():
 def test_of_changes_of_one_size_as_many_pairs_are_needed_as_the_sign_test_needs(samples):
     """A loss of 0.05 of which 0.07 lose and 0.02 gain."""
     deviation = sqrt(0.09 - 0.05**2)
-    pairs = pairs_needed(-0.05, deviation, 0.09, 1)
+    pairs = pairs_needed(-0.05, deviation, changed=0.09, size=1)
     assert pairs > pairs_needed(-0.05, deviation)
     drawn = np.random.default_rng(0).choice([-1.0, 1.0, 0.0], (pairs, samples), p=[0.07, 0.02, 0.91])
     found = [test.p_value <= 0.05 for test in paired_differences(drawn, resamples=999)]
@@ -58,14 +60,14 @@ def test_what_is_not_known_or_never_found():
     assert isnan(detectable(0, 50))
     for few in range(1, 6):  # p is 2 of 2^5 at least
         assert detectable(0.3, few) == inf
-        assert detectable(0, few, 1.0, 1 / few) == inf
+        assert detectable(0, few, step=1 / few) == inf
         assert power(0.1, 0.3, few) == 0
     assert detectable(nan, 1) == inf
 
 
 def test_where_all_changed_by_one_size_it_is_known_what_would_be_found():
     """Of 12, so many that change, all the same way, that six or more do in 80 % of samples."""
-    share = 12 * detectable(0.0, 12, 1.0, 1 / 12) / 12
+    share = 12 * detectable(0.0, 12, step=1 / 12) / 12
     assert stats.binom.sf(5, 12, share) == pytest.approx(0.8, abs=1e-3)
 
 
@@ -104,7 +106,7 @@ def test_with_few_pairs_power_is_what_is_found(draw, pairs, drop):
     error = sqrt(np.mean([test.standard_error**2 for test in tests]))
     changed = np.mean([test.changed for test in tests]) / pairs
     found = np.mean([test.p_value <= 0.05 for test in tests])
-    assert power(drop, error, pairs, changed) == pytest.approx(found, abs=0.07 + 0.05)  # two standard errors
+    assert power(drop, error, pairs, changed=changed) == pytest.approx(found, abs=0.07 + 0.05)  # two standard errors
 
 
 @pytest.mark.no_cover
@@ -121,15 +123,15 @@ def test_where_changes_have_one_size_power_is_that_of_the_sign_test(gains, losse
             rejected = [up for up in range(count + 1) if stats.binomtest(up, count).pvalue <= 0.05] if count else []
             exact += weight * stats.binom.pmf(rejected, count, gains / changed).sum()
     error = sqrt((changed - difference**2) / (pairs - 1))
-    assert power(difference, error, pairs, changed, 1 / pairs) == pytest.approx(exact, abs=1e-6)
+    assert power(difference, error, pairs, changed=changed, step=1 / pairs) == pytest.approx(exact, abs=1e-6)
 
 
 def test_of_changes_of_one_size_less_is_found_the_fewer_they_are():
-    assert power(0.1, 0.0444, 50, 1.0, 0.02) < power(0.1, 0.0444, 50) - 0.1
-    found = detectable(0.0444, 50, 1.0, 0.02)
+    assert power(0.1, 0.0444, 50, step=0.02) < power(0.1, 0.0444, 50) - 0.1
+    found = detectable(0.0444, 50, step=0.02)
     assert found > detectable(0.0444, 50)
-    assert power(found, 0.0444, 50, 1.0, 0.02) == pytest.approx(0.8, abs=0.02)
-    assert power(0.05, 0.02, 1_000, 1.0, 0.001) == pytest.approx(power(0.049, 0.02, 1_000), abs=1e-6)  # one step less
+    assert power(found, 0.0444, 50, step=0.02) == pytest.approx(0.8, abs=0.02)
+    assert power(0.05, 0.02, 1_000, step=0.001) == pytest.approx(power(0.049, 0.02, 1_000), abs=1e-6)  # one step less
 
 
 def test_the_step_is_that_of_the_changes():

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+_ENDINGS = (Exception, pytest.fail.Exception, pytest.skip.Exception, BaseExceptionGroup)  # a case cannot be skipped
+
 
 def each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test on every case.
@@ -24,7 +26,7 @@ def each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Callable
             for row in rows:
                 try:
                     test(*args, **fixtures, **row)
-                except (Exception, pytest.fail.Exception, BaseExceptionGroup) as error:  # noqa: BLE001  raised below
+                except _ENDINGS as error:
                     error.add_note(f"The case: {row!r:.2000}")
                     failed.append(error)
             if failed:

@@ -39,6 +39,7 @@ from rag_evaluation_framework.synthesis.forms import (
 )
 from rag_evaluation_framework.synthesis.generation import Steps
 from rag_evaluation_framework.synthesis.token_level import TokenLabeller
+from support.nightly import first_of, nightly
 from support.scripted_llm import CHUNK, PASSAGE, ScriptedModel
 
 STRATEGIES = [
@@ -159,14 +160,14 @@ def check_counts(served, kind, model, corpus, **options):
 
 @pytest.mark.parametrize("kind", ["token", "chunk"])
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", first_of(TEXTS, 2))
 def test_what_a_server_counts_lies_within_the_estimate_whatever_the_text(served, kind, model, name):
     check_counts(served, kind, model, CORPORA[name])
 
 
 @pytest.mark.parametrize("kind", ["token", "chunk"])
 @pytest.mark.parametrize("model", ["none", "medium", "all at once"])
-@pytest.mark.parametrize("options", [{"check_answers": False}, {"max_tokens": 20_000}, {}])
+@pytest.mark.parametrize("options", [{}, nightly({"check_answers": False}), nightly({"max_tokens": 20_000})])
 def test_what_a_server_counts_lies_within_the_estimate_of_many_documents(served, kind, model, options):
     strategies = [each for each in STRATEGIES if "check_answers" not in options or each != NoAnswerQuestions()]
     check_counts(served, kind, model, CORPORA["handbook"], strategies=strategies, **options)

@@ -65,7 +65,7 @@ def test_that_nothing_can_be_asked_is_an_answer():
     ],
 )
 def test_what_is_no_form_cannot_be_used(text):
-    with pytest.raises(ValueError, match=r"expected a AskedQuestions|no JSON in"):
+    with pytest.raises(ValueError, match=r"expected AskedQuestions as JSON|no JSON in"):
         questions(text)
 
 
@@ -95,7 +95,7 @@ def test_json_within_a_question_in_a_line_is_a_part_of_it():
 
 @pytest.mark.parametrize("text", ["", "I am sorry.", "*" * 99, JSON])
 def test_without_lines_the_error_is_that_of_the_json(text):
-    with pytest.raises(ValueError, match=r"expected a CitedQuestions|no JSON in"):
+    with pytest.raises(ValueError, match=r"expected CitedQuestions as JSON|no JSON in"):
         read_cited_questions(text)
 
 

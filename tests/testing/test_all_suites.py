@@ -1,11 +1,13 @@
 """What holds of all conformance suites: which there are, where their tests are, and what they ask of a subclass."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from rag_evaluation_framework import testing
 from rag_evaluation_framework.registry.table import KINDS
+from rag_evaluation_framework.testing.conformance import assert_named
 
 _SUITES = [getattr(testing, name) for name in testing.__all__ if name.endswith("Conformance")]
 
@@ -22,6 +24,16 @@ def test_suites_need_a_factory():
 
 
 def test_the_room_exports_the_suites():
-    others = {"__init__", "fakes", "gate_items", "loopback_providers", "pytest_plugin"}
+    others = {"__init__", "conformance", "fakes", "gate_items", "loopback_providers", "pytest_plugin"}
     modules = {path.stem for path in Path(testing.__file__).parent.glob("*.py")} - others
     assert {suite.__module__.rpartition(".")[2] for suite in _SUITES} == modules
+
+
+def test_a_component_is_called_by_one_line_of_text_that_stays():
+    def called(name):
+        return SimpleNamespace(name=name)
+
+    assert_named(called("bm25"), called("bm25"))
+    for first, second in ((" ", " "), ("a\nb", "a\nb"), ("one", "another")):
+        with pytest.raises(AssertionError):
+            assert_named(called(first), called(second))

@@ -12,7 +12,7 @@ from rag_evaluation_framework.engines import HttpEngine
 from rag_evaluation_framework.testing import EngineConformance
 from support.engines import MemoryEngine, served
 
-TEMPLATE = Path(rag_evaluation_framework.__file__).parent / "cli/ci_files/rag_eval_engine.py"
+TEMPLATE = Path(rag_evaluation_framework.__file__).parent / "cli/templates/rag_eval_engine.py"
 
 
 class Contained(MemoryEngine):

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.testing import LoopbackProviders
+from support.nightly import nightly
 
 NAMES = {
     "OPENAI_BASE_URL",
@@ -106,7 +107,7 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.parametrize("usual", [None, "http://127.0.0.1:9"])
+@pytest.mark.parametrize("usual", [None, nightly("http://127.0.0.1:9")])
 @pytest.mark.parametrize("when", ["before", "inside", "further inside", "after"])
 def test_clients_of_cohere_find_it_whenever_their_sdk_was_loaded_and_let_go_of_it(when, usual):
     environment = {**os.environ, **({"CO_API_URL": usual} if usual else {})}

@@ -10,7 +10,7 @@ from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.data import Cutoff, Hit
 from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
-from rag_evaluation_framework.text.reading import ContextBudget, HitReader
+from rag_evaluation_framework.text.reading import ContextBudget, HitReader, RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "One two three. Four five."), Document(DocumentId("b.md"), "")])
@@ -160,3 +160,11 @@ def test_rankings_in_columns_are_cut_as_one_hit_after_the_other_would_be(given, 
     assert READER.lengths(found.flat).tolist() == [READER.length(one) for ranking in given for one in ranking]
     assert budget.costs(found.flat).tolist() == [budget.cost(one) for ranking in given for one in ranking]
     assert [*found] == given  # which is left as it was
+
+
+def test_a_budget_that_the_corpus_just_fills_can_be_left_unfilled():
+    length = len(CORPUS[DocumentId("a.md")].content)
+    filled, not_possible = Cutoff(length, "ch"), Cutoff(length + 1, "ch")
+    cutter = RankingCutter([filled, not_possible], None, CORPUS)
+    unfilled = cutter.unfilled(RankedHits.of([[hit(0, 3)], [hit(0, length)]]))
+    assert {cutoff: rows.tolist() for cutoff, rows in unfilled.items()} == {filled: [True, False]}

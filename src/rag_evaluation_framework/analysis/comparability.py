@@ -1,18 +1,18 @@
 """Whether two results can be compared, on which questions, and what makes it doubtful."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from itertools import chain
+from dataclasses import dataclass
+from itertools import chain, product
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework.base.outside import name_line
+from rag_evaluation_framework import quotes
 from rag_evaluation_framework.data import Answer, CharacterSpan, ScoreTable
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
 from rag_evaluation_framework.data.identity import unit_key
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.levels import RULES, LevelRules
-from rag_evaluation_framework.quotes.quote_locator import show_the_same
 from rag_evaluation_framework.results import EvaluationResult, QueryResults
 from rag_evaluation_framework.results.meaning import other_meaning, servers
 
@@ -101,7 +101,7 @@ def _names(before: Iterable[Any], after: Iterable[Any]) -> Names | None:
     left = [spans for text, spans in other.items() if text not in one]
     names: set[tuple[str, str]] = set()
     for text, spans in one.items():
-        found = other.get(text) or next((there for there in left if show_the_same(spans[0], there[0])), None)
+        found = other.get(text) or next((there for there in left if quotes.show_the_same(spans[0], there[0])), None)
         if found is None or len(found) != len(spans):
             return None
         if found in left:
@@ -118,7 +118,8 @@ def _names_of_places(before: Sequence[Answer[Any]] | None, after: Sequence[Answe
         pair for one, other in zip(before, after, strict=True) for pair in zip(one.units, other.units, strict=True)
     ]
     known = all(
-        _is_span(was) and _is_span(now) and was.text and now.text and show_the_same(was, now) for was, now in pairs
+        _is_span(was) and _is_span(now) and was.text and now.text and quotes.show_the_same(was, now)
+        for was, now in pairs
     )
     return frozenset((was.doc_id, now.doc_id) for was, now in pairs if was.doc_id != now.doc_id) if known else None
 
@@ -142,9 +143,6 @@ def _spans(units: Iterable[Any]) -> dict[str, list[CharacterSpan]] | None:
 
 def _is_span(unit: Any) -> bool:
     return isinstance(unit, CharacterSpan)
-
-
-_MOST_NAMED = 3
 
 
 def check_levels(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> None:
@@ -214,70 +212,70 @@ def edited_questions(
     )
 
 
-def noted_differences(
-    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], incomparable: Mapping[str, str]
-) -> list[str]:
-    """Return what else differs between two results, the scores that are not compared first."""
-    notes = [
-        f"not comparable: {', '.join(name for name, why in incomparable.items() if why == reason)} ({reason})"
-        for reason in dict.fromkeys(incomparable.values())
-    ]
-    both = baseline.scores.columns.keys() & candidate.scores.columns.keys()
-    others = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in both]
-    if others:
-        notes.append(f"scores that are not in both: {', '.join(others)}")
-    before, after = baseline.config, candidate.config
-    names_of = before["dataset"]["name"], after["dataset"]["name"]
-    if names_of[0] != names_of[1]:
-        notes.append(f"the datasets have other names: {name_line(names_of[0])} before, {name_line(names_of[1])} after")
-    was_asked, is_asked = (", ".join(servers(config.get("retriever"))) for config in (before, after))
-    if was_asked != is_asked:
-        own = "none but providers' own"
-        notes.append(f"the servers are not the same: {was_asked or own} before, {is_asked or own} after")
-    parts = ("corpus", "dataset")
-    notes += [f"the {what} is not the same" for what in parts if before[what]["hash"] != after[what]["hash"]]
-    if baseline.scores.count_as_zero != candidate.scores.count_as_zero:
-        notes.append("the two count different questions that were not scored as 0")
-    notes += _rules(baseline).doubts(before, after)
-    return notes
+@dataclass(frozen=True)
+class Differences:
+    """What else differs between two results; pairs are of the baseline and the candidate.
 
-
-def noted_edits(edited: Mapping[int, Names]) -> list[str]:
-    """Return what was edited in the documents of queries that are compared all the same."""
-    renamed = [names for names in edited.values() if names]
-    notes: list[str] = []
-    if renamed:
-        names = sorted(frozenset[tuple[str, str]]().union(*renamed))
-        told = ", ".join(f"{name_line(old)} is now {name_line(new)}" for old, new in names[:_MOST_NAMED])
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        notes.append(
-            f"questions whose documents were renamed, split or joined, compared as the texts are the same: "
-            f"{len(renamed)} ({told}{more})"
-        )
-    if len(edited) > len(renamed):
-        notes.append(
-            "questions whose answers are written otherwise, compared as they differ in markup or typography only: "
-            f"{len(edited) - len(renamed)}"
-        )
-    return notes
-
-
-def noted_failures(baseline: ScoreTable, candidate: ScoreTable, change: ScoreTable) -> list[str]:
-    """Return what became of the questions that failed in one of the tables, as the deltas have it.
-
-    Those without an answer are told apart, as headlines count only those that have one.
+    Attributes:
+        scores: The scores that are not in both.
+        datasets: The names of the datasets.
+        servers: Where their retrievers ask servers that are not the providers' own.
+        others: What is not the same: `corpus`, `dataset`.
+        zeros: Whether they count different questions that were not scored as 0.
+        doubts: What makes scores of this level doubtful.
     """
+
+    scores: tuple[str, ...]
+    datasets: tuple[str, str]
+    servers: tuple[list[str], list[str]]
+    others: tuple[str, ...]
+    zeros: bool
+    doubts: tuple[str, ...]
+
+
+def differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> Differences:
+    """Return what else differs between two results."""
+    both = baseline.scores.columns.keys() & candidate.scores.columns.keys()
+    names = dict.fromkeys((*baseline.score_names, *candidate.score_names))
+    before, after = baseline.config, candidate.config
+    return Differences(
+        tuple(name for name in names if name not in both),
+        (before["dataset"]["name"], after["dataset"]["name"]),
+        (servers(before.get("retriever")), servers(after.get("retriever"))),
+        tuple(what for what in ("corpus", "dataset") if before[what]["hash"] != after[what]["hash"]),
+        baseline.scores.count_as_zero != candidate.scores.count_as_zero,
+        tuple(_rules(baseline).doubts(before, after)),
+    )
+
+
+class FailedQuestions(NamedTuple):
+    """Questions that failed in one of two results.
+
+    Attributes:
+        answerable: Whether they have an answer; headlines count only those.
+        compared: Whether they are compared, as 0.
+        before: How many failed in the baseline.
+        after: How many failed in the candidate.
+    """
+
+    answerable: bool
+    compared: bool
+    before: int
+    after: int
+
+
+def failed_questions(baseline: ScoreTable, candidate: ScoreTable, change: ScoreTable) -> list[FailedQuestions]:
+    """Return what became of the questions that failed in one of the tables, as the deltas have it."""
     compared = ~np.isnan([*change.columns.values()]).all(axis=0)
     answerable = baseline.answerable[[baseline.rows[query_id] for query_id in change.query_ids]]
     failed = [
         np.array([table.statuses[table.rows[query_id]] == "failed" for query_id in change.query_ids], dtype=np.bool_)
         for table in (baseline, candidate)
     ]
-    kinds = (("answerable questions that", answerable), ("questions without an answer that", ~answerable))
-    groups = (("are compared as 0", compared), ("are not compared", ~compared))
-    counts = [
-        (f"{which} failed, and {what}", *(int((rows & some & told).sum()) for told in failed))
-        for which, some in kinds
-        for what, rows in groups
+    groups = [
+        FailedQuestions(
+            *kind, *(int((rows & (answerable == kind[0]) & (compared == kind[1])).sum()) for rows in failed)
+        )
+        for kind in product((True, False), repeat=2)
     ]
-    return [f"{what}: {old} before, {new} after" for what, old, new in counts if old or new]
+    return [group for group in groups if group.before or group.after]

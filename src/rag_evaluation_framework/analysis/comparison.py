@@ -4,20 +4,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
 from rag_evaluation_framework.analysis.comparability import (
     check_levels,
+    differences,
     edited_questions,
+    failed_questions,
     incomparable_scores,
-    noted_differences,
-    noted_edits,
-    noted_failures,
     same_questions,
 )
-from rag_evaluation_framework.analysis.slices import ScoreChange, Slice, noted_slices, slices
+from rag_evaluation_framework.analysis.slices import ScoreChange, Slice, regressed_slices, slices
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.columns import Integers, Numbers
@@ -74,18 +73,30 @@ def clusters_of(
 
 # Whether the best run is another one at a number of results than at a context budget.
 
-DISAGREE = "the orders by k and by budget disagree"
-"""How a note of it begins."""
+
+class Disagreement(NamedTuple):
+    """Two runs, each better than the other by more than chance.
+
+    Attributes:
+        first: The number of the run that is better at a number of results.
+        second: The number of the run that is better at a budget.
+        fixed: The score at a number of results.
+        budget: The score at a budget.
+    """
+
+    first: int
+    second: int
+    fixed: str
+    budget: str
 
 
-def noted_orders(runs: Sequence[str], tables: Sequence[ScoreTable], clusters: Integers | None) -> list[str]:
+def cutoff_orders(tables: Sequence[ScoreTable], clusters: Integers | None) -> list[Disagreement]:
     """Return where the first metric has one best run at a number of results and another at a budget, beyond chance.
 
     That is so if neither run is tied with the best at the cutoff at which the other is best. What is so at several
     cutoffs is told once.
 
     Args:
-        runs: Their names.
         tables: The scores of each run, of the same questions.
         clusters: As in `tied_with_best`.
     """
@@ -95,17 +106,14 @@ def noted_orders(runs: Sequence[str], tables: Sequence[ScoreTable], clusters: In
         return tied_with_best(np.stack([table.columns[name] for table in tables], axis=1), clusters)
 
     best = {name: _best(tables, name) for name in _of_first_metric(tables[0])}
-    told: dict[tuple[int, int], str] = {}
+    told: dict[tuple[int, int], Disagreement] = {}
     for fixed, budget in product(*([name for name in best if _is_budget(name) == kind] for kind in (False, True))):
         first, second = best[fixed], best[budget]
         if first is None or second is None or first == second or (first, second) in told:
             continue
         at_k, at_budget = tied(fixed), tied(budget)
         if at_k and at_budget and not at_k.is_tied[second] and not at_budget.is_tied[first]:
-            told[first, second] = (
-                f"{DISAGREE}: {runs[first]} is above {runs[second]} by {fixed}, and below "
-                f"it by {budget}, both by more than chance"
-            )
+            told[first, second] = Disagreement(first, second, fixed, budget)
     return [*told.values()]
 
 
@@ -127,11 +135,8 @@ def _best(tables: Sequence[ScoreTable], name: str) -> int | None:
 
 
 _PAGE = "rag_evaluation_framework.report.pages.comparison:comparison_page"  # a door upwards
+_DOUBTS = "rag_evaluation_framework.report.pages.doubts:comparison_doubts"  # as this one
 _SEED = 0
-_UNKNOWN_LABELS = (
-    "a report alone has no labels: questions on one document are taken as independent, which makes intervals too "
-    "short; with the folder of one of the runs they are taken together"
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,14 +245,13 @@ class Comparison(Shown):
             clusters=clusters_of((candidate, baseline), same, cluster),
             labels=labels_of(known.queries, rows, known.evaluation_type),
         )
-        notes = (
-            *noted_differences(baseline, candidate, others),
-            *noted_edits(edited),
-            *_named(compared),
-            *([_UNKNOWN_LABELS] if compared.clusters.unknown else []),
-            *noted_failures(baseline.scores, candidate.scores, change),
-            *noted_slices(compared.labels, compared._change(names[0]), compared.tests.get(names[0])),
-            *noted_orders((baseline.name, candidate.name), (old, new), compared.clusters.numbers),
+        notes: tuple[str, ...] = load_installed(_DOUBTS)(
+            compared,
+            differences(baseline, candidate),
+            edited.values(),
+            failed_questions(baseline.scores, candidate.scores, change),
+            regressed_slices(compared.labels, compared._change(names[0]), compared.tests.get(names[0])),
+            cutoff_orders((old, new), compared.clusters.numbers),
         )
         return replace(compared, notes=notes)
 
@@ -453,19 +457,3 @@ def _paired(
     answerable = np.ones(len(query_ids), dtype=np.bool_)
     old_table, new_table = (ScoreTable(tuple(query_ids), chosen, answerable) for chosen in columns)
     return old_table, new_table
-
-
-def _named(comparison: Comparison) -> list[str]:
-    """Return how many questions are not compared, and why; the first three of each kind by id."""
-    groups = (
-        ("questions of the candidate only", comparison.added),
-        ("questions of the baseline only", comparison.removed),
-        ("questions whose wording or truth changed", comparison.changed),
-        ("questions that the candidate skipped, as a label could not be placed", comparison.skipped),
-        ("questions that the baseline skipped, as a label could not be placed", comparison.placed),
-    )
-    return [
-        f"{what}, not compared: {len(ids)} ({', '.join(ids[:3])}{', …' if len(ids) > 3 else ''})"
-        for what, ids in groups
-        if ids
-    ]

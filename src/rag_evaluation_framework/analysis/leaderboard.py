@@ -1,5 +1,7 @@
 """Comparison of any number of results, over the queries that were scored in all of them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.comparison import DISAGREE, Comparison, clusters_of, noted_orders
+from rag_evaluation_framework.analysis.comparison import Comparison, clusters_of, cutoff_orders
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
@@ -89,33 +91,9 @@ def scores_in_all(comparisons: Sequence[Comparison]) -> tuple[ScoreTable, ...]:
     return tuple(ScoreTable(query_ids, column, answerable) for column in columns)
 
 
-def noted_pairs(names: Sequence[str], comparisons: Sequence[Comparison], tables: Sequence[ScoreTable]) -> list[str]:
-    """Return on how many questions means are, if pairs share more, and the notes of the pairs; what all have once.
-
-    Args:
-        names: The names of the runs, the baseline first.
-        comparisons: The comparison of each other run with the baseline.
-        tables: The scores of each run that are compared.
-    """
-    name = next(iter(tables[0].columns))
-    count = int((~np.isnan(tables[0].columns[name])).sum())
-    more = [
-        f"{run}: {len(comparison.deltas[name])}"
-        for run, comparison in zip(names[1:], comparisons, strict=True)
-        if len(comparison.deltas[name]) > count
-    ]
-    notes = [f"{name} is of {count} questions, those of all runs; some share more with the baseline: {', '.join(more)}"]
-    told = {
-        note if all(note in other.notes for other in comparisons) else f"{run}: {note}": None
-        for run, comparison in zip(names[1:], comparisons, strict=True)
-        for note in comparison.notes
-        if not note.startswith(DISAGREE)  # of all runs the winners are told
-    }
-    return [*(notes if more else []), *told]
-
-
 _SEED = 0
 _PAGE = "rag_evaluation_framework.report.pages.leaderboard:leaderboard_page"  # a door upwards
+_DOUBTS = "rag_evaluation_framework.report.pages.doubts:board_doubts"  # as this one
 
 
 @overload
@@ -132,7 +110,7 @@ def compare(
     /,
     *more: EvaluationResult[U],
     cluster: Cluster | None = None,
-) -> "Leaderboard": ...
+) -> Leaderboard: ...
 
 
 def compare(
@@ -141,7 +119,7 @@ def compare(
     /,
     *more: EvaluationResult[U],
     cluster: Cluster | None = None,
-) -> "Comparison | Leaderboard":
+) -> Comparison | Leaderboard:
     """Compare results of one evaluation type: two query by query, or more of them in a table.
 
     Args:
@@ -209,7 +187,7 @@ class Leaderboard(Shown):
     clusters: Clusters = field(default_factory=Clusters, compare=False)
 
     @classmethod
-    def of(cls, runs: Sequence[EvaluationResult[Any]], *, cluster: Cluster | None = None) -> "Leaderboard":
+    def of(cls, runs: Sequence[EvaluationResult[Any]], *, cluster: Cluster | None = None) -> Leaderboard:
         """Compare results of one evaluation type, and at chunk level of one chunking.
 
         Args:
@@ -238,7 +216,7 @@ class Leaderboard(Shown):
             headlines=tuple(run.headline for run in runs),
             run_notes=tuple(run.all_notes for run in runs),
             unfilled=tuple(run.unfilled for run in runs),
-            notes=(*noted_pairs(names, comparisons, tables), *noted_orders(names, tables, clusters.numbers)),
+            notes=load_installed(_DOUBTS)(names, comparisons, tables, cutoff_orders(tables, clusters.numbers)),
             clusters=clusters,
         )
 
@@ -374,7 +352,7 @@ class Leaderboard(Shown):
         """Return the scores of each run, shape (queries, runs)."""
         return np.stack([table.columns[name] for table in self.tables], axis=1)
 
-    def summary(self, score: str | None = None, worst: int = 5) -> "Page":
+    def summary(self, score: str | None = None, worst: int = 5) -> Page:
         """Return the table as people read it: by one score, of all scores if there are several, and recall by budget.
 
         Args:

@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.results.means import FEWEST, Clusters
 from rag_evaluation_framework.results.properties import Labels, rows_by_value
-from rag_evaluation_framework.results.shown import recorded_test, written_p_value, written_signed
+from rag_evaluation_framework.results.shown import recorded_test
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
 from rag_evaluation_framework.statistics.weights import by_cluster
-
-_MOST_NAMED = 3
-FEW_DOCUMENTS = f"in slices of fewer than {FEWEST} documents, questions are taken as independent"
 
 
 @dataclass(frozen=True)
@@ -107,8 +103,25 @@ def slices(by: str, values: Sequence[tuple[str, ...]], change: ScoreChange) -> l
     return sorted((one for one in found if one is not None), key=lambda one: (-one.questions, one.value))
 
 
-def noted_slices(labels: Labels, change: ScoreChange, whole: PairedDifference | None) -> list[str]:
-    """Return a note on the slices in which a score regressed, if its mean did not.
+@dataclass(frozen=True)
+class RegressedSlices:
+    """The slices in which a score regressed by more than chance, though its mean did not.
+
+    Attributes:
+        score: The score.
+        worse: The slices, the least likely by chance first.
+        tested: How many slices were looked at.
+        few: Whether questions are taken as independent in slices of fewer documents than are needed.
+    """
+
+    score: str
+    worse: Sequence[Slice]
+    tested: int
+    few: bool
+
+
+def regressed_slices(labels: Labels, change: ScoreChange, whole: PairedDifference | None) -> RegressedSlices | None:
+    """Return the slices in which a score regressed; None without any, or if its mean regressed as well.
 
     Args:
         labels: The properties, and their values of each question.
@@ -116,22 +129,13 @@ def noted_slices(labels: Labels, change: ScoreChange, whole: PairedDifference | 
         whole: The test of all questions; None if none has the score in both results.
     """
     if whole is None or (whole.mean < 0 and whole.p_value <= 1 - LEVEL):
-        return []
+        return None
     every = [(by, value, rows) for by, values in labels.items() for value, rows in rows_by_value(values).items()]
     large = [one for one in every if (~np.isnan(change.change[one[2]])).sum() >= FEWEST]
     tested = (change.regressed(*one) for one in large)
     worse = sorted((one for one in tested if one is not None), key=lambda one: (one.test.p_value, one.test.mean))
-    if not worse:
-        return []
-    told = "; ".join(
-        f"{name_line(one.by)} {name_line(one.value)} ({one.questions} questions, {written_signed(one.test.mean)}, "
-        f"p {written_p_value(one.test.p_value)})"
-        for one in worse[:_MOST_NAMED]
-    )
-    more = f" and {len(worse) - _MOST_NAMED} more" if len(worse) > _MOST_NAMED else ""
-    chance = f"{len(large)} slices were looked at, of which 1 in 40 does so by chance"
-    few = f"; {FEW_DOCUMENTS}" if change.clusters.numbers is not None and change.clusters.fewest == FEWEST else ""
-    return [f"{change.name} regressed in some questions though its mean did not: {told}{more}; {chance}{few}"]
+    few = change.clusters.numbers is not None and change.clusters.fewest == FEWEST
+    return RegressedSlices(change.name, worse, len(large), few) if worse else None
 
 
 def slice_record(one: Slice) -> dict[str, Any]:

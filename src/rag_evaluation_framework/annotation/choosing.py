@@ -10,7 +10,7 @@ from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data import CharacterSpan, Corpus, merge_overlapping_spans
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.labelling.telling import is_long
+from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from rag_evaluation_framework.text.text_locator import TextLocator
@@ -61,8 +61,10 @@ def _number(part: str, answer: str, known: int) -> int:
     if not number:
         raise InputError("0 says that nothing answers the question; expected it alone, or numbers of passages")
     if number > known:
-        last = "no passage was shown" if not known else f"the last passage that was shown is {known}"
-        raise InputError(f"there is no passage {number}: {last}")
+        raise InputError(
+            f"there is no passage {number}: "
+            f"{f'the last passage that was shown is {known}' if known else 'no passage was shown'}"
+        )
     return number
 
 
@@ -111,8 +113,11 @@ def trimmed(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan
     sentences = sentences_of(passage, corpus)
     first, last = int(numbers[1]), int(numbers[2] or numbers[1])
     if not 1 <= first <= last <= len(sentences):
-        between = "sentence 1" if len(sentences) == 1 else f"sentences from 1 to {len(sentences)}"
-        raise InputError(f"{typed}: there are {between}; words that are a number are typed in quotation marks")
+        last = len(sentences)
+        raise InputError(
+            f"{typed}: there {'is only sentence 1' if last == 1 else f'are sentences from 1 to {last}'}; words that "
+            "are a number are typed in quotation marks"
+        )
     return part(passage, corpus, sentences[first - 1].start, sentences[last - 1].end)
 
 

@@ -233,20 +233,18 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
     """
     folder, pattern = corpus.metadata.get("source", "FOLDER"), corpus.metadata.get("glob_pattern", "**/*.md")
     lost, total = found.counts()[LOST], len(found.changes)
-    options = f"--corpus {shlex.quote(str(folder))} --glob {shlex.quote(str(pattern))}"
-    update = f"rag-eval dataset update {shlex.quote(str(path))} {options}"
-    if any(entry.relevant for entry in found.dataset):
-        so, ways = "", f"Then `{update}` keeps the others"
-    else:
-        so = ", so no question keeps its labels"
-        ways = (
-            "If the documents were rewritten, label them anew with `--output` and another file, or give a table of new "
-            f"quotes: `{update} --questions TABLE`"
-        )
+    given = ["dataset", "update", str(path), "--corpus", str(folder), "--glob", str(pattern)]
+    update, are_left = f"rag-eval {shlex.join(given)}", any(entry.relevant for entry in found.dataset)
     return DatasetError(
         f"{path}: the documents have changed since it was labelled, and {lost} of its {total} labelled texts "
-        f"{'is' if lost == 1 else 'are'} not found in {folder} any more{so}; are these the right folder and pattern of "
-        f"files? {ways}"
+        f"{'is' if lost == 1 else 'are'} not found in {folder} any more"
+        f"{'' if are_left else ', so no question keeps its labels'}; are these the right folder and pattern of files? "
+        + (
+            f"Then `{update}` keeps the others"
+            if are_left
+            else "If the documents were rewritten, label them anew with `--output` and another file, or give a table "
+            f"of new quotes: `{update} --questions TABLE`"
+        )
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from rag_evaluation_framework.attribution.told_recall import (
     told_losses,
     unlocated,
 )
+from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.data import Corpus, EvaluationType
-from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown
@@ -47,6 +47,7 @@ Change = Literal[
 ]
 """What is to be changed."""
 
+_PAGES = "rag_evaluation_framework.report.pages.causes"  # a door upwards
 _SEEN = 0.0005  # of recall: less is printed as 0
 
 
@@ -57,12 +58,20 @@ class Advice:
     Attributes:
         change: What is to be changed.
         share: The share of the missing recall that the change is about; in [0, 1].
-        text: The share, its cause and the change, in a sentence.
+        depth: How many results were asked for again; None if none were.
+        deep_asks: Whether the pipeline was not asked, and `deep` asks it.
     """
 
     change: Change
     share: float
-    text: str
+    depth: int | None = None
+    deep_asks: bool = False
+
+    @property
+    def text(self) -> str:
+        """The share, its cause and the change, in a sentence."""
+        text: str = load_installed(f"{_PAGES}:advice_text")(self)
+        return text
 
 
 def advice(losses: Losses, depth: int | None, *, deep_asks: bool = False) -> Advice | None:
@@ -92,59 +101,29 @@ def advice(losses: Losses, depth: int | None, *, deep_asks: bool = False) -> Adv
     def within(best: Bound | None, share: float) -> float:
         return share if best is None else min(share, float((best.recall - losses.recall).mean()))
 
-    asks = ", as --deep (deep=True) asks for" if deep_asks else ""
-    changes: list[tuple[float, Change, str]] = [
-        (lost["not_in_corpus"], "labels", "is not in the corpus: add documents that hold it, or correct the labels"),
-        (lost["in_no_chunk"], "chunker", "is in no chunk: try a chunker that leaves nothing out"),
-        (lost["not_placed"], "places", "was retrieved as text that has no place: return its doc_id, start and end"),
-        (
-            within(losses.chunking, alone["not_retrieved"]),
-            "retriever",
-            f"is not among the first {depth}, and nothing else explains it: try another retriever",
-        ),
-        (
-            alone["not_asked_for"],
-            "deeper_ranking",
-            "is not among the results asked for: whether the retriever, the chunker or a reranker lost it, only a "
-            f"deeper ranking tells{asks}",
-        ),
-        (net, "reranker", "was dropped by the reranker, beyond what it won: try without it"),
-        (
-            within(losses.candidates, late),
-            "order",
-            "was retrieved beyond the cutoff, and nothing else explains it: try a reranker, or a better one",
-        ),
-        (
-            within(losses.chunking, kept_out if net <= _SEEN else 0.0),
-            "candidates",
-            "is not among the reranker's candidates, and nothing else explains it: try more candidates",
-        ),
-        (
-            float(losses.split.mean()),
-            "larger_chunks",
-            "belongs to answers that no chunk holds whole: try larger chunks",
-        ),
-        (
-            float(losses.cut_off.mean()),
-            "smaller_chunks",
-            "is behind what the budget reads of a chunk: try smaller chunks, or a larger budget",
-        ),
-        (
-            float(losses.truncated.mean()),
-            "embedder",
-            "is behind what the embedder reads of a chunk: try an embedder that reads chunks whole",
-        ),
-    ]
-    most, change, text = max(changes, key=lambda one: one[0])
+    changes: dict[Change, float] = {
+        "labels": lost["not_in_corpus"],
+        "chunker": lost["in_no_chunk"],
+        "places": lost["not_placed"],
+        "retriever": within(losses.chunking, alone["not_retrieved"]),
+        "deeper_ranking": alone["not_asked_for"],
+        "reranker": net,
+        "order": within(losses.candidates, late),
+        "candidates": within(losses.chunking, kept_out if net <= _SEEN else 0.0),
+        "larger_chunks": float(losses.split.mean()),
+        "smaller_chunks": float(losses.cut_off.mean()),
+        "embedder": float(losses.truncated.mean()),
+    }
+    change = max(changes, key=lambda one: changes[one])
+    most = changes[change]
     if most <= _SEEN:
         return None
     share = min(most / (1 - float(losses.recall.mean())), 1.0)
-    return Advice(change, share, f"{share:.0%} of what is missing {text}")
+    return Advice(change, share, depth, deep_asks)
 
 
 NEARLY = 1e-9
 """What is less is lost by rounding only."""
-_PAGE = "rag_evaluation_framework.report.pages.causes:causes_page"  # a door upwards
 _WORST_SHOWN = 5
 
 
@@ -284,7 +263,7 @@ class Attribution(Shown):
                 "chunking": None if losses.chunking is None else _bound_record(losses.chunking),
                 "candidates": _bound_record(losses.candidates),
             },
-            "advice": None if found is None else {**vars(found)},
+            "advice": None if found is None else {"change": found.change, "share": found.share, "text": found.text},
             "questions": [
                 {
                     "id": query_id,
@@ -308,7 +287,7 @@ class Attribution(Shown):
         Args:
             worst: How many of the questions that lost most to name.
         """
-        page: Page = load_installed(_PAGE)(self, worst)
+        page: Page = load_installed(f"{_PAGES}:causes_page")(self, worst)
         return page
 
 
@@ -318,8 +297,8 @@ def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
     def rows(value: Any) -> Any:
         if isinstance(value, Bound):
             return Bound(value.recall[kept], value.exact[kept])
-        if isinstance(value, dict):
-            return {cause: column[kept] for cause, column in cast("dict[Cause, Numbers]", value).items()}
+        if is_object(value):
+            return {cause: column[kept] for cause, column in value.items()}
         return None if value is None else value[kept]
 
     return losses if kept.all() else Losses(**{name: rows(value) for name, value in vars(losses).items()})

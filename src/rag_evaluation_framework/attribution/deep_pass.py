@@ -20,6 +20,7 @@ from rag_evaluation_framework.data import (
     Corpus,
     Cutoff,
     DocumentLevelGroundTruth,
+    EvaluationType,
     GroundTruth,
     ProjectedTruth,
     Query,
@@ -49,26 +50,27 @@ def recorded_truth(result: EvaluationResult[Any], row: int, corpus: Corpus) -> G
     Places of one answer are copies if they have the same text in the corpus.
     """
     told: QueryResult[Any] = result.queries[row]
-    query = Query(QueryId(told.query_id), QueryText(told.text))
-    units = tuple(map(unit_of, told.answers))
-    if result.evaluation_type == "document-level":
-        return documents_of(query, units, corpus)
-    if result.evaluation_type == "chunk-level":
+    answers = told.answers
+    if result.evaluation_type == "token-level" and any(len(answer.places) > 1 for answer in answers):
+        answers = tuple(answer.mapped(HitReader(corpus).span) for answer in answers)
+    return truth_of(Query(QueryId(told.query_id), QueryText(told.text)), answers, result.evaluation_type, corpus)
+
+
+def truth_of(
+    query: Query, answers: Sequence[Answer[Any]], evaluation_type: EvaluationType, corpus: Corpus
+) -> GroundTruth[Any]:
+    """Return ground truth with these answers; documents that end in `*` and are none are all that begin so."""
+    units = tuple(map(_unit_of, answers))
+    if evaluation_type == "token-level":
+        return TokenLevelGroundTruth(query, units)
+    if evaluation_type == "chunk-level":
         return ChunkLevelGroundTruth(query, units)
-    read = HitReader(corpus).span
-    if any(len(answer.places) > 1 for answer in told.answers):
-        return TokenLevelGroundTruth(query, tuple(answer.mapped(read) for answer in told.answers))
-    return TokenLevelGroundTruth(query, told.relevant)
-
-
-def documents_of(query: Query, units: Sequence[Any], corpus: Corpus) -> DocumentLevelGroundTruth:
-    """Return relevant documents; what ends in `*` and is not a document is all documents that begin so."""
     prefixes = [unit for unit in units if isinstance(unit, str) and unit.endswith("*") and unit not in corpus]
     ids = tuple(unit for unit in units if unit not in prefixes)
     return DocumentLevelGroundTruth(query, ids, tuple(prefix[:-1] for prefix in prefixes))
 
 
-def unit_of(answer: Answer[Any]) -> Any:
+def _unit_of(answer: Answer[Any]) -> Any:
     """Return an answer as ground truth takes it: as its unit, if that is all."""
     units: tuple[Any, ...] = answer.units
     return next(iter(units)) if len(units) == 1 else answer
@@ -287,14 +289,8 @@ def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, ask
 
 def _continues(before: Ranking, begin: Ranking, reranked: bool) -> bool:
     """Return whether the begin of a deep ranking is that of the run or, of one that was reranked, holds all of it."""
-    old, new = [*map(_identity, before)], [*map(_identity, begin)]
+    old, new = [hit.identity for hit in before], [hit.identity for hit in begin]
     return {*old} <= {*new} if reranked else old == new
-
-
-def _identity(hit: Hit) -> tuple[object, ...]:
-    if hit.placed:
-        return hit.doc_id, hit.start, hit.end
-    return hit.doc_id, hit.chunk_id if hit.text is None else hit.text
 
 
 def _either(first: RankedHits, second: RankedHits, takes_second: NDArray[np.bool_]) -> RankedHits:

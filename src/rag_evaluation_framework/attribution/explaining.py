@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from rag_evaluation_framework.attribution.deep_pass import Gathered, documents_of, gather, unit_of
+from rag_evaluation_framework.attribution.deep_pass import Gathered, gather, truth_of
 from rag_evaluation_framework.attribution.explanation import ExplainedAnswer, Missed, Neighbour, RankedResult
 from rag_evaluation_framework.attribution.explanation import Explanation as Explanation
 from rag_evaluation_framework.attribution.losses import CAUSES, Cause, Evidence, Losses, accounted, units_of
@@ -27,12 +27,10 @@ from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.data import (
     Answer,
     CharacterSpan,
-    ChunkLevelGroundTruth,
     Corpus,
     GroundTruth,
     PositionAwareChunk,
     Skipped,
-    TokenLevelGroundTruth,
     merge_overlapping_spans,
 )
 from rag_evaluation_framework.data.hits import Hit, RankedHits, Ranking
@@ -72,10 +70,9 @@ def find_question(result: EvaluationResult[Any], given: str) -> int:
         if len(rows) == 1:
             return rows[0]
         if rows:
-            more = f"\n  and {len(rows) - _MOST_LISTED} more" if len(rows) > _MOST_LISTED else ""
             raise ConfigError(
                 f"{shown(given)} names {len(rows)} questions of {name_line(result.name)}; write more of one, or its id:"
-                f"\n{_listed(result, rows)}{more}"
+                f"\n{_listed(result, rows)}"
             )
         labels = [label for label, found in zip(result.skipped, skipped, strict=True) if found == way]
         if labels:
@@ -84,7 +81,7 @@ def find_question(result: EvaluationResult[Any], given: str) -> int:
     rows = [texts.index(text) for text in dict.fromkeys(near)]
     rows += [ids.index(name) for name in get_close_matches(given, ids, _MOST_LISTED, 2 * _NEAR)]
     how = "; name one by its id, or by the beginning or some words of it"
-    told = f"; the nearest:\n{_listed(result, [*dict.fromkeys(rows)])}" if rows else how
+    told = f"; the nearest:\n{_listed(result, [*dict.fromkeys(rows)][:_MOST_LISTED])}" if rows else how
     raise ConfigError(f"no question of {name_line(result.name)} is called {shown(given)}{told}")
 
 
@@ -109,23 +106,24 @@ def _were_skipped(result: EvaluationResult[Any], given: str, labels: Sequence[Sk
             f"the question {name_line(named[0].query.id)} of {name_line(result.name)} was skipped, so that there is "
             f"nothing to explain: {one_line(named[0].reason, _LINE)}"
         )
-    listed = "\n".join(
-        f"  {name_line(label.query.id)}  {one_line(label.query.text, _LINE)}: {one_line(label.reason, _LINE)}"
-        for label in named[:_MOST_LISTED]
-    )
-    more = f"\n  and {len(named) - _MOST_LISTED} more" if len(named) > _MOST_LISTED else ""
+    reasons = (f"{one_line(label.query.text, _LINE)}: {one_line(label.reason, _LINE)}" for label in named)
+    listed = _lines([(label.query.id, why) for label, why in zip(named, reasons, strict=True)])
     return (
         f"{shown(given)} names {len(named)} questions of {name_line(result.name)} that were skipped, so that there is "
-        f"nothing to explain:\n{listed}{more}"
+        f"nothing to explain:\n{listed}"
     )
 
 
 def _listed(result: EvaluationResult[Any], rows: list[int]) -> str:
     texts = result.queries.texts
-    return "\n".join(
-        f"  {name_line(result.scores.query_ids[row])}  {one_line(texts[row], _LINE) if texts else ''}".rstrip()
-        for row in rows[:_MOST_LISTED]
-    )
+    return _lines([(result.scores.query_ids[row], one_line(texts[row], _LINE) if texts else "") for row in rows])
+
+
+def _lines(questions: Sequence[tuple[str, str]]) -> str:
+    """Return questions by id, a line each; of many the first ones."""
+    lines = [f"  {name_line(name)}  {told}".rstrip() for name, told in questions[:_MOST_LISTED]]
+    more = len(questions) - len(lines)
+    return "\n".join([*lines, *([f"  and {more} more"] if more else [])])
 
 
 def _folded(text: str) -> str:
@@ -250,7 +248,7 @@ class _Explaining:
                 part = bought.pop(0)
                 read = "all" if reader.length(part) >= reader.length(hit) else "part"
             relevant = tuple(self._relevant(hit))
-            yield RankedResult(rank, hit, reader.original(hit), relevant, read, was.get(_identity(hit)))
+            yield RankedResult(rank, hit, reader.original(hit), relevant, read, was.get(hit.identity))
 
     def _relevant(self, hit: Hit) -> Iterator[tuple[int, int]]:
         """Yield the stretches of a result that are in a place of an answer; of a relevant unit, all of it."""
@@ -273,7 +271,8 @@ class _Explaining:
 
     def _answers(self) -> Iterator[ExplainedAnswer]:
         answers = self.entry.answers
-        alone = [_alone(self.entry, answer, self.evidence.corpus) for answer in answers]
+        level, corpus = self.result.evaluation_type, self.evidence.corpus
+        alone = [truth_of(self.entry.query, (answer,), level, corpus) for answer in answers]
         evidence = self.evidence.take(np.zeros(len(alone), dtype=np.int64), alone)
         losses = losses_of(self.result, evidence)
         for number, (answer, entry) in enumerate(zip(answers, alone, strict=True)):
@@ -333,7 +332,7 @@ class _Explaining:
         for place, wording in zip(answer.places[1:], answer.wordings[1:], strict=True):
             if wording == 0:
                 said += _echoes(place, answer.reference, read)
-        for span in uncovered(merge_overlapping_spans(answer.reference), merge_overlapping_spans(said)):
+        for span in uncovered(answer.reference, said):
             yield self._shown(span)
 
     def _shown(self, span: CharacterSpan) -> Missed:
@@ -365,21 +364,11 @@ class _Explaining:
         """Yield what the baseline read and the run did not, with its ranks in both."""
         if self.before is None or self.before.ranking is None:
             return
-        read = {*map(_identity, self.final[: len(self.read)])}
+        read = {hit.identity for hit in self.final[: len(self.read)]}
         cut = self.evidence.cut(RankedHits.of([self.before.ranking]))[0]
         for rank, hit in enumerate(self.before.ranking[: len(cut)], start=1):
-            if _identity(hit) not in read:
-                yield hit, rank, self.ranks.get(_identity(hit))
-
-
-def _alone(entry: GroundTruth[Any], answer: Answer[Any], corpus: Corpus) -> GroundTruth[Any]:
-    """Return a question that has one of its answers only."""
-    unit = unit_of(answer)
-    if isinstance(entry, TokenLevelGroundTruth):
-        return TokenLevelGroundTruth(entry.query, (unit,))
-    if isinstance(entry, ChunkLevelGroundTruth):
-        return ChunkLevelGroundTruth(entry.query, (unit,))
-    return documents_of(entry.query, (unit,), corpus)
+            if hit.identity not in read:
+                yield hit, rank, self.ranks.get(hit.identity)
 
 
 def _echoes(
@@ -398,12 +387,8 @@ def _ranks(ranking: Ranking) -> dict[tuple[object, ...], int]:
     """Return the best rank, from 1, of each result."""
     ranks: dict[tuple[object, ...], int] = {}
     for rank, hit in enumerate(ranking, start=1):
-        ranks.setdefault(_identity(hit), rank)
+        ranks.setdefault(hit.identity, rank)
     return ranks
-
-
-def _identity(hit: Hit) -> tuple[object, ...]:
-    return (hit.doc_id, hit.start, hit.end) if hit.placed else (hit.doc_id, hit.text, hit.chunk_id)
 
 
 def _begin(hit: Hit) -> tuple[object, ...]:

@@ -28,14 +28,6 @@ from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipe
 # What embedders read of chunks: of a long one only the beginning.
 
 
-@dataclass(frozen=True)
-class _Embedding:
-    """Chunks, and what embeds them."""
-
-    chunks: Sequence[AnyChunk]
-    embedder: Embedder
-
-
 def unread_text(retriever: Retriever, sought: Iterable[CharacterSpan]) -> list[CharacterSpan]:
     """Return the parts of documents that are in chunks, but behind what the embedder reads of each of these.
 
@@ -52,19 +44,19 @@ def unread_text(retriever: Retriever, sought: Iterable[CharacterSpan]) -> list[C
     wanted = _by_document(merge_overlapping_spans(sought))
     whole: list[CharacterSpan] = []
     read: list[CharacterSpan] = []
-    for embedding in embeddings:
+    for listed, embedder in embeddings:
         chunks = [
             chunk
-            for chunk in embedding.chunks
+            for chunk in listed
             if isinstance(chunk, PositionAwareChunk)
             and any(span.start < chunk.end and chunk.start < span.end for span in wanted.get(chunk.doc_id, ()))
         ]
-        lengths = read_lengths(embedding.embedder, [chunk.content for chunk in chunks]).tolist()
+        lengths = read_lengths(embedder, [chunk.content for chunk in chunks]).tolist()
         for chunk, length in zip(chunks, lengths, strict=True):
             whole.append(CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
             end = chunk.end if length >= len(chunk.content) else min(chunk.start + length, chunk.end)
             read.append(CharacterSpan(chunk.doc_id, chunk.start, end))
-    return uncovered(merge_overlapping_spans(whole), merge_overlapping_spans(read))
+    return uncovered(whole, read)
 
 
 def read_lengths(embedder: Embedder, texts: Sequence[str]) -> Integers:
@@ -83,8 +75,8 @@ def read_lengths(embedder: Embedder, texts: Sequence[str]) -> Integers:
     return low
 
 
-def _embeddings(retriever: Retriever) -> Iterator[_Embedding | None]:
-    """Yield what embeds the chunks of every retriever in a pipeline; None for one that reads whole chunks."""
+def _embeddings(retriever: Retriever) -> Iterator[tuple[Sequence[AnyChunk], Embedder] | None]:
+    """Yield chunks and what embeds them, of every retriever in a pipeline; None for one that reads whole chunks."""
     if isinstance(retriever, RerankedRetriever):
         yield from _embeddings(retriever.retriever)
     elif isinstance(retriever, HybridRetriever):
@@ -92,7 +84,7 @@ def _embeddings(retriever: Retriever) -> Iterator[_Embedding | None]:
             if retriever.weights is None or retriever.weights[number]:
                 yield from _embeddings(inner)
     elif isinstance(retriever, VectorRAGRetriever):
-        yield _Embedding(retriever.chunks(), retriever.embedder)
+        yield retriever.chunks(), retriever.embedder
     else:
         yield None
 
@@ -104,10 +96,10 @@ def _by_document(spans: Iterable[CharacterSpan]) -> dict[str, list[CharacterSpan
     return found
 
 
-def uncovered(spans: Sequence[CharacterSpan], others: Sequence[CharacterSpan]) -> list[CharacterSpan]:
-    """Return what spans cover that others do not; both are merged."""
-    taken, left = _by_document(others), list[CharacterSpan]()
-    for span in spans:
+def uncovered(spans: Iterable[CharacterSpan], others: Iterable[CharacterSpan]) -> list[CharacterSpan]:
+    """Return what spans cover that others do not, in order."""
+    taken, left = _by_document(merge_overlapping_spans(others)), list[CharacterSpan]()
+    for span in merge_overlapping_spans(spans):
         begin = span.start
         for other in taken.get(span.doc_id, ()):
             if other.end <= begin or other.start >= span.end:

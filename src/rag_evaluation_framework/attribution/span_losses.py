@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.attribution.losses import Bound, Evidence, Losses, divided
 from rag_evaluation_framework.attribution.pipelines import uncovered
-from rag_evaluation_framework.data import CharacterSpan, Cutoff, PositionAwareChunk, merge_overlapping_spans
+from rag_evaluation_framework.data import CharacterSpan, Cutoff, PositionAwareChunk
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.hits import Hit, HitTable, RankedHits
 from rag_evaluation_framework.judging.span_truth import SpanTruth
@@ -207,7 +207,7 @@ class SpanSteps:
             (row, span)
             for row, entry in enumerate(self.evidence.truth)
             for span in entry.labels
-            if (within := texts(row, span)) and _is_in(self._quoted(span), within)
+            if (within := texts(row, span)) and (quote := self._quoted(span)) and any(quote in text for text in within)
         ]
         return self.of_spans(found)
 
@@ -236,10 +236,6 @@ def joined(rows: Iterable[SpanColumns]) -> SpanColumns:
     columns = {name: np.concatenate([getattr(some, name) for some in listed]) for name in _COLUMNS}
     order = np.argsort(columns["query"], kind="stable")
     return SpanColumns(**{name: column[order] for name, column in columns.items()})
-
-
-def _is_in(quote: str, texts: Sequence[str]) -> bool:
-    return bool(quote) and any(quote in text for text in texts)
 
 
 # The results that hold relevant text: of all chunks, or of a ranking; and what a budget can read of each.
@@ -292,7 +288,7 @@ def cut_off(steps: SpanSteps) -> list[CharacterSpan]:
     tables = [hits.flat for hits in results]
     whole = [hit.span for table in tables for hit in table if hit.span is not None]
     read = [hit.span for table in tables for hit in readable(known.budget, table).flat if hit.span is not None]
-    return uncovered(merge_overlapping_spans(whole), merge_overlapping_spans(read))
+    return uncovered(whole, read)
 
 
 # The best recall of text that is possible: for these chunks, or for these candidates, at a cutoff.
@@ -377,8 +373,9 @@ def _best_order(
     hits = useful.flat.take(np.array([row for _, order in tried for row in order], dtype=np.int64))
     read = SpanColumns.of_hits(budget.buy(grouped(hits, query, len(tried))).hits, steps.documents)
     truth = SpanTruth.of_entries([steps.evidence.truth[row] for row, _ in tried], steps.documents)
-    at_once = SpanColumns(read.query, read.document, read.start, read.end, np.zeros_like(read.rank))
-    credit = SpanJudgements.from_columns(at_once, truth, len(tried), depth=1).credit_chars
+    credit = SpanJudgements.from_columns(
+        replace(read, rank=np.zeros_like(read.rank)), truth, len(tried), depth=1
+    ).credit_chars
     np.maximum.at(most, [row for row, _ in tried], credit)
     return most
 

@@ -58,7 +58,7 @@ def recall_name(result: EvaluationResult[Any], score: str | None = None, row: in
     if given is None or given.metric not in recalls or cutoff not in cutoffs:
         there = ", ".join(f"{known}@{cutoff}" for cutoff in cutoffs)
         own = f"; of one question alone also {known}@{OWN_CUTOFF}" if str(OWN_CUTOFF) in result.cutoffs else ""
-        raise ConfigError(f"score {shown(score)}: losses are told of recall; expected one of {there}{own}")
+        raise ConfigError(f"score {shown(score)}: losses are known only for recall; expected one of {there}{own}")
     meant = Cutoff.parse(cutoff)
     return str(ScoreName(given.metric, meant)), meant
 
@@ -165,7 +165,7 @@ def confirmed(
         raise ResultError(f"{name_line(result.name)}: its {name} cannot be told from what it stored: {why}")
     if not differing:
         return kept, []
-    return kept, [f"{differing} of {len(rows)} questions are left out, whose {name} cannot be told again: {why}"]
+    return kept, [f"{differing} of {len(rows)} questions are left out, as their {name} could not be recomputed: {why}"]
 
 
 def noted(result: EvaluationResult[Any], gathered: Gathered) -> list[str]:

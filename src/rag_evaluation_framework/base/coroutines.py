@@ -2,7 +2,6 @@
 
 import inspect
 import sys
-from abc import ABCMeta
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -13,7 +12,6 @@ from functools import wraps
 from math import isfinite
 from numbers import Real
 from threading import TIMEOUT_MAX, Event, Lock, Thread, current_thread
-from types import FrameType, FunctionType, MemberDescriptorType
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -45,14 +43,11 @@ def adapted(component: T) -> T:
     names what it wraps (`functools.wraps`), or an attribute of the object that stands in for a method is a
     coroutine function. A function that is a field of a dataclass is a parameter and no method.
     """
-    if isinstance(component, _Adapted | type):
-        return component
-    methods = _methods_that_may_be_awaited(component)
-    if not methods:
+    if isinstance(component, _Adapted | type) or not _has_coroutines(component):
         return component
     view = _adaptations.get(id(component))  # the view holds the component, so the id is not used again
     if view is None:
-        view = _adaptations[id(component)] = _view(component, methods)
+        view = _adaptations[id(component)] = _view(component)
     adapted_component: T = view
     return adapted_component
 
@@ -190,71 +185,53 @@ async def _awaiting(value: Awaitable[Any]) -> Any:
 
 
 class _Adapted:
-    """What the class of a view has before that of the component."""
+    """What the class of a view has before that of the component: whatever a view is asked for, it asks the component.
 
-    __slots__ = ()
+    So the component's own code meets the component itself, and awaits it.
+    """
 
     def __init_subclass__(cls, **_: Any) -> None:
         """Keep the view from the component's own `__init_subclass__`, which may register what derives from it."""
 
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__reduce_ex__":
+            return object.__getattribute__(self, name)
+        component = _component_of(self)
+        value = getattr(component, name)
+        is_method = not name.startswith("_") and (inspect.isroutine(value) or is_coroutine_function(value))
+        return _waiting(value) if is_method and name not in _fields_of(component) else value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(_component_of(self), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(_component_of(self), name)
+
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any]]:
         return adapted, (copy(_component_of(self)),)
 
-
-class _Method:
-    """A public method of a view. It takes precedence over an attribute of the object, as a property does."""
-
-    def __init__(self, name: str, kind: type, method: Any) -> None:
-        self.name = name
-        self.kind = kind
-        self.method = method
-
-    def __get__(self, view: Any, _: type | None = None) -> Callable[..., Any]:
-        state: dict[str, Any] = getattr(view, "__dict__", {})
-        return _waiting(self.kind, state[self.name] if self.name in state else self._bound(view))
-
-    def __set__(self, view: Any, value: Any) -> None:
-        setattr(_component_of(view), self.name, value)
-
-    def __delete__(self, view: Any) -> None:
-        delattr(_component_of(view), self.name)
-
-    def _bound(self, view: Any) -> Any:
-        return self.method.__get__(view, self.kind) if hasattr(self.method, "__get__") else self.method
+    def __del__(self) -> None:
+        """Release nothing: it is the component's."""
 
 
-def _methods_that_may_be_awaited(component: object) -> dict[str, Any]:
-    """Return the public methods that are not ours, plain ones too, which may return a coroutine; else nothing."""
-    kind = type(component)
-    own = _own_attributes(kind)
-    state: dict[str, Any] = getattr(component, "__dict__", {})
-    own |= {
-        name: staticmethod(value)
-        for name, value in state.items()
-        if is_coroutine_function(value) and isinstance(inspect.getattr_static(kind, name, None), FunctionType)
-    }
-    own = {name: value for name, value in own.items() if name not in _fields_of(kind)}
-    if not any(is_coroutine_function(value) for value in own.values()):
-        return {}
-    return {name: value for name, value in own.items() if not name.startswith("_") and _is_method(value)}
+def _component_of(view: _Adapted) -> Any:
+    return object.__getattribute__(view, "_adapted_from")
 
 
-def _own_attributes(kind: type) -> dict[str, Any]:
-    defined = {name: (base, value) for base in reversed(kind.__mro__) for name, value in vars(base).items()}
-    return {
-        name: value
-        for name, (base, value) in defined.items()
-        if not name.startswith("__") and not _is_ours(base.__module__)
-    }
+def _has_coroutines(component: object) -> bool:
+    """Return whether a method that is not ours, or an attribute that stands in for one, is a coroutine function."""
+    known = [vars(base) for base in type(component).__mro__ if not _is_ours(base.__module__)]
+    return any(
+        is_coroutine_function(value)
+        for values in (*known, getattr(component, "__dict__", {}))
+        for name, value in values.items()
+        if not name.startswith("__") and name not in _fields_of(component)
+    )
 
 
-def _fields_of(kind: type) -> Collection[str]:
+def _fields_of(component: object) -> Collection[str]:
     """Return the fields of a dataclass: values by which components compare, functions too, and no methods."""
-    return [field.name for field in fields(kind)] if is_dataclass(kind) else []
-
-
-def _is_method(value: Any) -> bool:
-    return isinstance(value, FunctionType | classmethod | staticmethod) or is_coroutine_function(value)
+    return [field.name for field in fields(component)] if is_dataclass(component) else []
 
 
 def is_coroutine_function(value: Any) -> bool:
@@ -262,69 +239,24 @@ def is_coroutine_function(value: Any) -> bool:
     return inspect.iscoroutinefunction(inspect.unwrap(value) if inspect.isroutine(value) else value)
 
 
-def _view(component: object, methods: dict[str, Any]) -> Any:
-    view: Any = object.__new__(_adapted_class(type(component), methods))
+def _view(component: object) -> Any:
+    kind: Any = type(component)
+    names = {name: getattr(kind, name) for name in ("__module__", "__qualname__", "__doc__")}
+    view: Any = object.__new__(type(kind)(kind.__name__, (_Adapted, kind), names))
     object.__setattr__(view, "_adapted_from", component)
-    if hasattr(component, "__dict__"):
-        object.__setattr__(view, "__dict__", component.__dict__)
     return view
 
 
-def _component_of(view: Any) -> Any:
-    return getattr(view, "_adapted_from")  # noqa: B009  a slot that only the view has
-
-
-def _adapted_class(kind: type, methods: dict[str, Any]) -> Any:
-    """Return the class of one view. It is not kept for the next one: that would keep the class of the component."""
-
-    def original(_: object) -> type:
-        return kind
-
-    namespace: dict[str, Any] = {name: getattr(kind, name) for name in ("__module__", "__qualname__", "__doc__")}
-    namespace |= _shared_slots(kind)
-    namespace |= {name: _Method(name, kind, method) for name, method in methods.items()}
-    namespace["__class__"] = property(original)  # dataclasses compare by it, and `replace` makes a new one of it
-    namespace["__slots__"] = ("_adapted_from",) if kind.__weakrefoffset__ else ("_adapted_from", "__weakref__")
-    if hasattr(kind, "__del__"):
-        namespace["__del__"] = original  # does nothing: what it would release is the component's
-    # A metaclass of the component's own may register what it makes, so that of Python makes the class.
-    maker: Any = ABCMeta if isinstance(kind, ABCMeta) else type
-    return maker.__new__(type(kind), kind.__name__, (_Adapted, kind), namespace)
-
-
-def _shared_slots(kind: type) -> dict[str, property]:
-    slots = {name: value for base in reversed(kind.__mro__) for name, value in vars(base).items()}
-    return {name: _shared_slot(slot) for name, slot in slots.items() if isinstance(slot, MemberDescriptorType)}
-
-
-def _shared_slot(slot: MemberDescriptorType) -> property:
-    return property(
-        lambda view: slot.__get__(_component_of(view)),
-        lambda view, value: slot.__set__(_component_of(view), value),
-        lambda view: slot.__delete__(_component_of(view)),
-    )
-
-
-def _waiting(kind: type, method: Callable[..., Any]) -> Callable[..., Any]:
+def _waiting(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method, updated=())
     def wait(*args: Any, **kwargs: Any) -> Any:
         result = method(*args, **kwargs)
-        return result if inspect.isawaitable(result) and _can_await(inspect.currentframe(), kind) else resolved(result)
+        frame = inspect.currentframe()
+        caller = None if frame is None or frame.f_back is None else frame.f_back.f_globals.get("__name__", "")
+        # Our code is synchronous; whatever else runs on the loop can await.
+        return result if _on_the_loop() and not _is_ours(str(caller)) else resolved(result)
 
     return wait
-
-
-def _can_await(frame: FrameType | None, kind: type) -> bool:
-    """Return whether the caller of the function may await: code of the component, or on the loop any but ours.
-
-    Our code is synchronous. Code of the component is told by its qualified name, as nested functions have it too.
-    """
-    caller = None if frame is None else frame.f_back
-    if caller is None or _is_ours(module := caller.f_globals.get("__name__", "")):
-        return False
-    name = caller.f_code.co_qualname
-    own = any(base.__module__ == module and name.startswith(f"{base.__qualname__}.") for base in kind.__mro__)
-    return own or _on_the_loop()
 
 
 def _is_ours(module: str) -> bool:

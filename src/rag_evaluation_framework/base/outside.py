@@ -6,6 +6,7 @@ Components, files and other people's errors are outside. Whatever they hold, sho
 import json
 import os
 import re
+from collections.abc import Collection
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -25,12 +26,8 @@ _SHORTEST = 6  # characters of a known secret: a shorter one is a part of ordina
 _MOST_KNOWN = 1000
 _known: dict[str, None] = {}  # what `hide` was given, in order
 
-# Lengths are bounded where a search would else begin again at every character of what follows.
-_LOGIN = re.compile(
-    r"""((?<=://)|(?<=[a-z]{2}:/)(?!/))  # a path that was made of a URL has one slash
-    (?:[^\s/"'<>@:]{0,200}:(?!\d+[/?\#])[^\s"'<>]{0,200}|[^\s/?\#"'<>]*)@""",
-    re.VERBOSE | re.IGNORECASE,
-)
+# What is repeated is possessive (`*+`) or bounded, so that no text is tried in every way.
+_LOGIN = re.compile(r"""(?<=[a-z]{2}:)(//?)[^\s/"'<>]{0,400}@""", re.IGNORECASE)  # a path made of a URL has one slash
 _VENDOR = (
     "anthropic|aws|azure|cohere|deepseek|gemini|google|groq|hf|huggingface|jina|mistral|nomic|openai|pinecone|qdrant"
     "|voyage|weaviate|admin|deploy|encryption|license|master|signing|ssh|storage|subscription"
@@ -38,38 +35,24 @@ _VENDOR = (
 _CREDENTIAL = (
     rf"(?:api|access|account|private|secret|shared[_-]?access|{_VENDOR})[_-]?keys?|(?:secret[_-]?)?access[_-]?key[_-]?id"
     r"|(?:api|access|auth|bearer|client|hf|github|gitlab|hub|id|oauth|refresh|sas|security|service|session|user)[_-]?token"
-    r"|x-(?:\w+-){0,3}token"
-    r"|(?:client[_-]?)?secrets?|passw(?:or)?ds?|passphrase|pwd|authorization|credentials?|cookies?"
+    r"|x-(?:\w+-){0,3}token|(?:client[_-]?)?secrets?|passw(?:or)?ds?|passphrase|pwd|authorization|credentials?|cookies?"
     r"|conn(?:ection)?[_-]?str(?:ing)?"
 )
-# A name, and the value behind it. What is repeated is possessive (`*+`), so that no text is tried in every way.
 _NAMED = re.compile(
-    rf"""(
-    (?:{_CREDENTIAL}|\b(?:auth|bearer)(?==|\\?["']\s*:)|\btoken(?=\s*=\s*["']|\\?["']\s*:)|(?<=[?&])(?:token|sig(?:nature)?)
-        |\bx-(?:amz|goog)-(?:signature|credential)) \\?["']?\s*+[=:]\s*+                   # password=  "Authorization":
-    |(?<![\w-])--(?:[a-z]\w*+-){{0,4}}(?:{_CREDENTIAL}|token)(?:["']?,?\s++|=)(?!-)        # --api-key VALUE
-    |(?:\(|[\[,]\s*\[)b?["'][\w.-]{{0,60}}?(?:{_CREDENTIAL})["'],\s*+(?=b?["'][^"'\n]*+["'],?[)\]])  # ("pwd", "VALUE")
-    )
-    (?!(?:None|True|False|null)\b|\*\*\*
-        |(?:already|and|cannot|does|expected|has|holds|in|is|must|needs|no|not|or|to|was|with)\ )  # a sentence about it
-    (?:[bru]?(?P<quote>\\?["'])(?:(?!(?P=quote))\\?.)*+(?P=quote)?  # "VALUE", which may end too early
-    |[\w.]*+[(\[{{](?:"[^"\n]*+"|'[^'\n]*+'|[^)\]}}])*+[)\]}}]?     # ("me", "VALUE"), to the first bracket that closes
-    |[\w.%-]++=[^\s;"'&,)]*+(?:;\ ?[\w.%-]++=[^\s;"'&,)]*+)++       # a=VALUE; b=VALUE
-    |(?:(?:bearer|basic|token|digest)\s++)?[^\s"'&,;)\]}}]++)""",
+    rf"""((?:{_CREDENTIAL}|\b(?:auth|bearer|token)|(?<=[?&-])sig(?:nature)?)\\?["']?\s*+[=:]\s*+)
+    (?!(?:None|True|False|null)\b|\*\*\*|(?:cannot|expected|got|has|is|must|needs|not|was)\ )  # a sentence about it
+    (?:b?(?P<quote>\\?["'])(?:(?!(?P=quote))\\?.)*+(?P=quote)?    # "VALUE"
+    |[\w.]*+[(\[{{][^)\]}}]*+[)\]}}]?                             # ("me", "VALUE")
+    |(?:(?:bearer|basic|token)\s++)?[^\s"'&,;)\]}}]++)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_MAY_BE_NAMED = re.compile(
+    "key|token|secret|passw|passphrase|pwd|auth|bearer|credential|cookie|conn|sig"
+)  # as seldom is
 _SHAPED = re.compile(
-    r"\b(?:sk-(?:[a-z]{2,8}\d{0,2}-){0,2}[A-Za-z0-9_]{16}[\w-]*|[rs]k_(?:live|test)_\w{10,}|hf_[A-Za-z0-9]{16,}"
-    r"|gh[opsu]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abp]-[\w-]{10,}|AKIA[A-Z0-9]{12,}"
-    r"|AIza[\w-]{30,}|(?<![\w-])eyJ[\w-]{10,}+\.[\w-]{10,}+(?:\.[\w-]++)?)"
-    r"|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|\Z)"
+    r"\b(?:sk-(?:[a-z]{2,8}\d{0,2}-){0,2}[A-Za-z0-9_]{16}[\w-]*|hf_[A-Za-z0-9]{16,}|gh[opsu]_[A-Za-z0-9]{16,}"
+    r"|github_pat_\w{16,}|xox[abp]-[\w-]{10,}|AKIA[A-Z0-9]{12,}|AIza[\w-]{30,})"
 )
-_BEARER = re.compile(
-    r"""\b((?i:bearer)(?:[:=]\s*+|\s++)["']?(?=\S{0,100}\d|\S{24})|Basic (?=\S{0,100}\d)(?=\S{12}))[\w.~+/=-]{7,}"""
-)
-# Most texts hold none of these, and that is seen a hundred times as quickly.
-_MAY_BE_NAMED = re.compile("key|token|secret|passw|passphrase|pwd|auth|bearer|credential|cookie|conn|sig=|signature")
-_MAY_BE_SHAPED = re.compile("-----BEGIN|[sr]k[-_]|hf_|gh|glpat-|xox|AKIA|AIza|eyJ|earer|EARER|Basic ")
 _SECRET_NAME = re.compile(rf"(?i)(?:^token|(?:^|[._-])(?:{_CREDENTIAL}|auth|bearer))$")  # but not: mask_token
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]{5,}")
@@ -88,6 +71,12 @@ def one_line(text: str, most: int = _MESSAGE) -> str:
 def name_line(text: str) -> str:
     """Return a name or an id on one line, bounded so that it fits beside others."""
     return one_line(text, _NAME)
+
+
+def first_of(texts: Collection[str], most: int, between: str = ", ") -> str:
+    """Return the first of some texts, one after the other, and how many more there are."""
+    more = f"{between.strip(', ')} and {len(texts) - most} more" if len(texts) > most else ""
+    return between.join(islice(texts, most)) + more
 
 
 def bounded(text: str, most: int = _MESSAGE) -> str:
@@ -135,9 +124,8 @@ def without_secrets(text: str) -> str:
     for secret in [*_known]:
         text = text.replace(secret, HIDDEN)
     if "@" in text:
-        text = _LOGIN.sub(f"{HIDDEN}@", text)
-    if _MAY_BE_SHAPED.search(text):  # first: a key of several lines is whole as long as its first line is
-        text = _SHAPED.sub(HIDDEN, _BEARER.sub(rf"\1{HIDDEN}", text))
+        text = _LOGIN.sub(rf"\1{HIDDEN}@", text)
+    text = _SHAPED.sub(HIDDEN, text)
     return _NAMED.sub(rf"\1\g<quote>{HIDDEN}\g<quote>", text) if _MAY_BE_NAMED.search(text.lower()) else text
 
 

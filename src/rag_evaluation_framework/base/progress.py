@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tqdm.std import tqdm as Bar  # noqa: N812
 
 T = TypeVar("T")
-_AFTER = 2.0  # seconds
+AFTER = 2.0  # seconds, before which no bar is shown
 
 
 def progress(items: Iterable[T], doing: str, unit: str, *, file: TextIO | None = None) -> "Bar[T]":
@@ -27,11 +27,11 @@ def progress(items: Iterable[T], doing: str, unit: str, *, file: TextIO | None =
         file: Where it is shown; by default standard error.
     """
     bar: Any = tqdm
-    shown: Bar[T] = bar(items, desc=doing, unit=unit, file=file, delay=_AFTER, disable=None, leave=False)
+    shown: Bar[T] = bar(items, desc=doing, unit=unit, file=file, delay=AFTER, disable=None, leave=False)
     return shown
 
 
-def progress_bar(total: int, doing: str, unit: str, *, delay: float = _AFTER) -> "Bar[Any]":
+def progress_bar(total: int, doing: str, unit: str, *, delay: float = AFTER) -> "Bar[Any]":
     """Return a bar as `progress` shows it, which is told what is done."""
     bar: Any = tqdm
     scaled = unit == "B"  # 2.1 MB instead of 2100000 B

@@ -1,6 +1,6 @@
 """Strict validation of records from files; what is wrong is collected and told together."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
@@ -11,8 +11,9 @@ from pydantic import AliasGenerator, BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
+from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import bounded
+from rag_evaluation_framework.base.outside import bounded, first_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 
 # Faults that are found one by one and told together.
@@ -54,6 +55,7 @@ _MOST_PROBLEMS = _MOST_NOTES = 10
 _MOST_OF_RECORDS = 50  # somebody wrote these, and mends them one by one
 _LONGEST_PROBLEM = 600  # characters
 _MOST_KEYS = 8
+KEPT, IGNORED = "is kept as metadata", "is ignored"
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 
@@ -70,6 +72,7 @@ class Record(BaseModel):
     )
 
 
+T = TypeVar("T")
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
 
@@ -119,9 +122,7 @@ class RecordReader:
         self.notes: dict[str, str] = {}
         self._ids: set[str] = set()
 
-    def validate(
-        self, model: type[RecordT], data: Any, where: str, unknown: str = "is kept as metadata"
-    ) -> RecordT | None:
+    def validate(self, model: type[RecordT], data: Any, where: str, unknown: str = KEPT) -> RecordT | None:
         """Return the validated record, or None after recording what is wrong with it."""
         try:
             record = model.model_validate(data)
@@ -132,6 +133,14 @@ class RecordReader:
         for key in record.model_extra or {}:
             self.note(key, f"{where}: unknown key {key!r} {unknown}")
         return record
+
+    def attempt(self, where: str, read: Callable[..., T], *given: Any) -> T | None:
+        """Return what `read` returns of what is given at a location, or None after recording why it cannot be read."""
+        try:
+            return read(*given)
+        except ValueError as error:
+            self.problem(where, error)
+            return None
 
     def problem(self, where: str, problem: object) -> None:
         """Record a problem at a location."""
@@ -176,8 +185,21 @@ def _got(item: ErrorDetails) -> str:
         return "an empty object"
     similar = get_close_matches(str(item["loc"][-1]).replace("_", ""), keys, n=1, cutoff=0.8)
     advice = f"; if {brief_repr(keys[similar[0]])} means this, rename it" if similar else ""
-    more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
-    return f"the keys {', '.join(map(brief_repr, islice(keys.values(), _MOST_KEYS)))}{more}{advice}"
+    return f"the keys {first_of([*map(brief_repr, keys.values())], _MOST_KEYS)}{advice}"
+
+
+def as_list(value: Any, of: str = "") -> list[Any]:
+    """Return a list that a file gives; raise DatasetError if it is something else."""
+    if not is_list(value):
+        raise DatasetError(f"expected a list{of}, got {brief_repr(value)}")
+    return value
+
+
+def as_object(value: Any, of: str = "") -> dict[str, Any]:
+    """Return an object that a file gives; raise DatasetError if it is something else."""
+    if not is_object(value):
+        raise DatasetError(f"expected an object{of}, got {brief_repr(value)}")
+    return value
 
 
 def json_path(location: tuple[int | str, ...]) -> str:

@@ -1,7 +1,7 @@
 """Strict YAML, limited to what JSON can represent: no dates, NaN, aliases, tags, directives or repeated keys."""
 
 from math import isfinite
-from typing import Any, NoReturn
+from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -44,6 +44,9 @@ def parse_yaml(text: str) -> Json:
 class _RefusedError(ValueError):
     """YAML that is valid, and not plain."""
 
+    def __init__(self, marked: Any, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem} in line {marked.start_mark.line + 1}; {remedy}")
+
 
 class _PlainParser(Parser):
     """Parser that refuses, before building any value, YAML features that hide or change what a text says."""
@@ -55,22 +58,24 @@ class _PlainParser(Parser):
         event = library.get_event()
         self.depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if self.depth > _DEEPEST:  # before the composer, which calls itself for every level
-            _refuse(event, "nested too deeply", f"expected at most {_DEEPEST} levels")
+            raise _RefusedError(event, "nested too deeply", f"expected at most {_DEEPEST} levels")
         if issubclass(event.__class__, AliasEvent):
-            _refuse(event, f"*{event.anchor} is an alias", "write out its value")
+            raise _RefusedError(event, f"*{event.anchor} is an alias", "write out its value")
         if getattr(event, "anchor", None) is not None:
-            _refuse(event, f"&{event.anchor} is an anchor", "remove it, and write the value wherever it is needed")
+            raise _RefusedError(
+                event, f"&{event.anchor} is an anchor", "remove it, and write the value wherever it is needed"
+            )
         if getattr(event, "tag", None) is not None:
-            _refuse(event, f"{event.tag} is a tag", "write the value without it")
+            raise _RefusedError(event, f"{event.tag} is a tag", "write the value without it")
         if getattr(event, "value", None) == "<<" and event.implicit[0]:
-            _refuse(event, "<< would merge mappings", "write out their keys, or quote it")
+            raise _RefusedError(event, "<< would merge mappings", "write out their keys, or quote it")
         return event
 
     def process_directives(self) -> Any:
         library: Any = super()
         if library.scanner.check_token(DirectiveToken):
             token = library.scanner.peek_token()
-            _refuse(token, f"%{token.name} is a directive", "remove it")
+            raise _RefusedError(token, f"%{token.name} is a directive", "remove it")
         return library.process_directives()
 
 
@@ -86,10 +91,6 @@ def _message(error: Any) -> str:
     if error.context_mark and ("end of stream" in problem or "<stream end>" in problem):
         return f"{problem}; what begins in line {error.context_mark.line + 1} is not closed"
     return f"{problem} in line {error.problem_mark.line + 1}" if error.problem_mark else problem
-
-
-def _refuse(marked: Any, problem: str, remedy: str) -> NoReturn:
-    raise _RefusedError(f"{problem} in line {marked.start_mark.line + 1}; {remedy}")
 
 
 def _check(value: Any, where: str) -> None:

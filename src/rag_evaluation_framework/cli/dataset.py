@@ -1,56 +1,53 @@
 """`rag-eval dataset`: what a dataset is like, its checks, and its way to LangSmith and back."""
 
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
 import shutil
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import inspection, integrations, report
-from rag_evaluation_framework.base.files import checked_path, published, unfinished
-from rag_evaluation_framework.base.outside import name_line
+from rag_evaluation_framework.base.files import published, unfinished
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import arriving, print_json, print_text, stdout
+from rag_evaluation_framework.cli.output import arriving, print_json, print_result, stdout
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 
-DatasetFile = Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")]
+DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 # The file of the dataset that a command is about: read whatever its format and level, and written anew.
 
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
-
-def chunks_of(path: Path | None) -> rag.ChunkRegistry | None:
-    """Return the chunks of a file, if there is one."""
-    return None if path is None else rag.ChunkRegistry.load(path)
-
-
-def read_dataset(path: Path, corpus: rag.Corpus | None, registry: rag.ChunkRegistry | None) -> rag.Dataset[Any]:
-    """Return a dataset as its file has it: labels that contradict the documents are not refused.
+def read_dataset(
+    path: Path, corpus: Path | None, glob: list[str] | None, chunks: Path | None
+) -> tuple[rag.Dataset[Any], rag.Corpus | None, rag.ChunkRegistry | None]:
+    """Return a dataset as its file has it, with its documents and chunks; labels that contradict them are not refused.
 
     Raises:
         ConfigError: It can only be read with its documents, and there are none.
         DatasetError: It cannot be read.
     """
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
     try:
-        return _of_any_level(path, None, registry)
+        return _of_any_level(path, None, registry), documents, registry
     except DatasetError:
-        if corpus is None and path.suffix.lower() in (".csv", ".tsv"):
+        if documents is None and path.suffix.lower() in (".csv", ".tsv"):
             raise ConfigError(
                 f"{path}: quotes have to be located in the documents; give --corpus FOLDER, and --glob if they are "
                 "not Markdown"
             ) from None
-        if corpus is None:
+        if documents is None:
             raise
-    return _of_any_level(path, corpus, registry)
+    return _of_any_level(path, documents, registry), documents, registry
 
 
 def _of_any_level(path: Path, corpus: rag.Corpus | None, registry: rag.ChunkRegistry | None) -> rag.Dataset[Any]:
@@ -81,14 +78,14 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
             kept = next(name for name in numbered if published(copy, name))
             part.replace(file)
     except OSError as error:
-        advice = "`rag-eval dataset update --output NEW.json` writes another file"
-        raise DatasetError(f"{dataset}: cannot be replaced ({error.strerror}); {advice}") from error
+        raise DatasetError(
+            f"{dataset}: cannot be replaced ({error.strerror}); `rag-eval dataset update --output NEW.json` writes "
+            "another file"
+        ) from error
     return f"Wrote {dataset}; the earlier version is {kept}"
 
 
 # `rag-eval dataset info`: what a dataset is like.
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
 def info(
@@ -99,18 +96,12 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers."""
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
-    registry = chunks_of(chunks)
-    described = inspection.describe_dataset(read_dataset(dataset, documents, registry), documents, registry)
-    if as_json:
-        print_json({"dataset": str(dataset), **described.record()})
-    else:
-        report.show(stdout(), report.dataset_page(described))
+    described = inspection.describe_dataset(*read_dataset(dataset, corpus, glob, chunks))
+    record = {"dataset": str(dataset), **described.record()}
+    print_result(record, lambda: report.dataset_page(described), as_json=as_json)
 
 
 # `rag-eval dataset lint`: check the labels and questions of a dataset.
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
 def lint(
@@ -130,12 +121,18 @@ def lint(
     With --fix labels that moved are found again, copies removed, and labels trimmed.
     Exit codes: 0 nothing is wrong, 1 errors or warnings were found, 2 the dataset cannot be read.
     """
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
-    registry = chunks_of(chunks)
-    loaded = read_dataset(dataset, documents, registry)
-    fixed, written = _fixed(loaded, documents, dataset) if fix else (None, "")
+    loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
+    fixed, written = None, ""
+    if fix and (loaded.recorded is None or dataset.suffix not in (".json", ".jsonl")):
+        raise ConfigError(
+            f"{dataset}: --fix writes native .json and .jsonl files, as `rag-eval init` makes them; correct this one "
+            "where it was made"
+        )
+    if fix:
+        fixed = inspection.fix_dataset(loaded, documents)
+        written = write_dataset(fixed.dataset, dataset) if fixed.fixes else f"{dataset} is as it was"
     found = inspection.lint_dataset(loaded if fixed is None else fixed.dataset, documents, registry, budget, k)
-    with arriving(written) if written else nullcontext():
+    with arriving(written):
         if as_json:
             told = None if fixed is None else {**fixed.record(), "written": written}
             print_json({"dataset": str(dataset), "fixed": told, **found.record()})
@@ -149,54 +146,25 @@ def lint(
         raise Found
 
 
-def _fixed(
-    loaded: rag.Dataset[Any], documents: rag.Corpus | None, dataset: Path
-) -> tuple[inspection.FixedDataset, str]:
-    """Mend a dataset and write it in place of the one that is kept beside it; return what was done.
-
-    Raises:
-        ConfigError: Its file is not one that is written.
-        DatasetError: It cannot be written.
-    """
-    if loaded.recorded is None or dataset.suffix not in (".json", ".jsonl"):
-        raise ConfigError(
-            f"{dataset}: --fix writes native .json and .jsonl files, as `rag-eval init` makes them; correct this one "
-            "where it was made"
-        )
-    fixed = inspection.fix_dataset(loaded, documents)
-    return fixed, write_dataset(fixed.dataset, dataset) if fixed.fixes else f"{dataset} is as it was"
-
-
 # `rag-eval dataset quality`: how good a dataset is as a test, beside public questions.
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
 def quality(
     dataset: DatasetFile,
-    corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")],
+    corpus: Annotated[Path, paths.PathOption(help="The folder of documents.")],
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
     as_json: AsJson = False,
 ) -> None:
     """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions."""
-    documents = rag.Corpus.from_folder(corpus, paths.pattern(glob))
-    registry = chunks_of(chunks)
-    measured = inspection.dataset_quality(read_dataset(dataset, documents, registry), documents, registry)
+    loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
+    measured = inspection.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
     public = inspection.public_questions()
-    if as_json:
-        print_json({"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]})
-    else:
-        report.show(stdout(), report.quality_page(measured, public))
+    record = {"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]}
+    print_result(record, lambda: report.quality_page(measured, public), as_json=as_json)
 
 
 # `rag-eval dataset push` and `pull`: datasets in LangSmith.
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
-
-
-_MOST_IDS = 10
-_NAMES = 21  # characters of the first column
 
 
 def push(
@@ -218,21 +186,18 @@ def push(
     Needs LANGSMITH_API_KEY. What is in LangSmith and not in the file stays, unless --delete-missing is given.
     Exit codes: 0 done, 2 not everything arrived: the next push sends the rest.
     """
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
-    loaded = read_dataset(dataset, documents, chunks_of(chunks))
+    loaded, documents, _ = read_dataset(dataset, corpus, glob, chunks)
     if documents is not None:
         loaded = loaded.with_corpus(documents)
     pushed = integrations.push_dataset(loaded, name, description=description, delete_missing=delete_missing)
+    record = {"dataset": str(dataset), **pushed.record()}
     with arriving(pushed.counted()):
-        if as_json:
-            print_json({"dataset": str(dataset), **pushed.record()})
-        else:
-            report.show(stdout(), _page(pushed))
+        print_result(record, lambda: report.push_page(record), as_json=as_json)
 
 
 def pull(
     name: Annotated[str, typer.Argument(help="The name of the dataset in LangSmith.")],
-    output: Annotated[Path, typer.Option("--output", "-o", parser=paths.path, help="The new file, .json or .jsonl.")],
+    output: Annotated[Path, paths.PathOption("--output", "-o", help="The new file, .json or .jsonl.")],
     level: Annotated[
         Literal["document-level", "chunk-level", "token-level"] | None,
         typer.Option(help="The level of its labels; by default what they are."),
@@ -251,52 +216,25 @@ def pull(
     Needs LANGSMITH_API_KEY. No file is overwritten.
     Exit codes: 0 done, 2 nothing was written.
     """
-    _check_output(output)
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
-    options: dict[str, Any] = {
-        "corpus": documents,
-        "registry": chunks_of(chunks),
-        "query_key": query_key,
-        "ground_truth_key": ground_truth_key,
-    }
-    levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
-    pulled = integrations.pull_dataset(name, levels.get(level), **options)
-    rag.save_dataset(pulled, output)
-    kind, questions = pulled.level.evaluation_type, f"{len(pulled):,} question{'s' * (len(pulled) != 1)}"
-    if as_json:
-        record = {"name": name, "dataset": str(output), "questions": len(pulled), "evaluation_type": kind}
-        print_json({**record, "content_hash": pulled.content_hash})
-    else:
-        print_text(f"Wrote {output}: {questions}, {kind}")
-
-
-def _check_output(output: Path) -> None:
-    """Raise ConfigError if a file cannot be written, before anything is asked for."""
     if output.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"--output {output}: expected a file name ending in .json or .jsonl")
-    if checked_path(output, ConfigError).exists():
-        raise ConfigError(f"--output {output} already exists and is not overwritten; choose another name, or move it")
-
-
-def _page(pushed: integrations.PushReport) -> report.Page:
-    rows = {
-        "created": pushed.created,
-        "updated": pushed.updated,
-        "edited in LangSmith": pushed.edited,
-        "unchanged": pushed.unchanged,
-        "deleted": pushed.deleted,
-        "only in LangSmith": pushed.missing,
-    }
-    always = ("created", "updated", "unchanged")
-    listed = {name: _listed(ids) for name, ids in rows.items() if ids or name in always}
-    if pushed.left_out:
-        listed["not kept"] = f"{', '.join(pushed.left_out)}: in the file only"
-    lines = (report.line(text, indent=_NAMES, before=name, role="muted") for name, text in listed.items())
-    title = f"{name_line(pushed.name)}{' (new)' if pushed.is_new else ''}: {pushed.url}"
-    return report.Page(title, (report.Lines(tuple(lines)),))
-
-
-def _listed(ids: tuple[str, ...]) -> str:
-    named = ", ".join(map(name_line, ids[:_MOST_IDS]))
-    more = f" and {len(ids) - _MOST_IDS:,} more" if len(ids) > _MOST_IDS else ""
-    return f"{len(ids):,}: {named}{more}" if ids else "0"
+    paths.new_file("--output", output)
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
+    levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
+    pulled = integrations.pull_dataset(
+        name,
+        levels.get(level),
+        corpus=documents,
+        registry=registry,
+        query_key=query_key,
+        ground_truth_key=ground_truth_key,
+    )
+    rag.save_dataset(pulled, output)
+    kind = pulled.level.evaluation_type
+    record = {"name": name, "dataset": str(output), "questions": len(pulled), "evaluation_type": kind}
+    print_result(
+        {**record, "content_hash": pulled.content_hash},
+        lambda: f"Wrote {output}: {report.plural(len(pulled), 'question')}, {kind}",
+        as_json=as_json,
+    )

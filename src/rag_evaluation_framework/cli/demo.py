@@ -3,10 +3,9 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import typer
 
@@ -15,19 +14,16 @@ import rag_evaluation_framework.base as support
 from rag_evaluation_framework import demo as built_in
 from rag_evaluation_framework import report, results
 from rag_evaluation_framework.base import interrupts
-from rag_evaluation_framework.base.optional import install_command, missing_extras
-from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.optional import missing_extras
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import arriving, print_json, stdout
 from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 
-_PART = ", in part"
 _SIZES = (250, 800, 2000)
-Row: TypeAlias = "tuple[str, str, rag.EvaluationResult[rag.CharacterSpan]]"
 
 
 def demo(
-    root: Annotated[Path, typer.Option(parser=paths.path, help="Where runs are saved.")] = Path(".rag-eval"),
+    root: Annotated[Path, paths.PathOption(help="Where runs are saved.")] = Path(".rag-eval"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Compare three chunk sizes, with BM25 and with vectors, on a handbook that comes with the package.
@@ -38,57 +34,48 @@ def demo(
     dataset = built_in.load_handbook()
     missing = missing_extras(rag.LsaEmbedder.requires)
     cells = _cells(bool(missing))
-    rows: list[Row] = []
-    saved: list[dict[str, str | None]] = []
+    done: list[tuple[tuple[str, str, rag.EvaluationResult[rag.CharacterSpan]], dict[str, str | None]]] = []
     interrupt: KeyboardInterrupt | None = None
     try:
-        for row, where, came in _evaluated(cells, dataset, root):
-            rows, saved, interrupt = [*rows, row], [*saved, where], came
+        for kind, size, retriever in support.progress(cells, "Evaluating", "run"):
+            label = f"recursive {size}"
+            try:
+                result = rag.evaluate(retriever, dataset)
+            except Interrupted as error:
+                if error.result is None:
+                    raise
+                label, interrupt, result = f"{label}, in part", error, error.result
+            where, late = interrupts.finished(partial(_saved, result, root))
+            done.append(((kind, label, result), where))
+            interrupt = interrupt or late
+            if interrupt is not None:
+                break
     except KeyboardInterrupt as error:
         interrupt = error
-    rows = rows[: len(saved)]  # an interrupt may come in between
-    folders = [Path(where["run"]) for where in saved if where["run"] is not None]
-    problems = [where["not_saved"] for where in saved if where["not_saved"] is not None]
-    lost = f"not saved: {len(problems)} of {len(rows)}: {problems[0]}" if problems else ""
-    place = f"saved in {root / 'runs'}"
-    with arriving(f"the runs are {lost or place}"):
+    runs = root / "runs"
+    rows = [row for row, _ in done]
+    folders = [Path(where["run"]) for _, where in done if where["run"] is not None]
+    problems = [where["not_saved"] for _, where in done if where["not_saved"] is not None]
+    saved = report.demo_saved(runs, len(done), problems)
+    with arriving(f"the runs are {saved}"):
         if as_json:
-            runs = [
+            known = [
                 {**where, "name": result.name, "metrics": result.metrics, "counts": result.counts}
-                for (_, _, result), where in zip(rows, saved, strict=True)
+                for (_, _, result), where in done
             ]
-            print_json({"runs": runs, "missing_extras": missing})
-        elif rows:
-            _show(dataset, rows, folders, missing, whole=interrupt is None)
+            print_json({"runs": known, "missing_extras": missing})
+        elif rows and dataset.corpus is not None:
+            report.show(stdout(), report.demo_page(dataset.corpus, len(dataset), rows, whole=interrupt is None))
+            report.print_wrapped(stdout(), report.demo_next(folders, missing), 0)
     if interrupt is not None:
-        kept = [f"they are {place}"] * bool(folders) + [f"shown, but {lost}"] * bool(lost)
-        part = sum(label.endswith(_PART) for _, label, _ in rows)
-        made = f"{len(rows) - part} of {len(cells)} evaluations were made{', and one in part' * part}"
-        raise Interrupted(f"{made}; {'; '.join(kept) or 'nothing is saved'}") from interrupt
+        part = any(label.endswith("in part") for _, label, _ in rows)
+        raise Interrupted(
+            f"{len(rows) - part} of {len(cells)} evaluations were made{', and one in part' * part}; "
+            f"{f'they are saved in {runs}' * bool(folders)}{'; ' * bool(folders and problems)}"
+            f"{f'shown, but {saved}' * bool(problems)}{'' if rows else 'nothing is saved'}"
+        ) from interrupt
     if problems:
-        raise ResultError(f"the results are shown, but {lost}")
-
-
-def _evaluated(
-    cells: list[tuple[str, int, rag.Retriever]], dataset: rag.Dataset[rag.CharacterSpan], root: Path
-) -> Iterator[tuple[Row, dict[str, str | None], KeyboardInterrupt | None]]:
-    """Yield what was measured of each cell, where it is saved, and the interrupt that made it the last one.
-
-    Raises:
-        KeyboardInterrupt: There is nothing of the next cell.
-    """
-    for kind, size, retriever in support.progress(cells, "Evaluating", "run"):
-        label, interrupt = f"recursive {size}", None
-        try:
-            result = rag.evaluate(retriever, dataset)
-        except Interrupted as error:
-            if error.result is None:
-                raise
-            label, interrupt, result = f"{label}{_PART}", error, error.result
-        where, late = interrupts.finished(partial(_saved, result, root))
-        yield (kind, label, result), where, interrupt or late
-        if interrupt or late:
-            return
+        raise ResultError(f"the results are shown, but {saved}")
 
 
 def _saved(result: rag.EvaluationResult[rag.CharacterSpan], root: Path) -> dict[str, str | None]:
@@ -104,18 +91,3 @@ def _cells(words_only: bool) -> list[tuple[str, int, rag.Retriever]]:
     words = [("BM25", size, rag.BM25Retriever(chunker=chunker)) for size, chunker in chunkers.items()]
     vectors = [("LSA vectors", size, rag.VectorRAGRetriever(chunker=chunker)) for size, chunker in chunkers.items()]
     return [*words] if words_only else [*words, *vectors]
-
-
-def _show(
-    dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: list[Path], missing: list[str], *, whole: bool
-) -> None:
-    console = stdout()
-    corpus = dataset.corpus
-    if corpus is None:
-        return
-    report.show(console, report.demo_page(corpus, len(dataset), rows, whole=whole))
-    if missing:
-        console.print(f"\nTo add vectors: {install_command(*missing)}")
-    if folders:
-        place = one_line(str(folders[0].parent))
-        console.print(f"\nSaved {len(folders)} runs to {place}, the first as {folders[0].name}")

@@ -29,7 +29,7 @@ class Ended(Exception):
 
 
 def told(error: BaseException | None) -> int:
-    """Return the exit code of what ended the command line, after telling people on standard error.
+    """Print on standard error what ended the command line, and return the exit code.
 
     Raises:
         BaseException: The error itself, if it is not one of ours and `RAG_EVAL_DEBUG` is set.

@@ -3,22 +3,21 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import report, results
+from rag_evaluation_framework import results
 from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.output import components_print_to_stderr, print_json, stdout
+from rag_evaluation_framework.cli.output import components_print_to_stderr, print_result
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 
-_NAMING = "a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or last, last~1 …"
-
 
 def explain(
-    run: Annotated[str, typer.Argument(help=f"The run: {_NAMING}")],
+    run: options.SavedRun,
     question: Annotated[
         str | None,
         typer.Argument(help="One question: its id, or the beginning or some words of it; by default the whole run."),
@@ -46,19 +45,12 @@ def explain(
             "--baseline was given without a question: name one, or compare the runs with `rag-eval compare`"
         )
     result = rag.load_result(results.find_run(run, root or store.ROOT))
-    console = stdout()
-    if question is None:
-        with components_print_to_stderr():
-            attribution = rag.Attribution.of(result, score, deep=deep)
-        if as_json:
-            print_json(attribution.record())
-        else:
-            report.show(console, attribution.summary(worst))
-        return
     before: Any = None if baseline is None else rag.load_result(results.find_run(baseline, root or store.ROOT))
     with components_print_to_stderr():
-        explanation = result.explain(question, score, baseline=before, deep=deep)
-    if as_json:
-        print_json(explanation.record())
-    else:
-        report.show(console, explanation.summary())
+        if question is None:
+            lost = rag.Attribution.of(result, score, deep=deep)
+            record, page = lost.record(), partial(lost.summary, worst)
+        else:
+            explanation = result.explain(question, score, baseline=before, deep=deep)
+            record, page = explanation.record(), partial(explanation.summary)
+    print_result(record, page, as_json=as_json)

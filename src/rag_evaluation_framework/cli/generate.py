@@ -1,12 +1,13 @@
 """`rag-eval generate`: a language model writes a dataset about a folder of documents."""
 
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import rag_evaluation_framework as rag
@@ -15,29 +16,39 @@ from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.cli import generate_options as options
 from rag_evaluation_framework.cli import generators, paths, run_options
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
-from rag_evaluation_framework.cli.quote_suggestions import options_of
+from rag_evaluation_framework.cli.output import (
+    arriving,
+    command_lines,
+    components_print_to_stderr,
+    print_json,
+    print_result,
+    print_text,
+    stdout,
+)
+from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, Interrupted, ProviderError, RagEvalError
 from rag_evaluation_framework.results import store
 
 # Advice of the library in the words of the command line: parameters are named as the options that set them.
 
 _FLAGS = {"check_answers=False": "--no-check-answers", "embedder=None": "--embedder none"}
-_OPTIONS = {"dataset_name": "--name"}
 _PARAMETERS = (
     *("copied_share", "dataset_name", "dedup_threshold", "embedder", "max_retries", "max_tokens"),
     *("queries_per_doc", "relevance_threshold", "structure"),
 )
-_GIVEN = re.compile(rf"\b({'|'.join(_PARAMETERS)})=(?=(\S?))")
-_NAMED = re.compile(rf"\(({'|'.join(_PARAMETERS)})\)")
+_NAMED = re.compile(rf"(\()?\b({'|'.join(_PARAMETERS)})(?(1)\)|=(?=(\S?)))")
 
 
 def as_options(text: str) -> str:
     """Return a text of ours in which `max_tokens=9` is `--max-tokens 9`, and `(max_tokens)` is `(--max-tokens)`."""
     for parameter, option in _FLAGS.items():
         text = text.replace(parameter, option)
-    named = _NAMED.sub(lambda found: f"({_option(found[1])})", text)
-    return _GIVEN.sub(lambda found: f"{_option(found[1])}{' ' if found[2] else ''}", named)
+
+    def option_of(found: re.Match[str]) -> str:
+        option = f"--{found[2].replace('_', '-')}".replace("--dataset-name", "--name")
+        return f"({option})" if found[1] else f"{option}{' ' if found[3] else ''}"
+
+    return _NAMED.sub(option_of, text)
 
 
 @contextmanager
@@ -51,13 +62,6 @@ def advising_on_options() -> Generator[None]:
         yield
     except (ConfigError, ProviderError) as error:
         raise RagEvalError(as_options(str(error))) from error
-
-
-def _option(parameter: str) -> str:
-    return _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
-
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
 
 def generate(
@@ -115,8 +119,11 @@ def generate(
     }
     with components_print_to_stderr(), advising_on_options(), collected() as notes:
         language_model = generators.language_model("none" if dry_run else provider, base_url, model, settings)
-        cut_by = generators.chunker_of(level, chunker, imports=not no_import)
-        generator = generators.generator_of(language_model, documents, cut_by, given)
+        if (level == "chunk-level") != (chunker is not None):
+            raise ConfigError("--level chunk-level and --chunker go together: its labels are the chunks of one chunker")
+        cut_by = [] if chunker is None else [registry.build("chunker", chunker, imports=not no_import)]
+        kind: Any = rag.ChunkLevelDataGenerator if cut_by else rag.TokenLevelDataGenerator
+        generator: synthesis.SyntheticDataGenerator[Any] = kind(language_model, documents, *cut_by, **given)
         done: synthesis.Estimate | providers.Usage
         if dry_run:
             done = generator.estimate(queries_per_doc)
@@ -126,10 +133,7 @@ def generate(
         if text != generator.funnel.told:
             note(as_options(text))
     if isinstance(done, synthesis.Estimate):
-        if as_json:
-            print_json(asdict(done))
-        else:
-            report.show(stdout(), report.estimate_page(done))
+        print_result(asdict(done), partial(report.estimate_page, done), as_json=as_json)
         return
     with arriving(f"the dataset is in {generator.path}"):
         if as_json:
@@ -151,8 +155,9 @@ def _run(work: Callable[[], object], generator: synthesis.SyntheticDataGenerator
             work()
     except KeyboardInterrupt as error:
         kept = generator.llm.kept
-        where = f"what was answered is in {kept.folder}: " if kept is not None else ""
-        raise Interrupted(f"{where}the same command goes on from there") from error
+        raise Interrupted(
+            f"{'' if kept is None else f'what was answered is in {kept.folder}: '}the same command goes on from there"
+        ) from error
     return usage
 
 
@@ -169,7 +174,7 @@ def _record(generator: synthesis.SyntheticDataGenerator[Any], usage: providers.U
 
 
 def _show(
-    generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: str, chunker: str | None
+    generator: synthesis.SyntheticDataGenerator[Any], usage: providers.Usage, documents: list[str], chunker: str | None
 ) -> None:
     failed = [replace(each, messages=tuple(map(as_options, each.messages))) for each in generator.failed]
     kept = 0 if generator.llm.kept is None else generator.llm.kept.used
@@ -177,7 +182,8 @@ def _show(
     page = report.generation_page(generator.funnel, generator.rejections, failed, usage.models, kept, saved)
     report.show(stdout(), page)
     if generator.path is not None and not failed:
-        command = f"dataset review {shlex.quote(str(generator.path))} {documents}"
+        path = str(generator.path)
+        command = ["dataset", "review", path, *documents]
         if chunker is not None:  # a review would show ids
-            command = f"run --dataset {shlex.quote(str(generator.path))} {documents} --chunker {shlex.quote(chunker)}"
-        print_text(f"\nNext:\n\n  rag-eval {command}")
+            command = ["run", "--dataset", path, *documents, "--chunker", chunker]
+        print_text(f"\nNext:{command_lines(command)}")

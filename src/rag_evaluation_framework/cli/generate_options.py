@@ -18,7 +18,7 @@ class Strategy(StrEnum):
     no_answer = "no-answer"
 
 
-Corpus = Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")]
+Corpus = Annotated[Path, paths.PathOption(help="The folder of documents.")]
 Model = Annotated[str | None, typer.Option(help="The name of the model; by default gpt-5-mini.")]
 Provider = Annotated[
     Literal["openai", "anthropic"], typer.Option(help="Whose protocol: openai is that of most local servers, too.")
@@ -38,14 +38,11 @@ Strategies = Annotated[
     list[Strategy] | None,
     typer.Option(help="Which questions are asked; repeatable. By default simple, if no file says others."),
 ]
-Dimensions = Annotated[
-    Path | None, typer.Option(parser=paths.path, help="A YAML file of personas, difficulty, query_types, styles.")
-]
+Dimensions = Annotated[Path | None, paths.PathOption(help="A YAML file of personas, difficulty, query_types, styles.")]
 RealQuestions = Annotated[
     Path | None,
-    typer.Option(
-        parser=paths.path,
-        help="Questions of users, one per line, or a column 'question' of a .csv: they and others like them are asked.",
+    paths.PathOption(
+        help="Questions of users, one per line, or a column 'question' of a .csv: they and others like them are asked."
     ),
 ]
 SectionSize = Annotated[int, typer.Option(min=1, help="The most characters that are shown in one piece.")]

@@ -8,8 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import rag_evaluation_framework as rag
-from rag_evaluation_framework import llms, providers, registry, synthesis
+from rag_evaluation_framework import llms, providers, synthesis
 from rag_evaluation_framework.cli.generate_options import Strategy
 from rag_evaluation_framework.errors import ConfigError
 
@@ -70,23 +69,3 @@ def filters(relevance: float | None, dedup: float | None, copied: str | None) ->
     except ValueError:
         raise ConfigError(f"--copied-share {copied}: expected a number from 0 to 1, or none") from None
     return {**found, "copied_share": share}
-
-
-def chunker_of(level: str, chunker: str | None, *, imports: bool) -> Any:
-    """Return the chunker whose chunks are labelled; None where spans are.
-
-    Raises:
-        ConfigError: One is given at token level, or none at chunk level; or there is none of this name.
-    """
-    if (level == "chunk-level") != (chunker is not None):
-        raise ConfigError("--level chunk-level and --chunker go together: its labels are the chunks of one chunker")
-    return None if chunker is None else registry.build("chunker", chunker, imports=imports)
-
-
-def generator_of(
-    model: llms.LanguageModel, documents: rag.Corpus, chunker: Any, given: dict[str, Any]
-) -> synthesis.SyntheticDataGenerator[Any]:
-    """Return the generator that labels the chunks of a chunker or, without one, spans."""
-    if chunker is not None:
-        return rag.ChunkLevelDataGenerator(model, documents, chunker, **given)
-    return rag.TokenLevelDataGenerator(model, documents, **given)

@@ -6,9 +6,9 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,24 +17,62 @@ from rag_evaluation_framework import data, labelling, report, results
 from rag_evaluation_framework.base.files import checked_path, remove_abandoned, write_new
 from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.output import arriving, print_text, stdout
-from rag_evaluation_framework.cli.quote_suggestions import (
-    Accept,
-    Repeated,
-    accepted,
-    check_accept,
-    left_out,
-    save_suggestions,
-)
+from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout
+from rag_evaluation_framework.cli.paths import left_out, options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
 
-# The files that let a repository evaluate its own retrieval system, in CI too.
+_THRESHOLD = 0.95
 
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+Accept = Annotated[
+    float | None,
+    typer.Option(
+        help="Take suggestions for quotes that were not found, if they are at least so similar: above 0, up to 1."
+    ),
+]
 
 
-_TEMPLATES = Path(__file__).with_name("ci_files")
+Repeated = Annotated[
+    Literal["ambiguous", "any"],
+    typer.Option(
+        help="What a quote is that occurs more than once: 'ambiguous', or answered by 'any' of its occurrences."
+    ),
+]
+
+
+def check_accept(accept: float | None) -> None:
+    """Raise ConfigError if a threshold is out of range, before anything is done."""
+    if accept is not None and not 0 < accept <= 1:
+        raise ConfigError(f"--accept {accept}: expected a similarity above 0 and up to 1, such as {_THRESHOLD}")
+
+
+def accepted(check: labelling.QuoteCheck, accept: float | None) -> labelling.QuoteCheck:
+    """Return the check with the suggestions accepted that are similar enough; as it is, without a threshold."""
+    return check if accept is None else check.accepting(accept)
+
+
+def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus: Path, glob: str) -> str:
+    """Write the suggestions beside the questions; return what to tell about them, "" if there are none.
+
+    Args:
+        check: The check; of a pipe, nothing is written.
+        command: The command that reads them when they have been looked through.
+        corpus: Its folder of documents.
+        glob: Its pattern.
+    """
+    if not Path(check.source).is_file():
+        return ""
+    path: Path | InputError | None
+    try:
+        path = check.save_suggestions()
+    except InputError as error:
+        path = error
+    again = command_lines([*command, *options_of(corpus, glob), "--questions", str(path)])
+    return report.suggestions_text(check, path, again, _THRESHOLD)
+
+
+_ROOT = Path(".rag-eval")
+_TEMPLATES = Path(__file__).with_name("templates")
 _FILES = {
     "config.yaml": "{config}",
     "gitignore": "{root}/.gitignore",
@@ -42,23 +80,10 @@ _FILES = {
     "rag_eval_engine.py": "rag_eval_engine.py",
     "rag-eval.yml": ".github/workflows/rag-eval.yml",
 }
-"""Where each of the templates goes, below the working directory."""
+"""Where each of the templates for CI goes, below the working directory."""
 
 _ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
 _PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
-_NEXT = """
-Next:
-
-  rag-eval run{option}
-      evaluate, and check the gates of {config}
-  rag-eval baseline last{option}
-      keep that run as {root}/baseline/report.json, for the workflow
-  git add {root} rag_eval_engine.py .github
-
-The workflow installs vendor/rag-evaluation-framework: put a checkout of this project there, as a submodule.
-
-Then put your own documents and questions into {root}/datasets/sample.json, and your own system into
-rag_eval_engine.py. {root}/.gitignore leaves runs and caches out of the repository."""
 
 
 def init_ci(root: Path) -> None:
@@ -92,16 +117,16 @@ def init_ci(root: Path) -> None:
         if checked_path(target, ConfigError).exists():
             kept.append(str(target))
             continue
-        text = (_TEMPLATES / name).read_text(encoding="utf-8")
+        text = _template(name)
         write_new(target, text if name == "sample.json" else _filled(text, filled))
         written.append(str(target))
     with arriving(f"{', '.join(written) or 'nothing'} is written"):
-        for told in (
-            *(f"wrote {name}" for name in written),
-            *(f"{name} is there, and is left as it is" for name in kept),
-        ):
-            print_text(told)
-        print_text(_filled(_NEXT, filled))
+        print_text(report.templates_text(written, kept))
+        print_text(_filled(_template("next.txt"), filled).rstrip())
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _filled(text: str, filled: Mapping[str, str]) -> str:
@@ -117,45 +142,9 @@ def _check_folder(target: Path) -> None:
             raise ConfigError(f"{folder} is a file; expected a folder, for {target}. Nothing was written")
 
 
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
-
-
-_ROOT = Path(".rag-eval")
-_CONFIG = """\
-# Run it with: rag-eval run {config}
-corpus: {corpus}
-glob: {glob}
-dataset: {dataset}
-
-# The pipeline: chunks are searched lexically (BM25) or, with an embedder, by vectors.
-# `rag-eval components` lists the available components.
-chunker: recursive-character:chunk_size=800
-# embedder: lsa
-# Your own pipeline replaces all of the above:
-# retriever: my_module:search
-
-# Cutoffs: numbers of results, and context budgets in characters (or tokens, with a tokenizer).
-k: [5, 10]
-budgets: [4000ch]
-# metrics: [span_recall, span_precision, span_iou, span_u]
-
-# Conditions that make a run fail (exit code 1). The last two compare with a baseline, which `rag-eval baseline` keeps.
-# baseline: baseline
-# gates:
-#   - span_recall@5 >= 0.75
-#   - lost <= 0 questions
-#   - compared >= 90 %
-
-# Measure whether the right documents or chunks were found, instead of the right text:
-# evaluation_type: document-level
-"""
-
-
 def init(
-    corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
-    questions: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="CSV or JSONL of question, quote[, document].")
-    ] = None,
+    corpus: Annotated[Path | None, paths.PathOption(help="The folder of documents.")] = None,
+    questions: Annotated[Path | None, paths.PathOption(help="CSV or JSONL of question, quote[, document].")] = None,
     ci: Annotated[
         bool,
         typer.Option(
@@ -166,9 +155,7 @@ def init(
     name: Annotated[
         str | None, typer.Option(help="Name of the dataset; by default that of the questions file.")
     ] = None,
-    root: Annotated[
-        Path, typer.Option(parser=paths.path, help="Where datasets, configurations and runs are saved.")
-    ] = _ROOT,
+    root: Annotated[Path, paths.PathOption(help="Where datasets, configurations and runs are saved.")] = _ROOT,
     accept: Accept = None,
     repeated: Repeated = "ambiguous",
 ) -> None:
@@ -186,33 +173,44 @@ def init(
         raise ConfigError(f"{' and '.join(missing)} missing; expected both, or --ci")
     called = _checked_name(name or questions.stem)
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
-    _check_free(config, target, root)
+    if checked_path(config, ConfigError).exists():
+        raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
+    checked_path(target, ConfigError)
+    results.check_root(root)
     check_accept(accept)
     pattern = paths.pattern(glob)
     documents = rag.Corpus.from_folder(corpus, pattern)
     check = accepted(rag.check_quotes(questions, documents, repeated=repeated), accept)
-    kept = "" if root == _ROOT else f" --root {shlex.quote(str(root))}"
+    kept = option("--root", None if root == _ROOT else root)
     others, dataset = left_out(documents, corpus, pattern), _dataset(check, called)
     if dataset is None:
         report.show(stdout(), report.quotes_page(check))
-        again = f"init{kept} --name {shlex.quote(called)}"
-        print_text(f"\n{others}{save_suggestions(check, again, corpus, pattern) or 'There is nothing to suggest.'}")
-        raise ConfigError(_nothing_located(check, corpus))
+        suggested = save_suggestions(check, ["init", *kept, "--name", called], corpus, pattern)
+        print_text(f"\n{others}{suggested or report.NO_SUGGESTION}")
+        located = any(row.status == "located" for row in check.rows)
+        raise ConfigError(
+            f"{check.source}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, "
+            "so no question could be scored, and no dataset was written; expected at least one question with a quote "
+            "from the documents"
+        )
     try:
         _save(dataset, target)
-        write_new(config, _settings(config, corpus, pattern, target))
+        settings = {
+            "config": one_line(shlex.quote(config.as_posix())),
+            "corpus": _yaml_path(corpus, config.parent),
+            "glob": _yaml_text(pattern),
+            "dataset": _yaml_path(target, config.parent),
+        }
+        write_new(config, _template("pipeline.yaml").format(**settings))
     except InputError:
         report.show(stdout(), report.quotes_page(check))
         raise
     skipped = data.count_skipped(dataset.skipped)
-    allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
-    told = save_suggestions(check, f"dataset update {shlex.quote(str(target))}", corpus, pattern)
+    suggested = save_suggestions(check, ["dataset", "update", str(target)], corpus, pattern)
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         report.show(stdout(), report.quotes_page(check))
-        print_text(
-            f"\n{others}Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
-            f"{allowed if skipped else ''}{told and f'{chr(10)}{told}'}"
-        )
+        ran = command_lines(["run", config, *kept])
+        print_text(f"\n{others}{report.dataset_text(target, config, ran, skipped, suggested)}")
 
 
 def _checked_name(called: str) -> str:
@@ -223,38 +221,11 @@ def _checked_name(called: str) -> str:
     """
     if not called or called != Path(called).name or called != harmless(called) or "\n" in called:
         no_text = any("\ud800" <= sign <= "\udfff" for sign in called)
-        hint = "; give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text" if no_text else ""
         raise ConfigError(
-            f"--name {shown(called)}: expected a name without folders, line breaks and control codes{hint}"
+            f"--name {shown(called)}: expected a name without folders, line breaks and control codes"
+            f"{'; give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text' * no_text}"
         )
     return called
-
-
-def _check_free(config: Path, target: Path, root: Path) -> None:
-    """Raise ConfigError if a configuration is there, or nothing can be saved, before any work."""
-    if checked_path(config, ConfigError).exists():
-        raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
-    checked_path(target, ConfigError)
-    results.check_root(root)
-
-
-def _nothing_located(check: labelling.QuoteCheck, corpus: Path) -> str:
-    located = any(row.status == "located" for row in check.rows)
-    return (
-        f"{check.source}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, so no "
-        "question could be scored, and no dataset was written; expected at least one question with a quote from the "
-        "documents"
-    )
-
-
-def _settings(config: Path, corpus: Path, glob: str, target: Path) -> str:
-    """Return a configuration; paths are relative to it."""
-    return _CONFIG.format(
-        config=one_line(shlex.quote(config.as_posix())),
-        corpus=_yaml_path(corpus, config.parent),
-        glob=_yaml_text(glob),
-        dataset=_yaml_path(target, config.parent),
-    )
 
 
 def _dataset(check: labelling.QuoteCheck, name: str) -> rag.Dataset[rag.CharacterSpan] | None:

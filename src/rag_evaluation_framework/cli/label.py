@@ -1,10 +1,13 @@
 """`rag-eval label`: label questions from nothing, by choosing among passages that are found for them."""
 
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-import shlex
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn, TypeAlias
 
 import typer
 from rich.console import Console
@@ -13,195 +16,233 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import annotation, registry, report
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.label_answers import Answers, ChooseAgain, Later, Passages
-from rag_evaluation_framework.cli.output import (
-    NoMoreInput,
-    Stop,
-    accept_any_bytes,
-    arriving,
-    components_print_to_stderr,
-    print_text,
-    stdout,
-    typed_line,
-)
-from rag_evaluation_framework.cli.quote_suggestions import left_out, options_of
-from rag_evaluation_framework.errors import ConfigError, InputError, Interrupted
+from rag_evaluation_framework.cli.dialog import Back, Dialog, Later, saving, typed_line
+from rag_evaluation_framework.cli.output import arriving, command_lines, components_print_to_stderr, option, print_text
+from rag_evaluation_framework.cli.paths import left_out, options_of
+from rag_evaluation_framework.errors import ConfigError, InputError
 
-# The dialog of `rag-eval label`: question after question, until somebody stops.
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+_MOST = 9  # passages of a page
+_FEWEST = 4
+_AROUND = 9  # lines of a page that are no passages: the question, how many are labelled, what can be typed
+_LINES = (2, 6)  # of a passage, at least and at most; all of it is shown when it was chosen
+_INDENT = 4
+_DATASETS = Path(".rag-eval", "datasets")
+Places: TypeAlias = "tuple[rag.CharacterSpan, ...]"
 
 
-_KEYS = (
-    "Numbers that answer it: 1 3 (both wanted) or 1/3 (either is enough). 0 nothing does. m more, /words search, s "
-    "later, d remove, b back, q stop, ? help"
-)
-_HELP = """\
-1        passage 1 answers the question
-1 3      passages 1 and 3 do, and both are wanted: a search has to find both
-1/3      passage 1 does, and so does 3: to find either is enough
-0 or n   nothing in the documents answers the question
-m        show more passages
-/words   search with other words; passages keep the numbers they have
-s        leave the question for later, as it is
-d        remove the question, such as a mistyped one, and its label; you are asked
-b        back to the question before, to label it again
-q        stop; everything that was labelled is saved
-Then each passage is trimmed: Enter takes all of it, 2 or 2-3 these sentences,
-and other words are taken as they are typed; ? explains it there."""
-_ASK_HELP = "Type a question as somebody would ask it; it is saved at once. b goes back to the one before, q stops."
+class Passages:
+    """Passages of one question, page by page: each keeps the number with which it was shown first.
+
+    Args:
+        pool: Finds them.
+        console: Where they are shown.
+
+    Attributes:
+        numbers: The passages that were shown, with their numbers.
+        answered: The numbers of the retrievers that did not fail in every search.
+    """
+
+    def __init__(self, pool: annotation.Pool, console: Console) -> None:
+        self._pool, self._console = pool, console
+        self._left: list[rag.CharacterSpan] = []
+        self._page: list[rag.CharacterSpan] = []
+        self._words = ""
+        self.numbers: dict[rag.CharacterSpan, int] = {}
+        self.answered = frozenset[int]()
+
+    def search(self, words: str) -> None:
+        """Show the first page of what is found for a question, or for other words."""
+        if not words:
+            raise InputError("expected words behind the slash, such as /refund to a card")
+        with components_print_to_stderr():
+            found = self._pool.found(words)
+        for problem in found.problems:
+            report.print_wrapped(self._console, problem, 0)
+        self.answered |= found.answered
+        self._words, self._left = words, [*found.passages]
+        if not self._left:
+            raise InputError(
+                "No passage was found. /other words searches with other words, 0 says that there is no answer."
+            )
+        self.more()
+
+    def more(self) -> None:
+        """Show the next page."""
+        if not self._left:
+            raise InputError("There are no more passages for these words. /other words searches with other words.")
+        size = fitting(self._console)
+        self._page, self._left = self._left[:size], self._left[size:]
+        for passage in self._page:
+            self.numbers.setdefault(passage, len(self.numbers) + 1)
+        self.again()
+
+    def again(self) -> None:
+        """Show the page that was shown last."""
+        numbered = {self.numbers[passage]: passage for passage in self._page}
+        counts = {number: len(self._pool.copies(passage)) for number, passage in numbered.items()}
+        most = most_of_each(self._console, len(numbered))
+        report.show(self._console, report.passages_block(numbered, self._words, self._pool.corpus, counts, most))
 
 
-class Dialog:
-    """Asks a person to label questions.
+def fitting(console: Console) -> int:
+    """Return how many passages fit on a page; without a terminal as many as on any."""
+    if not console.is_terminal:
+        return _MOST
+    return min(max((console.height - _AROUND) // (_LINES[0] + 1), _FEWEST), _MOST)
+
+
+def most_of_each(console: Console, count: int) -> int | None:
+    """Return how many characters of each of so many passages fit on a page; None, which is all, without a terminal."""
+    if not console.is_terminal:
+        return None
+    fewest, most = _LINES
+    lines = min(max((console.height - _AROUND) // count - 1, fewest), most)
+    return (console.width - 2 * _INDENT) * lines
+
+
+class LabelDialog(Dialog):
+    """Asks a person to label questions, and for other ones when all are.
 
     Args:
         session: The questions.
         pool: Finds passages.
-        console: Where to print.
     """
 
-    def __init__(self, session: annotation.Session, pool: annotation.Pool, console: Console) -> None:
-        self._session, self._pool, self._console = session, pool, console
-        self._answers = Answers(console, pool.corpus)
-        self._later: set[str] = set()
+    def __init__(self, session: annotation.Session, pool: annotation.Pool) -> None:
+        super().__init__(session)
+        self._session, self._pool, self._corpus = session, pool, pool.corpus
 
-    def hold(self) -> None:
-        """Ask for questions and labels.
+    def is_open(self, number: int) -> bool:
+        """Return whether a question is not labelled."""
+        return self._session.questions[number].truth is None
+
+    def after_all(self) -> int:
+        """Ask for a question, and return its number."""
+        keys = report.asking(self._session)
+
+        def asked(typed: str) -> int:
+            if len(typed) < 2:
+                raise InputError(f"{'That is no question' if typed else 'Nothing was typed'}. {keys.outro}")
+            return self._session.ask(typed)
+
+        return self.ask(keys, asked, {"b": partial(self.back, len(self._session.questions))}, "Question: ")
+
+    def about(self, number: int) -> None:
+        """Label a question, or remove it."""
+        session, question = self._session, self._session.questions[number]
+        print_text("")
+        self.tell(report.question_number(number, len(session.questions), f", {session.labelled} labelled"))
+        self.show(report.label_page(question.query, question.truth, question.skipped, self._corpus))
+        print_text("")
+        passages = Passages(self._pool, self.console)
+        with self.refusals():
+            passages.search(question.query.text)
+        commands: dict[str, Callable[[], bool | None]] = {
+            "m": passages.more,
+            "s": _later,
+            "d": partial(self._remove, number),
+            "b": partial(self.back, number),
+        }
+        self.ask(report.CHOOSING, partial(self._choose, number, passages), commands)
+
+    def _remove(self, number: int) -> bool:
+        """Remove a question if somebody wants it."""
+        question = self._session.questions[number]
+        asked, removed = report.removal(question.truth is not None or any(label.quote for label in question.skipped))
+        self.tell(asked)
+        if typed_line("> "):
+            raise InputError("The question stays.")
+        self._session.remove(number)
+        self.tell(removed)
+        return True
+
+    def _choose(self, number: int, passages: Passages, typed: str) -> bool | None:
+        """Search with other words, or label a question with the passages that were chosen."""
+        if typed.startswith("/"):
+            passages.search(typed[1:].strip())
+            return None
+        choice = annotation.parse_choice(typed, len(passages.numbers))
+        try:
+            answers = self._answers(choice, [*passages.numbers], self._session.questions[number].query.text)
+        except Back:
+            passages.again()
+            return None
+        self._session.label(number, answers, self._pool.record(passages.answered))
+        self.show(report.saved_lines(answers))
+        return True
+
+    def _answers(self, choice: annotation.Choice, shown: list[rag.CharacterSpan], question: str) -> list[Places]:
+        """Return the places of each answer: what of the passages answers the question, and its copies.
 
         Raises:
-            Stop: Somebody typed `q`.
-            NoMoreInput: Standard input has ended.
+            Back: Somebody wants to choose among the passages again.
+            Later: Somebody wants to leave the question for later.
         """
-        number: int | None = None
-        while True:
-            if number is None:
-                number = self._next()
-            number = self._label(self._new() if number is None else number)
+        several = sum(map(len, choice)) > 1
+        answers = [
+            tuple(self._trimmed(shown[number - 1], number if several else None, question) for number in alternatives)
+            for alternatives in choice
+        ]
+        whole = annotation.merged(answers, self._corpus)
+        if len(whole) < len(answers):
+            self.tell(report.OVERLAP)
+        return self._with_copies(whole, [self._pool.copies(shown[number - 1]) for number in chain(*choice)])
 
-    def _next(self) -> int | None:
-        """Return the number of the first question that is not labelled, nor left for later; None if there is none."""
-        questions = enumerate(self._session.questions)
-        return next((at for at, one in questions if one.truth is None and one.query.id not in self._later), None)
-
-    def _new(self) -> int:
-        """Ask for a question, and return its number."""
-        total = len(self._session.questions)
-        progress = f"{self._session.labelled} of {total} question{'s' * (total != 1)} labelled. " if total else ""
-        print_text(f"\n{progress}Type {'the next' if total else 'a'} question, or q to stop.")
-        while True:
-            typed = typed_line("Question: ")
-            if typed == "q":
-                raise Stop
-            if typed == "?":
-                report.print_wrapped(self._console, _ASK_HELP, 0)
-            elif typed == "b":
-                if self._session.questions:
-                    return len(self._session.questions) - 1
-                print_text("There is no question before this one.")
-            elif len(typed) < 2:
-                told = f"{'Nothing was typed' if not typed else 'That is no question'}. {_ASK_HELP}"
-                report.print_wrapped(self._console, told, 0)
-            else:
-                return self._session.ask(typed)
-
-    def _label(self, number: int) -> int | None:
-        """Label a question; return the number of the one that somebody goes back to, if so."""
-        question = self._session.questions[number]
-        total, labelled = len(self._session.questions), self._session.labelled
-        print_text(f"\nQuestion {number + 1} of {total}, {labelled} labelled:")
-        page = report.label_page(question.query, question.truth, question.skipped, self._pool.corpus)
-        report.show(self._console, page)
+    def _trimmed(self, passage: rag.CharacterSpan, number: int | None, question: str) -> rag.CharacterSpan:
         print_text("")
-        passages = Passages(self._pool, self._console, question.query.text)
-        passages.search(question.query.text)
-        while True:
-            print_text("")
-            report.print_wrapped(self._console, _KEYS, 0)
-            typed = typed_line("> ")
-            match typed.lower():
-                case "q":
-                    raise Stop
-                case "b" if number:
-                    return number - 1
-                case "b":
-                    print_text("There is no question before this one.")
-                case "s":
-                    self._later.add(question.query.id)
-                    return None
-                case "d" if self._is_removed(number):
-                    return None
-                case "d":
-                    print_text("The question stays.")
-                case "m":
-                    passages.more()
-                case "?":
-                    print_text(_HELP)
-                case _ if typed.startswith("/"):
-                    self._search(passages, typed[1:].strip())
-                case _ if self._is_settled(number, typed, passages):
-                    return None
-                case _:
-                    pass
+        sentences = annotation.sentences_of(passage, self._corpus)
+        self.show(report.sentences_block(number, passage, self._corpus, sentences, question))
+        return self.ask(
+            report.TRIMMING, lambda typed: annotation.trimmed(typed, passage, self._corpus), {"s": _later, "b": _back}
+        )
 
-    def _is_removed(self, number: int) -> bool:
-        """Remove a question if somebody wants it, and return whether that was so."""
-        question = self._session.questions[number]
-        has_label = question.truth is not None or any(label.quote for label in question.skipped)
-        what = "this question and its label" if has_label else "this question"
-        report.print_wrapped(self._console, f"Remove {what}? Enter: yes. Anything else: no, it stays.", 0)
-        if typed_line("> "):
-            return False
-        self._session.remove(number)
-        report.print_wrapped(self._console, f"Removed: {what}.", 0)
-        return True
+    def _with_copies(self, answers: list[Places], passages: Sequence[Places]) -> list[Places]:
+        """Return answers with the other places of their texts, unless somebody wants only those that were chosen.
 
-    def _search(self, passages: Passages, words: str) -> None:
-        if words:
-            passages.search(words)
-        else:
-            report.print_wrapped(self._console, "expected words behind the slash, such as /refund to a card", 0)
-
-    def _is_settled(self, number: int, typed: str, passages: Passages) -> bool:
-        """Label a question with what was typed, and return whether it is done with, or left for later."""
-        try:
-            choice = annotation.parse_choice(typed, passages.shown)
-        except InputError as error:
-            report.print_wrapped(self._console, str(error), 0)
-            return False
-        try:
-            answers = self._answers.of(choice, passages, self._session.questions[number].query.text)
-        except ChooseAgain:
-            passages.again()
-            return False
-        except Later:
-            self._later.add(self._session.questions[number].query.id)
-            return True
-        self._session.label(number, answers, passages.record())
-        self._later.discard(self._session.questions[number].query.id)
-        report.show(self._console, report.saved_lines(answers))
-        return True
+        Args:
+            answers: The places of each answer.
+            passages: The passages that they were chosen from, each with those that have the same text.
+        """
+        done: list[Places] = []
+        while answers:
+            places, answers = answers[0], answers[1:]
+            declined: list[rag.CharacterSpan] = []
+            for place in places:
+                copies = annotation.copies_of(place, passages, self._corpus)
+                copies = tuple(copy for copy in copies if not any(map(copy.overlaps, (*places, *declined))))
+                if copies:
+                    self.show(report.copies_lines(place, copies, self._corpus))
+                    if self.ask(report.JOINING, _is_joined, {"s": _later, "b": _back}):
+                        places = (*places, *copies)
+                        answers = annotation.absorbed(answers, places)
+                    else:
+                        declined += copies
+            done.append(places)
+        return done
 
 
-# `rag-eval label`: label questions from nothing, by choosing among passages that are shown.
+def _is_joined(typed: str) -> bool:
+    if typed.lower() not in ("", "x"):
+        raise InputError("expected Enter, which takes all places, or x, which keeps only what was chosen")
+    return not typed
 
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+
+def _later() -> NoReturn:
+    raise Later
 
 
-_DATASETS = Path(".rag-eval", "datasets")
+def _back() -> NoReturn:
+    raise Back
 
 
 def label(
-    corpus: Annotated[Path, typer.Argument(parser=paths.path, help="The folder of documents.")],
+    corpus: Annotated[Path, paths.PathArgument(help="The folder of documents.")],
     questions: Annotated[
         Path | None,
-        typer.Option(
-            parser=paths.path, help="Questions to label: CSV or TSV of question[, id], or text with one per line."
-        ),
+        paths.PathOption(help="Questions to label: CSV or TSV of question[, id], or text with one per line."),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option(parser=paths.path, help="The dataset, .json or .jsonl: a new one, or one to go on with."),
+        Path | None, paths.PathOption(help="The dataset, .json or .jsonl: a new one, or one to go on with.")
     ] = None,
     glob: paths.Glob = None,
     retriever: Annotated[
@@ -219,63 +260,22 @@ def label(
     documents = rag.Corpus.from_folder(corpus, pattern)
     session = annotation.Session(path, documents, path.stem)
     added = session.add(asked)
-    try:
+    counts = partial(report.session_counts, session)
+    with saving(counts):
         with components_print_to_stderr():
             pool = annotation.Pool(documents, own)
-        accept_any_bytes()
-        _tell_begin(session, pool, added, len(asked), left_out(documents, corpus, pattern))
-        _hold(session, pool)
-    except KeyboardInterrupt as interrupt:
-        raise Interrupted(f"{_counted(session)}; the same command goes on") from interrupt
-    with arriving(_counted(session)):
-        print_text(f"\n{_counted(session)}.{_next(session, corpus, pattern, output, retriever)}")
-
-
-def _hold(session: annotation.Session, pool: annotation.Pool) -> None:
-    try:
-        Dialog(session, pool, stdout()).hold()
-    except (Stop, NoMoreInput):
-        return
-    finally:
-        pool.close()
-
-
-def _tell_begin(session: annotation.Session, pool: annotation.Pool, added: int, asked: int, others: str) -> None:
-    goes_on = len(session.questions) > added
-    lines = [f"{'Going on with' if goes_on else 'New dataset:'} {session.path}. Every answer is saved at once."]
-    if asked:
-        there = f"; the dataset has the other {asked - added} already" if asked > added else ""
-        lines.append(f"{added} question{'s' * (added != 1)} added{there}.")
-    lines += [text for text in (session.changed, *pool.notes, others.strip()) if text]
-    print_text("\n".join(lines))
-
-
-def _counted(session: annotation.Session) -> str:
-    total = len(session.questions)
-    if not total and session.path.exists():
-        return f"{session.path} holds no question any more"
-    if not total:
-        return "no question was asked, and nothing is written"
-    return f"{session.labelled} of {total} question{'s' * (total != 1)} labelled in {session.path}"
-
-
-def _next(session: annotation.Session, corpus: Path, glob: str, output: Path | None, retriever: str | None) -> str:
-    """Return the commands that go on from here; "" if there is nothing to go on with."""
-    if not session.questions:
-        return ""
-    left, options = len(session.questions) - session.labelled, options_of(corpus, glob)
-    dataset = shlex.quote(str(session.path))
-    again = [f"rag-eval label {shlex.quote(str(corpus))}"]
-    again += [f"--output {shlex.quote(str(output))}"] if output is not None else []
-    again += (
-        [options.removeprefix(f"--corpus {shlex.quote(str(corpus))}").strip()] if glob != paths.DEFAULT_GLOB else []
-    )
-    again += [f"--retriever {shlex.quote(retriever)}"] if retriever is not None else []
-    commands = [" ".join(again)]
-    if session.labelled:
-        allowed = f" --allow-skipped {left}" if left else ""
-        commands += [
-            f"rag-eval dataset lint {dataset} {options}",
-            f"rag-eval run --dataset {dataset} {options}{allowed}",
-        ]
-    return " Next:\n\n" + "\n".join(f"  {command}" for command in commands)
+        dialog = LabelDialog(session, pool)
+        notes = (*pool.notes, left_out(documents, corpus, pattern).strip())
+        dialog.show(report.session_lines(session, added, len(asked), notes))
+        try:
+            dialog.hold()
+        finally:
+            pool.close()
+    documents_of = options_of(corpus, pattern)
+    left, dataset = len(session.questions) - session.labelled, str(session.path)
+    again = ["label", str(corpus), *option("--output", output), *documents_of[2:], *option("--retriever", retriever)]
+    linted = ["dataset", "lint", dataset, *documents_of]
+    ran = ["run", "--dataset", dataset, *documents_of, *option("--allow-skipped", left or None)]
+    following = f" Next:{command_lines(again, *([linted, ran] if session.labelled else []))}"
+    with arriving(counts()):
+        print_text(f"\n{counts()}.{following if session.questions else ''}")

@@ -1,11 +1,12 @@
-"""What commands print, and what people type: standard output of any encoding, the console, and lines."""
+"""What commands print: standard output of any encoding, the console, and the commands that go on from there."""
 
 from __future__ import annotations
 
 import codecs
 import os
+import shlex
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from io import TextIOWrapper
 from pathlib import Path
@@ -13,8 +14,8 @@ from typing import Any, TextIO, cast
 
 from rich.console import Console
 
+from rag_evaluation_framework import report
 from rag_evaluation_framework.base.outside import harmless, json_text
-from rag_evaluation_framework.errors import ConfigError
 
 # Standard output, which may be of any encoding, and whose reader may leave, as `head` does: neither is an error.
 
@@ -110,12 +111,12 @@ def watched() -> Generator[None]:
 
 @contextmanager
 def arriving(kept: str) -> Generator[None]:
-    """Print what is printed inside to its end; if that cannot arrive, the error says what is kept all the same."""
+    """Print what is printed inside to its end; if that cannot arrive, the error says what is kept, if anything is."""
     try:
         yield
         sys.stdout.flush()
     except OutputFailed as error:
-        raise OutputFailed(f"{error}; {kept}") from error
+        raise OutputFailed(f"{error}{kept and f'; {kept}'}") from error
 
 
 @contextmanager
@@ -172,80 +173,24 @@ def stdout() -> Console:
     return console if told else Console(width=max(console.width, 120), **_LITERAL)
 
 
-# Lines that people type, at a terminal or through a pipe.
-
-# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
-
-
-with suppress(ImportError):  # Windows has none
-    # Where it is loaded, lines can be edited, and pasted with line breaks in them.
-    import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
-
-
-class NoMoreInput(Exception):
-    """Standard input has ended."""
+def print_result(record: object, page: Callable[[], report.Page | str], *, as_json: bool) -> None:
+    """Print a result as JSON, or as its page or text."""
+    if as_json:
+        print_json(record)
+    elif isinstance(shown := page(), str):
+        print_text(shown)
+    else:
+        report.show(stdout(), shown)
 
 
-class Stop(Exception):
-    """Somebody wants to stop."""
+# Commands that go on from where one has ended.
 
 
-def is_terminal() -> bool:
-    """Return whether somebody can be asked: standard input and output are a terminal."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+def option(name: str, value: object) -> list[str]:
+    """Return an option with its value; nothing if that is None."""
+    return [] if value is None else [name, str(value)]
 
 
-def accept_any_bytes() -> None:
-    """Let what is typed hold bytes that are no text, so that it can be asked for again."""
-    stream: Any = sys.stdin
-    if hasattr(stream, "reconfigure"):
-        stream.reconfigure(errors="surrogateescape")
-
-
-def typed_line(prompt: str, given: str = "") -> str:
-    """Return the next line that is typed, its white space being single spaces; asks again for one that is no text.
-
-    Args:
-        prompt: What stands before it.
-        given: What is there already, to be edited, where lines can be.
-
-    Raises:
-        NoMoreInput: There is none.
-        ConfigError: Standard input cannot be read.
-    """
-    while True:
-        with _there_already(given):
-            line = _line(prompt)
-        if line == harmless(line):
-            return line
-        print_text("That holds control codes or bytes that are no UTF-8; type it again.")
-
-
-@contextmanager
-def _there_already(text: str) -> Generator[None]:
-    """Let the next line begin with a text that can be edited, where lines can be edited."""
-    editor: Any = sys.modules.get("readline")
-    if editor is None or not text:
-        yield
-        return
-    editor.set_startup_hook(lambda: editor.insert_text(text))
-    try:
-        yield
-    finally:
-        editor.set_startup_hook()
-
-
-def _line(prompt: str) -> str:
-    if sys.stdin is None:  # it was closed with `<&-`
-        raise NoMoreInput
-    try:
-        given = input(prompt)
-    except EOFError:
-        sys.stdout.write("\n")
-        raise NoMoreInput from None
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"standard input cannot be read: {error}; type at a terminal, or pipe lines") from error
-    line = " ".join(given.split())
-    if not sys.stdin.isatty():  # nobody has seen it
-        print_text(line)
-    return line
+def command_lines(*commands: Iterable[object]) -> str:
+    """Return commands of ours by their arguments, one per line below a blank one, to be copied into a shell."""
+    return "\n" + "".join(f"\n  rag-eval {shlex.join(map(str, command))}" for command in commands)

@@ -10,7 +10,7 @@ import typer
 
 from rag_evaluation_framework import integrations, results
 from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.output import arriving, print_json, print_text
+from rag_evaluation_framework.cli.output import arriving, print_result
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.results import store
 
@@ -30,9 +30,8 @@ def publish(
     result = results.load_result(results.find_run(run, root or store.ROOT))
     experiment = integrations.publish_experiment(result, dataset)
     with arriving(f"the experiment is at {experiment.url}"):
-        if as_json:
-            print_json({**asdict(experiment), "complete": experiment.complete})
-        else:
-            print_text(f"{experiment.told}\n{experiment.url}" if experiment.complete else experiment.url)
+        record = {**asdict(experiment), "complete": experiment.complete}
+        told = f"{experiment.told}\n" if experiment.complete else ""
+        print_result(record, lambda: f"{told}{experiment.url}", as_json=as_json)
     if not experiment.complete:
         raise ProviderError(experiment.told, "LangSmith")

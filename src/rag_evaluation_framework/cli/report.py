@@ -10,7 +10,7 @@ import typer
 
 from rag_evaluation_framework import report as pages
 from rag_evaluation_framework import results
-from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.files import write_new
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
@@ -25,9 +25,9 @@ def report(
         list[str] | None,
         typer.Argument(help="Other runs: one is compared with the first, with more of them there is a table."),
     ] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", parser=paths.path, help="The file to write; it must not exist.")
-    ] = Path("report.html"),
+    output: Annotated[Path, paths.PathOption("--output", "-o", help="The file to write; it must not exist.")] = Path(
+        "report.html"
+    ),
     worst: Annotated[
         int, typer.Option(min=0, help="How many of the weakest questions to show with their passages.")
     ] = 50,
@@ -40,14 +40,8 @@ def report(
     """
     if output.suffix.lower() not in (".html", ".htm"):
         raise ConfigError(f"--output {output}: expected the name of an HTML file, such as report.html")
-    file = checked_path(output, ConfigError)
-    if file.exists():
-        raise ConfigError(f"--output {output} already exists and is not overwritten; choose another name, or move it")
+    paths.new_file("--output", output)
     runs = [results.load_result(results.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
     text = pages.whole_file(pages.whole_page(runs, worst))
-    try:
-        with file.open("x", encoding="utf-8", errors="backslashreplace") as opened:
-            opened.write(text)
-    except OSError as error:
-        raise ConfigError(f"--output {output}: cannot be written ({store.reason(error)})") from error
+    write_new(output, text)
     print_text(f"Wrote {one_line(str(output))}: {len(text.encode(errors='backslashreplace')):,} bytes")

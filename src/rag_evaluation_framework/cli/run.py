@@ -17,7 +17,7 @@ from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import ci
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, stdout
+from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
 from rag_evaluation_framework.errors import (
     ComponentExited,
     ConfigError,
@@ -30,7 +30,7 @@ _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""
 _ABOUT_ENGINES = ("ingest", "cleanup", "allow_custom_prefix", "allow_remote")
-Problem: TypeAlias = "SaveFailed | Interrupted | ComponentExited"
+Problem: TypeAlias = SaveFailed | Interrupted | ComponentExited
 
 
 def run(
@@ -144,7 +144,7 @@ def _tell(
                 more.append(report.comparison_page(compared, (before, result), worst=worst))
             report.show(stdout(), report.result_page(result, corpus, worst, more))
             if result.folder is not None:
-                stdout().print(f"\nSaved to {one_line(str(result.folder))}", soft_wrap=True)
+                print_text(report.saved_text(one_line(str(result.folder))))
     if isinstance(problem, SaveFailed):
         raise ResultError(*_told(problem)) from problem
     if problem is not None:
@@ -188,7 +188,7 @@ def _nothing_kept() -> Generator[None]:
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        raise Interrupted("no question was answered, and nothing is saved") from interrupt
+        raise Interrupted("no question was answered at every cutoff, and nothing is saved") from interrupt
 
 
 def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.RunSpec, Path]:
@@ -197,12 +197,11 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.R
     keep = {"save_results_path": str(Path(".rag-eval").absolute())}
     if config is None:
         if "dataset" not in flags:
-            missing = "--dataset" if "corpus" in flags else "--corpus and --dataset"
             made = sorted(map(str, Path(".rag-eval").glob("*.yaml")))
-            such = f", such as {made[0]}" if made else ""
             raise ConfigError(
-                f"{missing} missing; expected a configuration file{such}, or --dataset, and --corpus if the dataset "
-                "brings no documents"
+                f"{'' if 'corpus' in flags else '--corpus and '}--dataset missing; expected a configuration file"
+                f"{f', such as {made[0]}' if made else ''}, or --dataset, and --corpus if the dataset brings no "
+                "documents"
             )
         return experiments.parse_config({**keep, **flags}, "the options", named), Path()
     written = _taken(config, flags)

@@ -12,14 +12,12 @@ import typer
 from rag_evaluation_framework import experiments
 from rag_evaluation_framework.cli import paths
 
-Config = Annotated[
-    Path | None, typer.Argument(parser=paths.path, help="A YAML or JSON configuration; options override it.")
-]
+Config = Annotated[Path | None, paths.PathArgument(help="A YAML or JSON configuration; options override it.")]
 NoConfig = Annotated[
     bool, typer.Option("--no-config", help="Leave the configuration of the root alone: the options say everything.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="What is in the scope may be deleted.")]
-JUnit = Annotated[Path | None, typer.Option(parser=paths.path, help="Write the gates as a JUnit XML report.")]
+JUnit = Annotated[Path | None, paths.PathOption(help="Write the gates as a JUnit XML report.")]
 StepSummary = Annotated[
     bool, typer.Option("--step-summary", help="Add the result to the summary of the step in GitHub Actions.")
 ]
@@ -45,9 +43,9 @@ NoImport = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 # Other commands share these, and load no `RunSpec` for them.
-Corpus = Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")]
+Corpus = Annotated[Path | None, paths.PathOption(help="The folder of documents.")]
 SavedRun = Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")]
-Root = Annotated[Path | None, typer.Option(parser=paths.path, help="Where runs are saved; by default .rag-eval.")]
+Root = Annotated[Path | None, paths.PathOption(help="Where runs are saved; by default .rag-eval.")]
 Cluster = Annotated[
     str | None,
     typer.Option(

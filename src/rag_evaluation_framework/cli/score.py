@@ -14,24 +14,20 @@ from rag_evaluation_framework import report
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.cli import paths, run_options
-from rag_evaluation_framework.cli.output import print_json, stdout
+from rag_evaluation_framework.cli.output import print_result
 from rag_evaluation_framework.errors import DatasetError
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.data import ScoreTable
 
-Scored: TypeAlias = "tuple[Path, ScoreTable, dict[str, int]]"
+    Scored: TypeAlias = tuple[Path, ScoreTable, dict[str, int]]
 
 
 def score(
-    qrels: Annotated[
-        Path, typer.Option(parser=paths.path, help="What is relevant: TREC qrels, BEIR's table, JSON or JSONL.")
-    ],
+    qrels: Annotated[Path, paths.PathOption(help="What is relevant: TREC qrels, BEIR's table, JSON or JSONL.")],
     rankings: Annotated[
         list[Path],
-        typer.Option(
-            parser=paths.path, help="Rankings: a TREC run file, a table with a header, JSON or JSONL; repeatable."
-        ),
+        paths.PathOption(help="Rankings: a TREC run file, a table with a header, JSON or JSONL; repeatable."),
     ],
     order: run_options.Order = None,
     metric: Annotated[
@@ -46,11 +42,12 @@ def score(
     """
     judged = rank_files.RankFile.of_qrels(qrels)
     scored = [_scored(qrels, judged, path, order, metric) for path in rankings]
-    if as_json:
-        print_json(_as_json(qrels, judged, scored, per_query))
-        return
-    shown = [(_name(path, scored), scores, counts) for path, scores, counts in scored]
-    report.show(stdout(), report.rankings_page(qrels.name, _qrels_counts(judged), shown, per_query=per_query))
+    named = [(_name(path, scored), scores, counts) for path, scores, counts in scored]
+    print_result(
+        _as_json(qrels, judged, scored, per_query),
+        lambda: report.rankings_page(qrels.name, _qrels_counts(judged), named, per_query=per_query),
+        as_json=as_json,
+    )
 
 
 def _scored(qrels: Path, judged: rank_files.RankFile, path: Path, order: Any, metric: list[str] | None) -> Scored:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.data import Document, DocumentId, PositionAwareChunk
@@ -122,4 +123,5 @@ class PositionAwareChunker(Component, ABC):
 
     def chunk(self, text: str) -> list[str]:
         """Return the texts of the chunks."""
-        return [chunk.content for chunk in self.chunk_with_positions(Document(DocumentId(""), text))]
+        chunks: Sequence[PositionAwareChunk] = resolved(self.chunk_with_positions(Document(DocumentId(""), text)))
+        return [chunk.content for chunk in chunks]

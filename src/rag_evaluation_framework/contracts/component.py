@@ -1,23 +1,21 @@
 """What all components share: a name for tables and records, and what is given to them in confidence."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
-from itertools import islice
 from math import inf, nan
 from numbers import Real
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.outside import class_name, fit_to_keep, hide, is_secret, one_line, raised, shown
 from rag_evaluation_framework.errors import ComponentExited, ConfigError
 
 # What components are given in confidence, so that it is hidden wherever it turns up.
 
-_LIKE_A_KEY = re.compile(r"(?=\D*\d)[^\s/\\]{8,}")
 _LOGIN = re.compile(r"://[^\s/:@]*:([^\s/@]+)@")
 
 
@@ -25,44 +23,25 @@ def confide(component: Any) -> None:
     """Hide the secrets that a component was given: from now on, in all that this process shows.
 
     Libraries quote a refused key in words of their own. A secret is the text of a field or attribute that is called
-    like one, or that has `repr=False` and looks like a key, and the password of a URL. In a mapping, a list or pairs
-    those texts count that it holds itself. Nothing deeper is searched, and no other object.
+    like one, or that a mapping such as `headers` holds by such a name, and the password of a URL. Nothing deeper is
+    searched, and no other object.
     """
     names = (*getattr(component, "__dict__", ()), *getattr(component, "__dataclass_fields__", ()))
-    confide_parameters(type(component), {name: getattr(component, name, None) for name in names})
+    confide_parameters({name: getattr(component, name, None) for name in names})
 
 
-def confide_parameters(kind: Any, given: Mapping[str, Any]) -> None:
+def confide_parameters(given: Mapping[str, Any]) -> None:
     """Hide the secrets that a component would be given if it were made of these parameters."""
-    unshown = {each.name for each in fields(kind) if not each.repr} if is_dataclass(kind) else set[str]()
     for parameter, value in given.items():
-        named = is_secret(parameter.lstrip("_"))
-        with suppress(Exception):  # anybody's mapping
-            for name, item in ((parameter, value), *islice(_items(value), 1_000)):  # it may be a corpus
-                text = _text(item)
-                if named or is_secret(name):
-                    for secret in (text, *text.split()[1:]):  # behind `Bearer`
-                        hide(secret)
-                elif parameter in unshown and _LIKE_A_KEY.fullmatch(text):
-                    hide(text)
-                elif login := _LOGIN.search(text):
-                    hide(unquote(login[1]))
-
-
-def _items(value: Any) -> Iterable[tuple[str, object]]:
-    """Yield what a collection holds, each with its name: a mapping and a list of pairs have names."""
-    held: object = value
-    items = value.items() if isinstance(held, Mapping) else value if isinstance(held, list | tuple) else ()
-    for item in cast("Iterable[Any]", items):
-        pair = isinstance(cast("object", item), list | tuple) and len(item) == 2
-        yield (_text(item[0]), item[1]) if pair else ("", item)
-
-
-def _text(value: object) -> str:
-    """Return a text, also that of bytes and of pydantic's `SecretStr`; "" for any other value."""
-    opened = getattr(type(value), "get_secret_value", None)
-    value = value if opened is None else opened(value)
-    return value.decode("latin-1") if isinstance(value, bytes) else value if isinstance(value, str) else ""
+        mapping: dict[Any, object] = value if is_object(value) else {parameter: value}
+        for name, text in dict[Any, object].items(mapping):  # not by the methods of a class of somebody else
+            if not isinstance(text, str):
+                continue
+            if is_secret(parameter.lstrip("_")) or is_secret(str(name)):
+                for secret in (text, *text.split()[1:]):  # behind `Bearer`
+                    hide(secret)
+            elif login := _LOGIN.search(text):
+                hide(unquote(login[1]))
 
 
 # What all components share: a name for tables and records.

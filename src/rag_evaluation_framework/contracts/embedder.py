@@ -2,13 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.base.coroutines import adapted, resolved
 from rag_evaluation_framework.base.outside import one_line, said, shown
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.data.chunks import AnyChunk
@@ -104,12 +104,12 @@ class Embedder(Component, ABC):
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question: float32, shape (dimension,). By default, as any other text."""
-        vector: NDArray[np.float32] = self.embed([text])[0]
+        vector: NDArray[np.float32] = resolved(self.embed([text]))[0]
         return vector
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question: float32, shape (len(texts), dimension). By default one after the other."""
-        vectors = [self.embed_query(text) for text in texts]
+        vectors = [resolved(self.embed_query(text)) for text in texts]
         if not vectors:
             return np.zeros((0, self.dimension), dtype=np.float32)
         return as_vectors(vectors, f"{self.name}.embed_query", texts)
@@ -130,7 +130,7 @@ class Embedder(Component, ABC):
         embed = self.embed if role == "text" else self.embed_queries
         for first in range(0, len(texts), batch_size):
             some = texts[first : first + batch_size]
-            yield EmbeddedPart(range(first, first + len(some)), embed(some))
+            yield EmbeddedPart(range(first, first + len(some)), resolved(embed(some)))
 
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Return of which texts the vector covers only a part, as the model reads no more; shape (len(texts),).
@@ -237,22 +237,14 @@ def truncation_flags(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.boo
         InputError: The embedder returned other than one flag per text.
     """
     given: Any = embedder.truncated(texts)
-    try:
+    with suppress(Exception):  # of anybody's flags
         flags = plain_array(given)
-    except Exception as error:  # of anybody's flags
-        raise InputError(
-            f"{embedder.name}.truncated returned {shown(given)} for {len(texts)} texts; expected ({len(texts)},) of "
-            f"True and False: {said(error)}"
-        ) from error
-    if flags.shape != (len(texts),):
-        raise InputError(
-            f"{embedder.name}.truncated returned shape {flags.shape} for {len(texts)} texts; expected ({len(texts)},)"
-        )
-    if len(flags) and flags.dtype.kind != "b":
-        raise InputError(
-            f"{embedder.name}.truncated returned {shown(given)} for {len(texts)} texts; expected True or False for each"
-        )
-    return flags.astype(np.bool_)
+        if flags.shape == (len(texts),) and (not len(flags) or flags.dtype.kind == "b"):
+            return flags.astype(np.bool_)
+    raise InputError(
+        f"{embedder.name}.truncated returned {shown(given)} for {len(texts)} texts; expected ({len(texts)},) of True "
+        "and False"
+    )
 
 
 @runtime_checkable
@@ -295,7 +287,7 @@ class VectorStore(Component, ABC):
 
     def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[AnyChunk]]:
         """Return one ranking a row of `query_embeddings`; by default one after the other."""
-        return [self.search(row, k) for row in query_embeddings]
+        return [resolved(self.search(row, k)) for row in query_embeddings]
 
     @abstractmethod
     def clear(self) -> None:

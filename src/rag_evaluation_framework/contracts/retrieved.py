@@ -6,7 +6,7 @@ from itertools import islice
 from math import isfinite
 from time import perf_counter
 from types import NoneType
-from typing import Any, TypeGuard, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import class_name, fit_to_keep, name_line, one_line, shown
@@ -25,6 +25,7 @@ from rag_evaluation_framework.data.values import (
     all_chunks,
     at_most,
     gives_items,
+    is_mapping,
     is_truth,
     plain_number,
     plain_offset,
@@ -82,8 +83,8 @@ def as_retrieval(results: Any, source: str, k: int, asked: float | None = None) 
         InputError: It is nothing of the kind, or a field holds something else than it is for.
     """
     hits = as_hits(results, source, k)
-    if isinstance(results, Mapping):
-        told = _told_stages(cast("Mapping[str, Any]", results).get("seconds"), source)
+    if is_mapping(results):
+        told = _told_stages(results.get("seconds"), source)
         return Retrieval(hits, told if asked is None else _whole(told, perf_counter() - asked))
     if not isinstance(results, Retrieval):
         return Retrieval(hits)
@@ -126,8 +127,8 @@ def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ..
     """
     if isinstance(results, Retrieval):
         results = results.hits
-    if isinstance(results, Mapping):
-        results = _from_run_output(cast("Mapping[str, Any]", results), source)
+    if is_mapping(results):
+        results = _from_run_output(results, source)
     if hasattr(results, "iterrows"):  # a DataFrame of pandas, whose items are its column names
         results = results.convert_dtypes().astype(object)  # whole numbers, though there are gaps among them
         results = results.where(results.notna(), None).to_dict("records")
@@ -149,13 +150,12 @@ def _told_stages(seconds: Any, source: str) -> tuple[Stage, ...]:
     """Read the seconds of stages by name, `{"embed": 0.01, "search": 0.02}`, of which a mapping may tell none."""
     if seconds is None:
         return ()
-    if not isinstance(seconds, Mapping):
+    if not is_mapping(seconds):
         raise InputError(
             f"{source} returned seconds={shown(seconds)}; expected those of each stage, such as "
             "{'embed': 0.01, 'search': 0.02}"
         )
-    told = cast("Mapping[str, Any]", seconds)
-    return tuple(_as_stage(Stage(name, told[name]), source) for name in islice(told, len(told)))
+    return tuple(_as_stage(Stage(name, seconds[name]), source) for name in islice(seconds, len(seconds)))
 
 
 def _whole(told: tuple[Stage, ...], seconds: float) -> tuple[Stage, ...]:
@@ -269,7 +269,7 @@ def _from_mapping(result: Mapping[str, Any], source: str) -> Hit:
 
 
 def _mapping(given: Any) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {}
+    return given if is_mapping(given) else {}
 
 
 def _id(given: Any) -> Any:

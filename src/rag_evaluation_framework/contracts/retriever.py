@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
+from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.outside import class_name, shown
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.data import AnyChunk, Corpus, EvaluationType
@@ -126,7 +127,7 @@ class Retriever(Component, ABC):
 
         A class that has one of its own is asked for most questions of a run in this way (`takes_many`).
         """
-        return [self.retrieve(query, k) for query in queries]
+        return [resolved(self.retrieve(query, k)) for query in queries]
 
     @property
     def lists_chunks(self) -> bool:

@@ -175,60 +175,41 @@ def mapped(units: Iterable[U | Answer[U]], function: Callable[[U], U]) -> tuple[
 
 def _plainly(units: Iterable[Any]) -> tuple[Any, ...]:
     """Return units, and answers with several places: the units of one place are answers of their own."""
-    return tuple(part for unit in units for part in (_only_place(unit) or (unit,)))
-
-
-def _only_place(unit: Any) -> tuple[Any, ...]:
-    if not issubclass(type(unit), Answer):
-        return ()
-    return unit.reference if len(unit.places) == 1 else ()
-
-
-def listed_spans(query: Query, given: Any) -> tuple[CharacterSpan | Answer[CharacterSpan], ...]:
-    """Return the relevant spans of a question, and answers with several places among them.
-
-    Raises:
-        DatasetError: They are no list of spans.
-    """
-    if isinstance(given, str | Mapping | CharacterSpan | Answer) or not isinstance(given, Iterable):
-        raise _no_spans(query, cast("object", given))
-    units: tuple[Any, ...] = (*items(given, f"question {query.id!r}: relevant_spans"),)
+    plain: list[Any] = []
     for unit in units:
-        for part in _parts(unit):
-            if not isinstance(part, CharacterSpan):
-                raise _no_spans(query, part)
-    return _plainly(units)
+        is_alone = issubclass(type(unit), Answer) and len(unit.places) == 1
+        plain += unit.reference if is_alone else (unit,)
+    return tuple(plain)
 
 
-def _parts(unit: Any) -> tuple[Any, ...]:
-    return unit.units if issubclass(type(unit), Answer) else (unit,)
+_EXPECTED = {
+    CharacterSpan: "a list of spans, such as CharacterSpan('a.md', 0, 5). Of the ids of position-aware chunks, "
+    "TokenLevelGroundTruth.of_chunks(query, ids, registry) makes spans",
+    str: "a list of ids, as texts; pass gains as gains={id: gain}",
+}
 
 
-def _no_spans(query: Query, given: object) -> DatasetError:
-    return DatasetError(
-        f"question {query.id!r}: relevant_spans: got {shown(given)}; expected a list of spans, such as "
-        "CharacterSpan('a.md', 0, 5). Of the ids of position-aware chunks, TokenLevelGroundTruth.of_chunks(query, ids, "
-        "registry) makes spans"
-    )
+def listed(query: Query, given: Any, kind: type, name: str) -> tuple[Any, ...]:
+    """Return the relevant units of a question, and answers with several places among them.
 
-
-def listed_ids(query: Query, given: Any) -> tuple[Any, ...]:
-    """Return the relevant ids of a question, and answers with several places among them.
+    Args:
+        query: The question.
+        given: What lists them.
+        kind: What they have to be: `CharacterSpan` or `str`.
+        name: What the list is called, for messages.
 
     Raises:
-        DatasetError: They are no list of ids.
+        DatasetError: They are no list of such units.
     """
-    if isinstance(given, str | bytes | Mapping | Answer) or not isinstance(given, Iterable):
-        raise DatasetError(
-            f"question {query.id!r}: relevant units are {shown(cast('object', given))}; expected a list of ids; pass "
-            "gains as gains={id: gain}"
-        )
-    ids: tuple[Any, ...] = tuple(items(given, f"question {query.id!r}: the list of relevant units"))
-    for unit in ids:
-        for part in _parts(unit):
-            if not isinstance(part, str):
-                raise DatasetError(f"question {query.id!r}: {shown(part)} is not a valid id; expected a string")
-    return _plainly(ids)
+    where = f"question {query.id!r}: {name}"
+    if isinstance(given, str | bytes | Mapping | CharacterSpan | Answer) or not isinstance(given, Iterable):
+        raise DatasetError(f"{where}: got {shown(cast('object', given))}; expected {_EXPECTED[kind]}")
+    units: tuple[Any, ...] = (*items(given, where),)
+    for unit in units:
+        for part in unit.units if issubclass(type(unit), Answer) else (unit,):
+            if not isinstance(part, kind):
+                raise DatasetError(f"{where}: got {shown(part)}; expected {_EXPECTED[kind]}")
+    return _plainly(units)
 
 
 def renamed_gains(query: Query, gains: Mapping[IdT, float], rename: Callable[[IdT], IdT]) -> dict[IdT, float]:

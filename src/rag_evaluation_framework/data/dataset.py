@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar, cast, get_args
 
-from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.outside import first_of, shown
 from rag_evaluation_framework.data.answers import span_problem
 from rag_evaluation_framework.data.documents import Corpus, check_corpus_type
 from rag_evaluation_framework.data.ground_truth import GroundTruth
@@ -17,7 +17,7 @@ from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.queries import SCOPE_PREFIX, Query
 from rag_evaluation_framework.data.reviews import note_of_reviews
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, items
+from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, is_mapping, items
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 UnitT = TypeVar("UnitT", bound=DocumentId | ChunkId | CharacterSpan)
@@ -102,15 +102,23 @@ class Dataset(Generic[U]):
         for number, entry in enumerate(entries):
             item: Any = entry
             if not isinstance(item, GroundTruth):
-                expected = "expected ground truth, such as TokenLevelGroundTruth(query, spans)"
-                raise DatasetError(f"dataset {name!r}: {shown(item)}; {expected}")
+                raise DatasetError(
+                    f"dataset {name!r}: {shown(item)}; expected ground truth, such as TokenLevelGroundTruth(query, "
+                    "spans)"
+                )
             if entry.level is not level:
                 raise LevelMismatch(
                     f"question {entry.query.id!r} has {entry.level.evaluation_type} ground truth, the dataset is "
                     f"{level.evaluation_type}: keep one dataset per evaluation type"
                 )
-            if seen.setdefault(entry.query.id, entry.query.text) != entry.query.text or len(seen) <= number:
-                raise DatasetError(f"dataset {name!r}: {_duplicate(entry.query, seen[entry.query.id])}")
+            if seen.setdefault(entry.query.id, entry.query.text) != entry.query.text:
+                raise DatasetError(
+                    f"dataset {name!r}: duplicate question id {entry.query.id!r}; ids must be unique, and this one is "
+                    f"that of {shown(seen[entry.query.id], 60)} and {shown(entry.query.text, 60)}; give one of them "
+                    "another: Query(QueryId('…'), QueryText('…'))"
+                )
+            if len(seen) <= number:
+                raise DatasetError(f"dataset {name!r}: duplicate question id {entry.query.id!r}; ids must be unique")
         object.__setattr__(self, "skipped", checked_skipped(name, skipped, seen.keys()))
 
     @property
@@ -226,7 +234,7 @@ class Dataset(Generic[U]):
     @property
     def _defaults(self) -> Mapping[str, Any]:
         kept: Any = self.metadata.get("defaults")
-        return cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
+        return kept if is_mapping(kept) else {}
 
     def with_corpus(self, corpus: Corpus) -> "Dataset[U]":
         """Return a copy of the dataset with this corpus; `corpus_hash` is unchanged."""
@@ -282,12 +290,9 @@ class Dataset(Generic[U]):
             raise DatasetError(f"dataset {self.name!r} is empty: it has no questions")
         problems = self.mismatches(corpus)
         if problems:
-            more = f"; and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
-            told = "1 place" if len(problems) == 1 else f"{len(problems)} places"
             raise DatasetError(
-                f"dataset {self.name!r} does not match the corpus in {told}: "
-                f"{'; '.join(problems[:_MOST_PROBLEMS])}{more}. Was it labelled on other documents, or have they "
-                "changed?"
+                f"dataset {self.name!r} does not match the corpus in {len(problems)} place{'s' * (len(problems) > 1)}: "
+                f"{first_of(problems, _MOST_PROBLEMS, '; ')}. Was it labelled on other documents, or have they changed?"
             )
         notes: list[str] = []
         if self.corpus_hash not in (None, corpus.content_hash):
@@ -319,16 +324,6 @@ class Dataset(Generic[U]):
         skipped = count_skipped(self.skipped)
         note = (f", {unanswered} without an answer" if unanswered else "") + (f", {skipped} skipped" if skipped else "")
         return f"Dataset({shown(self.name)}, {self.level.evaluation_type}, {len(self)} questions{note})"
-
-
-def _duplicate(query: Query, other: str) -> str:
-    told = f"duplicate question id {query.id!r}; ids must be unique"
-    if query.text == other:
-        return told
-    return (
-        f"{told}, and this one is that of {shown(other, 60)} and {shown(query.text, 60)}; give one of them another: "
-        "Query(QueryId('…'), QueryText('…'))"
-    )
 
 
 def check_dataset_level(dataset: Any, level: Level[Any]) -> None:

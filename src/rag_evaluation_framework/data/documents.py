@@ -14,7 +14,7 @@ import bracex
 
 from rag_evaluation_framework.base.files import checked_path, read_bytes, refuse_wide
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.outside import first_of, shown
 from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id, content_digest
 from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, items
 from rag_evaluation_framework.errors import CorpusError
@@ -106,8 +106,9 @@ class Corpus:
         """
         folder, given = checked_path(folder_path, CorpusError), cast("object", glob_pattern)
         if not folder.is_dir():
-            problem = "is a file" if folder.exists() else "does not exist"
-            raise CorpusError(f"{folder}: {problem}; expected a folder of text files")
+            raise CorpusError(
+                f"{folder}: {'is a file' if folder.exists() else 'does not exist'}; expected a folder of text files"
+            )
         patterns = _alternatives(glob_pattern) if isinstance(given, str) else []
         if not patterns or not all(map(_stays_inside, patterns)):
             raise CorpusError(
@@ -123,7 +124,7 @@ class Corpus:
                 f"glob pattern {shown(glob_pattern)}: {problem}; expected a pattern such as '**/*.txt'"
             ) from error
         if not paths:
-            raise CorpusError(f"{folder}: no file matches {glob_pattern!r}. {_what_is_there(folder)}")
+            raise _no_match(folder, glob_pattern)
         documents = (
             Document(DocumentId(name), _read_text(paths[name])) for name in sorted(paths, key=canonical_document_id)
         )
@@ -295,21 +296,21 @@ def _without_repeats(pattern: PurePosixPath) -> str:
 
 
 def _named(links: Collection[Path]) -> str:
-    more = f" and {len(links) - _MOST_NAMED} more" if len(links) > _MOST_NAMED else ""
     verb = "is a link" if len(links) == 1 else "are links, each"
-    return f"{', '.join(map(str, sorted(links)[:_MOST_NAMED]))}{more}: {verb}"
+    return f"{first_of([*map(str, sorted(links))], _MOST_NAMED)}: {verb}"
 
 
 def _refuse_folder(error: OSError) -> None:
     raise CorpusError(f"{error.filename}: cannot be read ({error.strerror}); check its permissions") from error
 
 
-def _what_is_there(folder: Path) -> str:
+def _no_match(folder: Path, glob_pattern: str) -> CorpusError:
     suffixes = sorted({path.suffix for path in _visible(folder, [PurePosixPath("**/*")]) if path.suffix})
+    problem = f"{folder}: no file matches {glob_pattern!r}."
     if not suffixes:
-        return "The folder has no files with an extension."
+        return CorpusError(f"{problem} The folder has no files with an extension.")
     pattern = f"'{pattern_of([suffix for suffix in suffixes if suffix in _TEXTS] or suffixes[:1])}'"
-    return (
-        f"It has files ending in {', '.join(suffixes[:8])}; select them with glob_pattern={pattern}, on the command "
-        f"line --glob {pattern}."
+    return CorpusError(
+        f"{problem} It has files ending in {', '.join(suffixes[:8])}; select them with glob_pattern={pattern}, on the "
+        f"command line --glob {pattern}."
     )

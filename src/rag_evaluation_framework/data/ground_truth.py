@@ -4,10 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, TypeAlias, cast
+from typing import Any, ClassVar, Generic, TypeAlias, cast
 
 import numpy as np
 
+from rag_evaluation_framework.base.outside import first_of
 from rag_evaluation_framework.data.answers import (
     Answer,
     IdT,
@@ -15,8 +16,7 @@ from rag_evaluation_framework.data.answers import (
     check_query,
     checked_gains,
     flattened,
-    listed_ids,
-    listed_spans,
+    listed,
     mapped,
     renamed_gains,
     span_problem,
@@ -38,9 +38,19 @@ NO_CONTEXTS: Around = FrozenDict[CharacterSpan, tuple[str, str]]()
 
 
 class GroundTruth(ABC, Generic[U]):
-    """What is relevant to one query. No answer at all means that the corpus holds none."""
+    """What is relevant to one query. No answer at all means that the corpus holds none.
+
+    Attributes:
+        query: The question.
+        gains: Gain of each relevant unit; 1.0 where there is none.
+        relevant_prefixes: Prefixes of relevant documents; of those only.
+        listed_in: The attribute that lists what is relevant, which is its key in files; "" if files cannot hold it.
+    """
 
     query: Query
+    gains: Mapping[Any, float] = FrozenDict[Any, float]()
+    relevant_prefixes: tuple[str, ...] = ()
+    listed_in: ClassVar[str] = ""
 
     @property
     @abstractmethod
@@ -78,8 +88,20 @@ class GroundTruth(ABC, Generic[U]):
         Raises:
             DatasetError: Files cannot represent this kind of ground truth.
         """
-        del corpus, around
-        raise DatasetError(f"question {self.query.id!r}: {type(self).__name__} cannot be saved to a file")
+        if not self.listed_in:
+            raise DatasetError(f"question {self.query.id!r}: {type(self).__name__} cannot be saved to a file")
+        given: tuple[U | Answer[U], ...] = getattr(self, self.listed_in)
+        answers = [*map(as_answer, given)]
+        if all(len(answer.places) == 1 for answer in answers):
+            units = (unit for answer in answers for unit in answer.reference)
+            found = {self.listed_in: [_unit_record(unit, corpus, around) for unit in units]}
+        else:
+            several = "spans" if self.level.repeats else "ids"
+            places = [[[_unit_record(unit, corpus, around) for unit in place] for place in a.places] for a in answers]
+            named = ([each[0] if len(each) == 1 else {several: each} for each in answer] for answer in places)
+            found = {"answers": [{"places": each} for each in named]}
+        others = {"relevant_prefixes": list(self.relevant_prefixes), "gains": dict(self.gains)}
+        return {**found, **{key: value for key, value in others.items() if value}}
 
     def problems(self, corpus: Corpus) -> list[str]:
         """Return why the labels cannot be those of a corpus, one text per problem."""
@@ -88,15 +110,14 @@ class GroundTruth(ABC, Generic[U]):
 
     def gain(self, unit: U) -> float:
         """Return the gain of a relevant unit; 1.0 by default."""
-        del unit
-        return 1.0
+        return self.gains.get(unit, 1.0)
 
     @property
     def has_groups(self) -> bool:
         """Whether a retrieved unit may satisfy a relevant one of another name, so that `as_labelled` changes it."""
         own: Any = type(self)
-        base: Any = GroundTruth
-        return own.as_labelled is not base.as_labelled
+        kinds: tuple[Any, ...] = (GroundTruth, DocumentLevelGroundTruth)
+        return bool(self.relevant_prefixes) or own.as_labelled not in [kind.as_labelled for kind in kinds]
 
     def as_labelled(self, units: Iterable[U]) -> list[U]:
         """Return retrieved units, best first, each replaced by the relevant unit that it satisfies, if any."""
@@ -123,34 +144,29 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
     """
 
     query: Query
+    listed_in: ClassVar[str] = "relevant_document_ids"
     relevant_document_ids: tuple[DocumentId | Answer[DocumentId], ...]
     relevant_prefixes: tuple[str, ...] = ()
     gains: Mapping[DocumentId, float] = field(default_factory=FrozenDict[DocumentId, float], hash=False)
 
     def __post_init__(self) -> None:
         check_query(type(self).__name__, self.query, self.gains)
-        object.__setattr__(self, "relevant_document_ids", listed_ids(self.query, self.relevant_document_ids))
-        object.__setattr__(self, "relevant_prefixes", listed_ids(self.query, self.relevant_prefixes))
+        for name in ("relevant_document_ids", "relevant_prefixes"):
+            object.__setattr__(self, name, listed(self.query, getattr(self, name), str, name))
         if not all(self.relevant_prefixes):
             raise DatasetError(f"question {self.query.id!r}: an empty prefix would make every document relevant")
         object.__setattr__(self, "gains", checked_gains(self.query, self.gains, self.relevant))
-
-    @property
-    def answers(self) -> tuple[Answer[DocumentId], ...]:
-        """The relevant documents and `prefix*` units, each once."""
-        units = [*self.relevant_document_ids, *map(DocumentId, self.relevant_prefixes)]
-        return _answers(mapped(units, lambda doc_id: self._prefixed(doc_id) or doc_id))
 
     @property
     def level(self) -> Level[DocumentId]:
         """Document level."""
         return DOCUMENT
 
-    def record(self, corpus: Corpus | None, around: Around = NO_CONTEXTS) -> dict[str, Any]:
-        """Return the ids, with prefixes and gains if there are any."""
-        del corpus, around
-        ids = _ids_record("relevant_document_ids", self.relevant_document_ids)
-        return {**ids, **_optional(list(self.relevant_prefixes), dict(self.gains))}
+    @property
+    def answers(self) -> tuple[Answer[DocumentId], ...]:
+        """The relevant documents and `prefix*` units, each once."""
+        units = [*self.relevant_document_ids, *map(DocumentId, self.relevant_prefixes)]
+        return _answers(mapped(units, lambda doc_id: self._prefixed(doc_id) or doc_id))
 
     def problems(self, corpus: Corpus) -> list[str]:
         """Return which documents and prefixes the corpus does not have."""
@@ -160,15 +176,6 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
             for prefix in self.relevant_prefixes
             if not corpus.has_prefix(prefix)
         ]
-
-    def gain(self, unit: DocumentId) -> float:
-        """Return the gain of a relevant unit."""
-        return self.gains.get(unit, 1.0)
-
-    @property
-    def has_groups(self) -> bool:
-        """Whether there are relevant prefixes, or a class derived from this one has an `as_labelled` of its own."""
-        return bool(self.relevant_prefixes) or type(self).as_labelled is not DocumentLevelGroundTruth.as_labelled
 
     def as_labelled(self, units: Iterable[DocumentId]) -> list[DocumentId]:
         """Return retrieved documents, best first, with the first match of each relevant prefix as `prefix*`."""
@@ -210,34 +217,26 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
     """
 
     query: Query
+    listed_in: ClassVar[str] = "relevant_chunk_ids"
     relevant_chunk_ids: tuple[ChunkId | Answer[ChunkId], ...]
     gains: Mapping[ChunkId, float] = field(default_factory=FrozenDict[ChunkId, float], hash=False)
 
     def __post_init__(self) -> None:
         check_query(type(self).__name__, self.query, self.gains)
-        ids: tuple[ChunkId | Answer[ChunkId], ...] = listed_ids(self.query, self.relevant_chunk_ids)
+        ids = listed(self.query, self.relevant_chunk_ids, str, "relevant_chunk_ids")
         object.__setattr__(self, "relevant_chunk_ids", mapped(ids, canonical_chunk_id))
         gains = renamed_gains(self.query, self.gains, canonical_chunk_id)
         object.__setattr__(self, "gains", checked_gains(self.query, gains, self.relevant))
-
-    @property
-    def answers(self) -> tuple[Answer[ChunkId], ...]:
-        """The relevant chunks, each once; position-aware and plain ids of one content are one chunk."""
-        return _answers(self.relevant_chunk_ids)
 
     @property
     def level(self) -> Level[ChunkId]:
         """Chunk level."""
         return CHUNK
 
-    def record(self, corpus: Corpus | None, around: Around = NO_CONTEXTS) -> dict[str, Any]:
-        """Return the ids, with gains if there are any."""
-        del corpus, around
-        return {**_ids_record("relevant_chunk_ids", self.relevant_chunk_ids), **_optional([], dict(self.gains))}
-
-    def gain(self, unit: ChunkId) -> float:
-        """Return the gain of a relevant chunk."""
-        return self.gains.get(unit, 1.0)
+    @property
+    def answers(self) -> tuple[Answer[ChunkId], ...]:
+        """The relevant chunks, each once; position-aware and plain ids of one content are one chunk."""
+        return _answers(self.relevant_chunk_ids)
 
 
 @dataclass(frozen=True)
@@ -255,11 +254,13 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
     """
 
     query: Query
+    listed_in: ClassVar[str] = "relevant_spans"
     relevant_spans: tuple[CharacterSpan | Answer[CharacterSpan], ...]
 
     def __post_init__(self) -> None:
         check_query(type(self).__name__, self.query, {})
-        object.__setattr__(self, "relevant_spans", listed_spans(self.query, self.relevant_spans))
+        spans = listed(self.query, self.relevant_spans, CharacterSpan, "relevant_spans")
+        object.__setattr__(self, "relevant_spans", spans)
 
     @classmethod
     def of_chunks(
@@ -278,77 +279,47 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
         Raises:
             DatasetError: The registry has no position for a chunk.
         """
-        ids = dict.fromkeys(cast("tuple[ChunkId, ...]", listed_ids(query, relevant_chunk_ids)))
+        ids = dict.fromkeys(cast("tuple[ChunkId, ...]", listed(query, relevant_chunk_ids, str, "relevant_chunk_ids")))
         unknown = [chunk_id for chunk_id in ids if not registry.get_spans(chunk_id)]
         if unknown:
-            more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
             raise DatasetError(
-                f"question {query.id!r}: unknown position of {', '.join(map(repr, unknown[:5]))}{more}; register the "
+                f"question {query.id!r}: unknown position of {first_of([*map(repr, unknown)], 5)}; register the "
                 "position-aware chunks of the labelled chunking"
             )
         once = dict.fromkeys(map(canonical_chunk_id, ids))
         spans = (span for chunk_id in once for span in registry.get_spans(chunk_id))
         return cls(query, tuple(spans))
 
-    def record(self, corpus: Corpus | None, around: Around = NO_CONTEXTS) -> dict[str, Any]:
-        """Return the spans, with their text and what is around them if it is known."""
-
-        def record(span: CharacterSpan) -> dict[str, Any]:
-            return _span_record(span, corpus, around)
-
-        if self.has_alternatives:
-            return _answers_record(self.answers, "spans", record)
-        return {"relevant_spans": [record(span) for span in self.relevant]}
-
     def problems(self, corpus: Corpus) -> list[str]:
         """Return which spans are not in the corpus, or have another text there."""
         return [problem for span in self.labels if (problem := span_problem(span, corpus))]
-
-    @property
-    def answers(self) -> tuple[Answer[CharacterSpan], ...]:
-        """The relevant spans, each an answer with one place, and the answers with several."""
-        return tuple(map(as_answer, self.relevant_spans))
 
     @property
     def level(self) -> Level[CharacterSpan]:
         """Token level."""
         return TOKEN
 
+    @property
+    def answers(self) -> tuple[Answer[CharacterSpan], ...]:
+        """The relevant spans, each an answer with one place, and the answers with several."""
+        return tuple(map(as_answer, self.relevant_spans))
+
 
 def _answers(units: Iterable[IdT | Answer[IdT]]) -> tuple[Answer[IdT], ...]:
     return tuple(map(as_answer, dict.fromkeys(units)))
 
 
-def _ids_record(key: str, units: Iterable[IdT | Answer[IdT]]) -> dict[str, Any]:
-    """Return ids under their key or, where answers have several places, as answers."""
-    answers = [as_answer(unit) for unit in units]
-    if all(len(answer.places) == 1 for answer in answers):
-        return {key: [unit for answer in answers for unit in answer.reference]}
-    return _answers_record(answers, "ids", lambda unit: unit)
-
-
-def _answers_record(answers: Iterable[Answer[U]], key: str, record: Callable[[U], Any]) -> dict[str, Any]:
-    """Return answers as files hold them: each with its places, which are a unit or, under the key, several."""
-
-    def listed(place: tuple[U, ...]) -> Any:
-        records = [*map(record, place)]
-        return records[0] if len(records) == 1 else {key: records}
-
-    return {"answers": [{"places": [*map(listed, answer.places)]} for answer in answers]}
-
-
-def _span_record(span: CharacterSpan, corpus: Corpus | None, around: Around) -> dict[str, Any]:
-    record: dict[str, Any] = {"doc_id": span.doc_id, "start": span.start, "end": span.end}
-    text = span.text if corpus is None else corpus[span.doc_id].content[span.start : span.end]
+def _unit_record(unit: Any, corpus: Corpus | None, around: Around) -> Any:
+    """Return an id, or a span with its text and what is around it if that is known."""
+    if not isinstance(unit, CharacterSpan):
+        return unit
+    record: dict[str, Any] = {"doc_id": unit.doc_id, "start": unit.start, "end": unit.end}
+    text = unit.text if corpus is None else corpus[unit.doc_id].content[unit.start : unit.end]
     if text:
         record["text"] = text
-    if span in around:
-        record["before"], record["after"] = around[span]
+    if unit in around:
+        record["before"], record["after"] = around[unit]
     return record
-
-
-def _optional(prefixes: list[str], gains: dict[Any, float]) -> dict[str, Any]:
-    return {key: value for key, value in (("relevant_prefixes", prefixes), ("gains", gains)) if value}
 
 
 # Ground truth projected to the level at which rankings are judged.

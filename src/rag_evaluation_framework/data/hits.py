@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isnan
 from operator import eq
@@ -147,7 +147,7 @@ class Coded:
         """Which rows have a text; shape (rows,)."""
         return self.codes >= 0
 
-    def take(self, rows: Integers) -> "Coded":
+    def __getitem__(self, rows: Integers) -> "Coded":
         """Return some of the rows."""
         return Coded(self.codes[rows], self.texts)
 
@@ -200,14 +200,7 @@ class HitTable:
 
     def take(self, rows: Integers) -> "HitTable":
         """Return some of the hits."""
-        return HitTable(
-            self.doc_id.take(rows),
-            self.start[rows],
-            self.end[rows],
-            self.chunk_id.take(rows),
-            self.text.take(rows),
-            self.score[rows],
-        )
+        return HitTable(*(getattr(self, column.name)[rows] for column in fields(self)))
 
     def columns(self, rows: slice) -> tuple[list[Any], ...]:
         """Return the columns of neighbouring hits as lists, None where nothing is known, in the order of a `Hit`."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.documents import Corpus
@@ -28,13 +28,13 @@ other words, between the same contexts. `document`: none of its document had its
 place of its document had.
 """
 
-AMONG_OTHERS: frozenset[UniqueWith | None] = frozenset({"text among others", "text alone among others"})
+AMONG_OTHERS = frozenset[UniqueWith | None](told for told in get_args(UniqueWith) if told.endswith("among others"))
 """What is said of the spans that are not told by what is before them."""
 
-WITH_SIBLINGS: frozenset[UniqueWith | None] = frozenset({"text alone", "text alone among others"})
+WITH_SIBLINGS = frozenset[UniqueWith | None](told for told in get_args(UniqueWith) if "alone" in told)
 """What is said of the spans that are not told by what is around them."""
 
-UNIQUE_TEXTS: frozenset[UniqueWith | None] = AMONG_OTHERS | WITH_SIBLINGS | frozenset[UniqueWith | None]({"text"})
+UNIQUE_TEXTS = frozenset[UniqueWith | None](told for told in get_args(UniqueWith) if told.startswith("text"))
 """What is said of the spans whose text no other place had."""
 
 CONTEXT = 32
@@ -206,8 +206,9 @@ def checked_skipped(name: str, given: Any, scored: Set[str]) -> tuple[Skipped, .
         InputError: Reading it raises something.
     """
     if not gives_items(given, str, Mapping, Skipped):
-        expected = "expected a list, such as [Skipped(query, quote, reason)]"
-        raise DatasetError(f"dataset {name!r}: skipped={shown(given)}; {expected}")
+        raise DatasetError(
+            f"dataset {name!r}: skipped={shown(given)}; expected a list, such as [Skipped(query, quote, reason)]"
+        )
     wordings: dict[str, str] = {}
     labels = tuple(items(given, f"dataset {name!r}: skipped"))
     for label in labels:

@@ -101,10 +101,11 @@ def check_level(source: str, found: EvaluationType, expected: Level[Any]) -> Non
     """
     if found == expected.evaluation_type:
         return
+    problem = f"{source}: has {found} ground truth, expected {expected.evaluation_type}:"
     if found == "token-level":
         name = expected.evaluation_type.removesuffix("-level").title()
-        advice = f"load it without a level; {name}LevelEvaluation projects it"
-    else:
-        name = found.removesuffix("-level").upper()
-        advice = f"load it with load_dataset(path, {name}) and evaluate it at that level; labels cannot be made finer"
-    raise LevelMismatch(f"{source}: has {found} ground truth, expected {expected.evaluation_type}: {advice}")
+        raise LevelMismatch(f"{problem} load it without a level; {name}LevelEvaluation projects it")
+    raise LevelMismatch(
+        f"{problem} load it with load_dataset(path, {found.removesuffix('-level').upper()}) and evaluate it at that "
+        "level; labels cannot be made finer"
+    )

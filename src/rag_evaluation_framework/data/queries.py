@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.data.ids import QueryId, QueryText, generate_query_id
-from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, frozen
+from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, frozen, is_mapping
 from rag_evaluation_framework.errors import DatasetError
 
 # Queries: the questions of a dataset.
@@ -97,11 +97,8 @@ class Scope:
 
 
 def _contains(value: Any, wanted: Any) -> bool:
-    if isinstance(wanted, Mapping):
-        entries = cast("Mapping[str, object]", wanted)
-        return isinstance(value, Mapping) and all(
-            key in value and _contains(value[key], item) for key, item in entries.items()
-        )
+    if is_mapping(wanted):
+        return is_mapping(value) and all(key in value and _contains(value[key], item) for key, item in wanted.items())
     if isinstance(wanted, list | tuple):
         items = cast("list[object]", wanted)
         if not isinstance(value, list | tuple):

@@ -220,8 +220,7 @@ class Rankings(OnDemand[QueryRanking]):
         for entry in listed:
             for ranking in (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages)):
                 for hit in ranking:
-                    if problem := _problem(hit, corpus):
-                        raise DatasetError(f"the rankings of question {entry.query.id!r} hold {problem}")
+                    _refuse_wrong(hit, corpus, f"the rankings of question {entry.query.id!r} hold")
         collector = HitCollector()
         numbers = [collector.add(entry.hits) for entry in listed]
         cutoffs = dict.fromkeys(cutoff for entry in listed for cutoff in entry.at)
@@ -363,20 +362,23 @@ def _checked(entry: Any) -> QueryRanking:
     return entry
 
 
-def _problem(hit: Any, corpus: Corpus) -> str | None:
+def _refuse_wrong(hit: Any, corpus: Corpus, they_hold: str) -> None:
     if not isinstance(hit, Hit):
-        return f"{shown(hit, 60)}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)"
+        raise DatasetError(
+            f"{they_hold} {shown(hit, 60)}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)"
+        )
     given: tuple[Any, ...] = (hit.doc_id, hit.chunk_id, hit.text)
     if not all(value is None or isinstance(value, str) for value in given):
-        return f"{shown(hit, 120)}; expected texts as doc_id, chunk_id and text"
+        raise DatasetError(f"{they_hold} {shown(hit, 120)}; expected texts as doc_id, chunk_id and text")
     score: Any = hit.score
     if score is not None and not isinstance(score, Real):
-        return f"the score {shown(score, 60)}; expected a number"
+        raise DatasetError(f"{they_hold} the score {shown(score, 60)}; expected a number")
     if hit.start is None or hit.end is None:
-        return None
+        return
     if hit.doc_id is None or hit.doc_id not in corpus:
-        return f"a place in document {hit.doc_id!r}, which their corpus does not have"
+        raise DatasetError(f"{they_hold} a place in document {hit.doc_id!r}, which their corpus does not have")
     length, place = len(corpus[hit.doc_id].content), (hit.start, hit.end)
     if not all(isinstance(offset, Integral) for offset in place) or not 0 <= hit.start <= hit.end <= length:
-        return f"the place [{hit.start!r}:{hit.end!r}] in {hit.doc_id!r}, which has {length} characters"
-    return None
+        raise DatasetError(
+            f"{they_hold} the place [{hit.start!r}:{hit.end!r}] in {hit.doc_id!r}, which has {length} characters"
+        )

@@ -1,7 +1,7 @@
 """Reviews: what a person decided about a question of a dataset, as marks in its metadata until they are carried out."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -9,6 +9,7 @@ from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.identity import unit_key
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.values import is_mapping
 
 REVIEW = "review"
 """The key of the metadata of a question under which its review is."""
@@ -98,9 +99,9 @@ def _key(unit: object) -> object:
 
 
 def _read(given: object) -> Review | None:
-    if not isinstance(given, Mapping):
+    if not is_mapping(given):
         return None
-    record = {**cast("Mapping[object, object]", given)}
+    record = {**given}
     numbers: Any = record.pop("dropped_answers", ())
     verdict: Any = record.pop("verdict", None)
     if verdict not in (None, *get_args(Verdict)) or not isinstance(numbers, list | tuple):

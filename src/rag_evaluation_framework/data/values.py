@@ -5,7 +5,7 @@ from contextlib import suppress
 from itertools import islice
 from numbers import Complex, Integral, Real
 from operator import index
-from typing import Any, Never, TypeVar, cast
+from typing import Any, Never, TypeGuard, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +100,11 @@ def all_chunks(given: Any, characters: int, source: str) -> list[Any] | None:
     return at_most(given, most, source)
 
 
+def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Return whether a value is a mapping; of others' its keys are taken for texts."""
+    return isinstance(value, MAPPINGS)
+
+
 def is_truth(value: object) -> bool:
     """Return whether a value is True or False, or NumPy's."""
     return isinstance(value, bool | np.bool_)
@@ -189,9 +194,8 @@ def frozen(value: Any) -> Any:
     """
     if isinstance(value, _PLAIN) or type(value) in (FrozenDict, FrozenList):
         return value
-    if isinstance(value, MAPPINGS):
-        entries = cast("Mapping[object, object]", value)
-        return FrozenDict({key: frozen(item) for key, item in entries.items()})
+    if is_mapping(value):
+        return FrozenDict({key: frozen(item) for key, item in value.items()})
     if isinstance(value, list):
         return FrozenList(map(frozen, cast("list[object]", value)))
     if isinstance(value, set):
@@ -209,9 +213,10 @@ def check_texts(value: object, error: type[InputError], *names: str) -> None:
     for name in names:
         given: Any = getattr(value, name)
         if not isinstance(given, str):
-            decode = isinstance(given, bytes)
-            fix = "decode it with .decode('utf-8')" if decode else "make one with str(...) if that is what you mean"
-            raise error(f"{_field(value, name, given)}; expected a text (str): {fix}")
+            told = f"{_field(value, name, given)}; expected a text (str):"
+            if isinstance(given, bytes):
+                raise error(f"{told} decode it with .decode('utf-8')")
+            raise error(f"{told} make one with str(...) if that is what you mean")
 
 
 def check_offsets(value: object, error: type[InputError]) -> None:

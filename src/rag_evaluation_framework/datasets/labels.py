@@ -8,7 +8,15 @@ import numpy as np
 from pydantic import Field
 
 from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr, json_path
+from rag_evaluation_framework.base.records import (
+    IGNORED,
+    Record,
+    RecordReader,
+    as_list,
+    as_object,
+    brief_repr,
+    json_path,
+)
 from rag_evaluation_framework.data import (
     CharacterSpan,
     ChunkLevelGroundTruth,
@@ -26,6 +34,9 @@ from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
 
 # Reading answers with several places from dataset files.
+
+
+BESIDE_ANSWERS = "beside `answers`; expected one of the two"
 
 
 class Given(NamedTuple):
@@ -63,17 +74,14 @@ def read_answers(
     found: list[Answer[U]] = []
     for number, item in enumerate(given.value):
         at = f"{given.at}[{number}]"
-        record = records.validate(_AnswerRecord, item, at, unknown="is ignored")
+        record = records.validate(_AnswerRecord, item, at, unknown=IGNORED)
         if record is None:
             continue
         places = [
             _units(records, place, f"{at}.places[{row}]", several, read) for row, place in enumerate(record.places)
         ]
-        try:
-            if None not in places:
-                found.append(Answer(tuple(tuple(units) for units in places if units is not None)))
-        except DatasetError as error:
-            records.problem(at, error)
+        answer = None if None in places else records.attempt(at, Answer[U], places)
+        found += [] if answer is None else [answer]
     return tuple(found)
 
 
@@ -84,11 +92,9 @@ def _units(
     if not (is_object(item) and several in item):
         unit = read(item, at)
         return None if unit is None else [unit]
-    if not is_list(item[several]):
-        records.problem(f"{at}.{several}", f"expected a list, got {brief_repr(item[several])}")
-        return None
-    units = [read(unit, f"{at}.{several}[{row}]") for row, unit in enumerate(item[several])]
-    return None if None in units else [unit for unit in units if unit is not None]
+    listed = records.attempt(f"{at}.{several}", as_list, item[several])
+    units = [read(unit, f"{at}.{several}[{row}]") for row, unit in enumerate(listed or ())]
+    return None if listed is None or None in units else [unit for unit in units if unit is not None]
 
 
 # Reading labels from dataset files: spans, chunk ids and document ids, with their gains.
@@ -153,19 +159,9 @@ class LabelReader:
 
     def span(self, query: Query, item: Any, where: str) -> CharacterSpan | None:
         """Return the span of an object of the file, or None after recording what is wrong with it."""
-        record = self.records.validate(SpanRecord, item, where, unknown="is ignored")
-        if record is None:
-            return None
-        try:
-            doc_id = self._labelled_document(record)
-            start, end = record.start, record.end
-            if self._utf16 is not None:
-                start, end = self._utf16.code_points(doc_id, start), self._utf16.code_points(doc_id, end)
-            if start == end:
-                raise DatasetError(f"{doc_id}[{start}:{end}] is empty")
-            span = CharacterSpan(doc_id, start, end, record.text)
-        except ValueError as error:
-            self.records.problem(where, error)
+        record = self.records.validate(SpanRecord, item, where, unknown=IGNORED)
+        span = None if record is None else self.records.attempt(where, self._placed, record)
+        if record is None or span is None:
             return None
         if not record.model_fields_set.isdisjoint(_AROUND):
             self.around[span] = record.before, record.after
@@ -176,6 +172,15 @@ class LabelReader:
         if record.was_in:
             self.was_in[query.id, span] = tuple(map(DocumentId, record.was_in))
         return span
+
+    def _placed(self, record: SpanRecord) -> CharacterSpan:
+        doc_id = self._labelled_document(record)
+        start, end = record.start, record.end
+        if self._utf16 is not None:
+            start, end = self._utf16.code_points(doc_id, start), self._utf16.code_points(doc_id, end)
+        if start == end:
+            raise DatasetError(f"{doc_id}[{start}:{end}] is empty")
+        return CharacterSpan(doc_id, start, end, record.text)
 
     def contexts(self, documents: Mapping[str, str], lost: Iterable[Skipped] = ()) -> LabelContexts:
         """Return what the file keeps of the labelled documents, once all labels have been read.
@@ -237,14 +242,7 @@ class LabelReader:
         starless = {prefix for prefix in prefixes.value if prefix} - units
         ids, gains = self._with_star(ids, starless), self._with_star(gains, starless)
         for number, prefix in enumerate(prefixes.value):
-            place = f"{prefixes.at}[{number}]"
-            begins = self.corpus is not None and self.corpus.has_prefix(prefix)
-            if not prefix:
-                self.records.problem(place, "an empty prefix would make every document relevant")
-            elif prefix.endswith("*") and not begins:
-                self.records.problem(place, f"{prefix!r}: remove the star; write the prefix as {prefix[:-1]!r}")
-            elif self.corpus is not None and not begins:
-                self.records.problem(place, f"no document in the corpus starts with {prefix!r}")
+            self.records.attempt(f"{prefixes.at}[{number}]", self._prefix, prefix)
 
         def resolve(name: str) -> DocumentId:
             return DocumentId(name) if name in units else self.document(name)
@@ -253,6 +251,16 @@ class LabelReader:
             return DocumentLevelGroundTruth(query, found, tuple(prefixes.value), graded)
 
         return self._of_ids(truth, ids, gains, answers, resolve, known)
+
+    def _prefix(self, prefix: str) -> str:
+        begins = self.corpus is not None and self.corpus.has_prefix(prefix)
+        if not prefix:
+            raise DatasetError("an empty prefix would make every document relevant")
+        if prefix.endswith("*") and not begins:
+            raise DatasetError(f"{prefix!r}: remove the star; write the prefix as {prefix[:-1]!r}")
+        if self.corpus is not None and not begins:
+            raise DatasetError(f"no document in the corpus starts with {prefix!r}")
+        return prefix
 
     def _of_ids(
         self,
@@ -268,11 +276,7 @@ class LabelReader:
         several = read_answers(self.records, answers, "ids", partial(self._id, resolve))
         if len(self.records.problems) > known:
             return None
-        try:
-            return truth((*found, *several), graded)
-        except DatasetError as error:
-            self.records.problem(gains.at, error)
-            return None
+        return self.records.attempt(gains.at, truth, (*found, *several), graded)
 
     def _with_star(self, graded: Given, prefixes: Set[str]) -> Given:
         """Return ids and gains without the prefixes among them, after recording each as a problem."""
@@ -301,43 +305,37 @@ class LabelReader:
         elif is_list(ids.value):
             named = [(name, f"{ids.at}[{number}]") for number, name in enumerate(ids.value)]
         else:
-            expected = "expected a list of ids or an object {id: gain}"
-            self.records.problem(ids.at, f"{expected}, got {brief_repr(ids.value)}")
-        if is_object(gains.value):
+            self.records.attempt(ids.at, as_list, ids.value, " of ids or an object {id: gain}")
+        if self.records.attempt(gains.at, as_object, gains.value, " {id: gain}") is not None:
             pairs += _pairs(gains)
-        else:
-            self.records.problem(gains.at, f"expected an object {{id: gain}}, got {brief_repr(gains.value)}")
         units: dict[object, IdT | None] = {}
         for name, at in [*named, *((name, at) for name, _, at in pairs)]:
-            if not isinstance(name, str):
-                self.records.problem(at, f"expected an id, got {brief_repr(name)}")
-            elif name not in units:
-                units[name] = self._resolved(name, at, resolve)
+            if not isinstance(name, str) or name not in units:
+                unit = self.records.attempt(at, _resolved, resolve, name, "")
+                units |= {name: unit} if isinstance(name, str) else {}
         graded: dict[IdT, float] = {}
         for name, gain, at in pairs:
-            unit = units.get(name)
-            if isinstance(gain, bool) or not isinstance(gain, int | float) or not 0 < gain <= LARGEST_GAIN:
-                self.records.problem(at, f"expected a gain (a finite number above 0), got {brief_repr(gain)}")
-            elif unit is not None and graded.setdefault(unit, gain) != gain:
-                self.records.problem(at, f"{unit!r} has two gains, {graded[unit]} and {gain}; keep one")
+            self.records.attempt(at, _add_gain, graded, units.get(name), gain)
         found = [unit for name, _ in named if isinstance(name, str) and (unit := units[name]) is not None]
         return found, graded
 
     def _id(self, resolve: Callable[[str], IdT], name: Any, at: str) -> IdT | None:
-        if not isinstance(name, str):
-            self.records.problem(at, f"expected an id, or an object with several `ids`, got {brief_repr(name)}")
-            return None
-        return self._resolved(name, at, resolve)
+        return self.records.attempt(at, _resolved, resolve, name, ", or an object with several `ids`")
 
-    def _resolved(self, name: str, at: str, resolve: Callable[[str], IdT]) -> IdT | None:
-        if not name.strip():
-            self.records.problem(at, "is blank; expected an id")
-            return None
-        try:
-            return resolve(name)
-        except DatasetError as error:
-            self.records.problem(at, error)
-            return None
+
+def _resolved(resolve: Callable[[str], IdT], name: Any, alternative: str) -> IdT:
+    if not isinstance(name, str):
+        raise DatasetError(f"expected an id{alternative}, got {brief_repr(name)}")
+    if not name.strip():
+        raise DatasetError("is blank; expected an id")
+    return resolve(name)
+
+
+def _add_gain(graded: dict[IdT, float], unit: IdT | None, gain: Any) -> None:
+    if isinstance(gain, bool) or not isinstance(gain, int | float) or not 0 < gain <= LARGEST_GAIN:
+        raise DatasetError(f"expected a gain (a finite number above 0), got {brief_repr(gain)}")
+    if unit is not None and graded.setdefault(unit, gain) != gain:
+        raise DatasetError(f"{unit!r} has two gains, {graded[unit]} and {gain}; keep one")
 
 
 def _pairs(gains: Given) -> list[tuple[Any, Any, str]]:

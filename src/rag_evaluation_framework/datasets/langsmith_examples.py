@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework import labelling, quotes
 from rag_evaluation_framework.base.files import Json, is_list, is_object
-from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr
+from rag_evaluation_framework.base.records import KEPT, Record, RecordReader, as_list, as_object, brief_repr
 from rag_evaluation_framework.data import (
     CharacterSpan,
     ChunkLevelDatasetExample,
@@ -26,7 +26,7 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryIds, QueryText
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
-from rag_evaluation_framework.datasets.labels import Given, LabelReader, have_places
+from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, have_places
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 _SPANS = ("relevant_spans", "relevantSpans")
@@ -170,11 +170,8 @@ class ExampleReader:
         if self.query_key not in record.inputs:
             self._nothing_under(repr(self.query_key), "question", record.inputs, f"{where}.inputs", "query_key")
             return None
-        text = record.inputs[self.query_key]
-        if not isinstance(text, str):
-            self.records.problem(
-                f"{where}.inputs.{self.query_key}", f"expected the question as a string, got {brief_repr(text)}"
-            )
+        text = self.records.attempt(f"{where}.inputs.{self.query_key}", _question, record.inputs[self.query_key])
+        if text is None:
             return None
         outputs = record.outputs or {}
         key = self._key(outputs, f"{where}.outputs")
@@ -205,7 +202,7 @@ class ExampleReader:
         key = next((key for key in self.keys if key in outputs), None)
         if self.keys == self._known_keys() and have_places(outputs.get(_ANSWERS)):
             if key is not None:
-                self.records.problem(f"{where}.{key}", f"beside `{_ANSWERS}`; expected one of the two")
+                self.records.problem(f"{where}.{key}", BESIDE_ANSWERS)
             return _ANSWERS
         if key is not None:
             return key
@@ -232,15 +229,13 @@ class ExampleReader:
     def _metadata(self, record: _Example, outputs: dict[str, Any], key: str | None, where: str) -> dict[str, Any]:
         """Return everything that is neither question nor ground truth."""
         inputs = {name: value for name, value in record.inputs.items() if name != self.query_key}
-        own = outputs.get("metadata")
+        own: Any = outputs.get("metadata")
+        kept = None if own is None else self.records.attempt(f"{where}.outputs.metadata", as_object, own)
         others = {name: value for name, value in outputs.items() if name != key and name not in _PART_OF_TRUTH}
-        if not isinstance(own, dict | None):
-            self.records.problem(f"{where}.outputs.metadata", f"expected an object, got {brief_repr(own)}")
         for place, names in (("inputs", inputs), ("outputs", others.keys() - _ALL_KEYS)):
             for name in names:
-                self.records.note(f"{place}.{name}", f"{where}.{place}: unknown key {name!r} is kept as metadata")
-        kept = own if is_object(own) else {}
-        return {**inputs, **others, **kept, **(record.model_extra or {}), **(record.metadata or {})}
+                self.records.note(f"{place}.{name}", f"{where}.{place}: unknown key {name!r} {KEPT}")
+        return {**inputs, **others, **(kept or {}), **(record.model_extra or {}), **(record.metadata or {})}
 
     def _truth(self, query: Query, outputs: dict[str, Any], key: str, where: str) -> GroundTruth[Any] | None:
         at = f"{where}.{key}"
@@ -255,54 +250,60 @@ class ExampleReader:
         if self.level is CHUNK:
             return self.labels.chunk_level(query, ids, gains, Given(answers, at))
         name = next((name for name in _PREFIXES if name in outputs), _PREFIXES[0])
-        prefixes = outputs.get(name, [])
-        if not is_list(prefixes) or not all(isinstance(prefix, str) for prefix in prefixes):
-            self.records.problem(f"{where}.{name}", f"expected a list of strings, got {brief_repr(prefixes)}")
+        prefixes = self.records.attempt(f"{where}.{name}", _strings, outputs.get(name, []))
+        if prefixes is None:
             return None
         return self.labels.document_level(query, ids, Given(prefixes, f"{where}.{name}"), gains, Given(answers, at))
 
     def _token_level(self, query: Query, items: Any, key: str, where: str) -> TokenLevelGroundTruth | None:
-        if not is_list(items):
-            self.records.problem(where, f"expected a list, got {brief_repr(items)}")
+        items = self.records.attempt(where, as_list, items)
+        if items is None:
             return None
         are_ids = key in _CHUNKS or (key not in _ALL_KEYS and all(isinstance(item, str) for item in items))
         if are_ids and self.registry is not None:
-            try:
-                return TokenLevelGroundTruth.of_chunks(query, items, self.registry)
-            except DatasetError as error:
-                self.records.problem(where, error)
-                return None
-        spans = [span for number, item in enumerate(items) for span in self._spans(item, f"{where}[{number}]", query)]
-        return TokenLevelGroundTruth(query, tuple(spans))
-
-    def _spans(self, item: Any, where: str, query: Query) -> list[CharacterSpan]:
-        """Return the span of a record or a quote, or nothing after recording what is wrong with it."""
-        if not isinstance(item, str):
-            span = self.labels.span(query, item, where)
-            return [] if span is None else [span]
-        if not item.strip():
-            self.records.problem(where, "is blank; expected a quote")
-            return []
-        if self._locator is None or self.labels.resolver is None:
-            self.records.problem(
-                where,
-                "a quote has to be located in the documents; pass corpus=Corpus.from_folder(...), on the command line "
-                "--corpus",
+            return self.records.attempt(where, TokenLevelGroundTruth.of_chunks, query, items, self.registry)
+        spans: list[CharacterSpan | None] = []
+        for number, item in enumerate(items):
+            at = f"{where}[{number}]"
+            is_quote = isinstance(item, str)
+            found = (
+                self.records.attempt(at, self._quoted, item, query) if is_quote else [self.labels.span(query, item, at)]
             )
-            return []
+            spans += found or []
+        return TokenLevelGroundTruth(query, tuple(span for span in spans if span is not None))
+
+    def _quoted(self, item: str, query: Query) -> list[CharacterSpan]:
+        if not item.strip():
+            raise DatasetError("is blank; expected a quote")
+        if self._locator is None or self.labels.resolver is None:
+            raise DatasetError(
+                "a quote has to be located in the documents; pass corpus=Corpus.from_folder(...), on the command line "
+                "--corpus"
+            )
         document = next((query.metadata[name] for name in _DOCUMENT_OF_QUOTES if name in query.metadata), "")
         # Programs that write excerpts cut them anywhere, also within words.
         found = labelling.locate_quote(item, str(document), self._locator, self.labels.resolver, verbatim_only=True)
         if found.status == "missing":
             found = labelling.locate_quote(item, str(document), self._locator, self.labels.resolver)
         if found.status != "located":
-            self.records.problem(where, f"the quote {brief_repr(item)} is {found.status}: {found.advice}")
-            return []
+            raise DatasetError(f"the quote {brief_repr(item)} is {found.status}: {found.advice}")
         return list(found.located.places[0])
 
     @cached_property
     def _locator(self) -> "quotes.QuoteLocator | None":
         return None if self.labels.corpus is None else quotes.QuoteLocator.of(self.labels.corpus)
+
+
+def _question(value: Any) -> str:
+    if not isinstance(value, str):
+        raise DatasetError(f"expected the question as a string, got {brief_repr(value)}")
+    return value
+
+
+def _strings(value: Any) -> list[str]:
+    if not is_list(value) or not all(isinstance(item, str) for item in value):
+        raise DatasetError(f"expected a list of strings, got {brief_repr(value)}")
+    return value
 
 
 @overload

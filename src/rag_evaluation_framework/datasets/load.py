@@ -1,6 +1,7 @@
 """Loading a dataset from a file in any supported format."""
 
 import csv
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, overload
@@ -21,7 +22,7 @@ from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level
 from rag_evaluation_framework.datasets.chunking_evaluation import COLUMNS, read_chunking_evaluation
 from rag_evaluation_framework.datasets.langsmith_examples import ExampleReader, is_example
-from rag_evaluation_framework.datasets.native import is_native, read_native, read_native_lines
+from rag_evaluation_framework.datasets.native import is_native, read_native
 from rag_evaluation_framework.datasets.retrieval_harness import Loader, is_harness, read_harness
 from rag_evaluation_framework.errors import DatasetError
 
@@ -101,10 +102,7 @@ def load_dataset(
     dataset: Dataset[Any]
     if ending in (".json", ".jsonl", ".yaml", ".yml"):
         examples = ExampleReader(str(path), level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
-        if ending == ".jsonl":
-            dataset = _read_lines(path, level, corpus, utf16_offsets, examples)
-        else:
-            dataset = _read_tree(path, level, corpus, utf16_offsets, examples, loader, allow_assets)
+        dataset = _read_values(path, level, corpus, utf16_offsets, examples, loader, allow_assets)
     elif ending in (".csv", ".tsv"):
         dataset = _read_table(path, level, corpus)
     else:
@@ -121,16 +119,10 @@ def load_unfinished(path: Path) -> Dataset[CharacterSpan]:
         DatasetError: The file is not a native `.json` or `.jsonl` file, or cannot be used.
         LevelMismatch: It holds another level.
     """
-    ending = checked_path(path).suffix.lower()
-    if ending == ".json":
-        content = read_json_text(read_text(path), str(path))
-        if is_native(content):
-            return read_native(content, path, TOKEN, None, utf16_offsets=False)
-    elif ending == ".jsonl":
-        lines = json_lines(path)
-        first = next(lines, (1, None))
-        if is_native(first[1]):
-            return read_native_lines(first, lines, path, TOKEN, None, utf16_offsets=False)
+    if checked_path(path).suffix.lower() in (".json", ".jsonl"):
+        (where, first), lines = _values(path)
+        if is_native(first):
+            return read_native(first, where, lines, path, TOKEN)
     raise DatasetError(
         f"{path}: expected a dataset as `rag-eval init` and `rag-eval label` write it, .json or .jsonl with "
         "schema_version; load_dataset reads other formats, and save_dataset writes this one"
@@ -144,7 +136,7 @@ def _no_questions(dataset: Dataset[Any]) -> str:
     return f"no question has a label yet: {skipped} {'is' if skipped == 1 else 'are'} skipped; `rag-eval label` goes on"
 
 
-def _read_tree(
+def _read_values(
     path: Path,
     level: Level[Any],
     corpus: Corpus | None,
@@ -153,31 +145,33 @@ def _read_tree(
     loader: Loader | None,
     allow_assets: bool,
 ) -> Dataset[Any]:
-    content = read_json_text(read_text(path), str(path)) if path.suffix.lower() == ".json" else _yaml(path)
-    if is_native(content):
-        return read_native(content, path, level, corpus, utf16_offsets)
-    if is_harness(content):
+    """Read a file of one value or of a value per line; the first value tells which format it is."""
+    (where, first), lines = _values(path)
+    if is_native(first):
+        return read_native(first, where, lines, path, level, corpus, utf16_offsets)
+    if lines is not None:
+        if is_example(first):
+            return examples.dataset(chain([(where, first)], lines), path.stem)
+        check_level(str(path), "token-level", level)
+        return labelling.dataset_from_quotes(path, _needed(corpus, path))
+    if is_harness(first):
         check_level(str(path), "document-level", level)
-        return read_harness(content, path, corpus, loader, allow_assets=allow_assets)
-    if isinstance(content, list) and (not content or any(map(is_example, content))):
-        return examples.dataset(((f"$[{number}]", item) for number, item in enumerate(content)), path.stem)
-    raise DatasetError(f"{path}: {_no_dataset(content)}")
+        return read_harness(first, path, corpus, loader, allow_assets=allow_assets)
+    if isinstance(first, list) and (not first or any(map(is_example, first))):
+        return examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
+    raise DatasetError(f"{path}: {_no_dataset(first)}")
 
 
-def _read_lines(
-    path: Path, level: Level[Any], corpus: Corpus | None, utf16_offsets: bool, examples: ExampleReader
-) -> Dataset[Any]:
-    lines = json_lines(path)
+def _values(path: Path) -> tuple[tuple[str, Json], Iterator[tuple[str, Json]] | None]:
+    """Return the first value of a file and, of one with a value per line, the others; each with its location."""
+    ending = path.suffix.lower()
+    if ending != ".jsonl":
+        return ("$", read_json_text(read_text(path), str(path)) if ending == ".json" else _yaml(path)), None
+    lines = ((f"line {number}: $", value) for number, value in json_lines(path))
     first = next(lines, None)
     if first is None:
         raise DatasetError(f"{path}: holds no questions")
-    if is_native(first[1]):
-        return read_native_lines(first, lines, path, level, corpus, utf16_offsets)
-    if is_example(first[1]):
-        rows = ((f"line {number}: $", item) for number, item in chain([first], lines))
-        return examples.dataset(rows, path.stem)
-    check_level(str(path), "token-level", level)
-    return labelling.dataset_from_quotes(path, _needed(corpus, path))
+    return first, lines
 
 
 def _read_table(path: Path, level: Level[Any], corpus: Corpus | None) -> Dataset[CharacterSpan]:

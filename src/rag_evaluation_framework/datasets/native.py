@@ -1,6 +1,7 @@
 """The native dataset format: JSON or YAML (one object), and JSONL (a header line, then a question a line)."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
@@ -9,11 +10,11 @@ from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework.base.files import Json, is_list, is_object
-from rag_evaluation_framework.base.records import Record, RecordReader, brief_repr
+from rag_evaluation_framework.base.records import IGNORED, Record, RecordReader, as_list
 from rag_evaluation_framework.data import Corpus, Dataset, EvaluationType, GroundTruth, Query, QueryId, QueryText
 from rag_evaluation_framework.data.label_contexts import Anchor, Skipped, UniqueWith
 from rag_evaluation_framework.data.levels import Level, check_level
-from rag_evaluation_framework.datasets.labels import Given, LabelReader, have_places
+from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, have_places
 from rag_evaluation_framework.errors import DatasetError
 
 # Labels that could not be placed, as the native format lists them.
@@ -40,10 +41,12 @@ class _Label(Record):
     beside: Annotated[int, Field(ge=1)] = 1
     among: Annotated[int, Field(ge=0)] = 0
 
-    def anchor(self, text: str) -> Anchor:
-        """Return what the label is found again by."""
+    def of(self, skipped: Skipped) -> Skipped:
+        """Return a skipped label with what it is found again by."""
         known = self.before, self.after, self.unique_with, self.document, tuple(self.was_in)
-        return Anchor(self.doc_id, self.start, text, *known, self.times, self.name_is_taken)
+        anchor = Anchor(self.doc_id, self.start, skipped.quote, *known, self.times, self.name_is_taken)
+        place = None if self.answer is None else (self.answer, self.place)
+        return replace(skipped, anchor=anchor, place=place, beside=self.beside, among=self.among)
 
 
 class _Skipped(Record):
@@ -66,7 +69,7 @@ def read_skipped(items: list[Any], where: str, records: RecordReader, *, are_sco
     wordings: dict[str, str] = {}
     for number, item in enumerate(items):
         place = f"{where}[{number}]"
-        record = records.validate(_Skipped, item, place, unknown="is ignored")
+        record = records.validate(_Skipped, item, place, unknown=IGNORED)
         query = None if record is None else records.validate(_SkippedQuery, record.query, f"{place}.query")
         if record is None or query is None:
             continue
@@ -75,16 +78,11 @@ def read_skipped(items: list[Any], where: str, records: RecordReader, *, are_sco
         if wordings.setdefault(query.id, query.query) != query.query:
             records.problem(f"{place}.query.id", f"{query.id!r} is the id of two skipped questions; ids must be unique")
         metadata = {**query.metadata, **(query.model_extra or {})}
-        asked = Query(QueryId(query.id), QueryText(query.query), metadata)
+        skipped = Skipped(Query(QueryId(query.id), QueryText(query.query), metadata), record.quote, record.reason)
         label = None
         if record.label is not None:
-            label = records.validate(_Label, record.label, f"{place}.label", unknown="is ignored")
-        if label is None:
-            labels.append(Skipped(asked, record.quote, record.reason))
-            continue
-        where_it_was = None if label.answer is None else (label.answer, label.place)
-        anchor = label.anchor(record.quote)
-        labels.append(Skipped(asked, record.quote, record.reason, anchor, where_it_was, label.beside, label.among))
+            label = records.validate(_Label, record.label, f"{place}.label", unknown=IGNORED)
+        labels.append(skipped if label is None else label.of(skipped))
     return labels
 
 
@@ -153,45 +151,37 @@ def is_native(first: Json) -> TypeGuard[dict[str, Any]]:
 
 
 def read_native(
-    content: dict[str, Any], path: Path, level: Level[Any], corpus: Corpus | None, utf16_offsets: bool
-) -> Dataset[Any]:
-    """Read a dataset from one object.
-
-    Raises:
-        DatasetError: Lists every problem with its JSON path.
-        LevelMismatch: The file has another level.
-    """
-    header = {key: value for key, value in content.items() if key != "questions"}
-    queries = content.get("questions")
-    if not is_list(queries):
-        raise DatasetError(f"{path}: $.questions: expected a list of questions, got {type(queries).__name__}")
-    rows = ((f"$.questions[{number}]", query) for number, query in enumerate(queries))
-    return _read(header, "$", rows, path, level, LabelReader(RecordReader(str(path)), corpus, utf16_offsets))
-
-
-def read_native_lines(
-    header: tuple[int, Json],
-    lines: Iterable[tuple[int, Json]],
+    first: dict[str, Any],
+    where: str,
+    lines: Iterable[tuple[str, Json]] | None,
     path: Path,
     level: Level[Any],
-    corpus: Corpus | None,
-    utf16_offsets: bool,
+    corpus: Corpus | None = None,
+    utf16_offsets: bool = False,
 ) -> Dataset[Any]:
-    """Read a dataset from a header line followed by one question per line, each given with its number.
+    """Read a dataset.
+
+    Args:
+        first: The object of the file, or its header.
+        where: The location of that.
+        lines: The questions behind a header, each with its location; None if the object has them.
+        path: The file.
+        level: The level that is asked for.
+        corpus: The documents.
+        utf16_offsets: Whether offsets count UTF-16 units.
 
     Raises:
-        DatasetError: Lists every problem with its line.
+        DatasetError: Lists every problem with its location.
         LevelMismatch: The file has another level.
     """
-    number, first = header
-    rows = ((f"line {number}: $", query) for number, query in lines)
     labels = LabelReader(RecordReader(str(path)), corpus, utf16_offsets)
-    return _read(first, f"line {number}: $", rows, path, level, labels)
-
-
-def _read(
-    first: Json, where: str, rows: Iterable[tuple[str, Any]], path: Path, level: Level[Any], labels: LabelReader
-) -> Dataset[Any]:
+    rows = lines
+    if rows is None:
+        queries = first.get("questions")
+        if not is_list(queries):
+            raise DatasetError(f"{path}: $.questions: expected a list of questions, got {type(queries).__name__}")
+        rows = ((f"$.questions[{number}]", query) for number, query in enumerate(queries))
+        first = {key: value for key, value in first.items() if key != "questions"}
     records = labels.records
     header = records.validate(_Header, first, where)
     if header is None and _version(first) not in range(1, SCHEMA_VERSION + 1):
@@ -302,9 +292,8 @@ def _without_answers(data: Any, where: str, level: Level[Any], records: RecordRe
     answers, key = data["answers"], _OWN_KEYS[level.evaluation_type][0]
     for other in (key, to_camel(key)):
         if other in data:
-            records.problem(f"{where}.{other}", "beside `answers`; expected one of the two")
+            records.problem(f"{where}.{other}", BESIDE_ANSWERS)
             return data, []
-    if not is_list(answers):
-        records.problem(f"{where}.answers", f"expected a list of answers with their places, got {brief_repr(answers)}")
+    listed = records.attempt(f"{where}.answers", as_list, answers, " of answers with their places")
     rest = {name: value for name, value in data.items() if name != "answers"}
-    return {**rest, key: []}, answers if is_list(answers) else []
+    return {**rest, key: []}, listed or []

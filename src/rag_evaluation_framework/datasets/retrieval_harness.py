@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework.base.files import Json, checked_path, is_list, is_object, read_text
 from rag_evaluation_framework.base.outside import raised, said, shown
-from rag_evaluation_framework.base.records import RecordReader, json_path
+from rag_evaluation_framework.base.records import RecordReader, as_list, json_path
 from rag_evaluation_framework.data import (
     DOCUMENT,
     Corpus,
@@ -269,11 +269,11 @@ def _corpus(
     """Return the documents of the file, or the given corpus."""
     if items is None or items == []:
         return given
-    if not is_list(items):
-        records.problem("$.documents", f"expected a list of documents, got {shown(items, 20)}")
+    listed = records.attempt("$.documents", as_list, items, " of documents")
+    if listed is None:
         return given
     documents: dict[str, Document] = {}
-    for number, item in enumerate(items):
+    for number, item in enumerate(listed):
         where = f"$.documents[{number}]"
         record = records.validate(_Document, item, where)
         if record is None:
@@ -284,7 +284,7 @@ def _corpus(
             records.problem(f"{where}.content", "is missing; expected the text or a loaderRef")
         content = record.content
         if content is None and record.loader_ref is not None and given is None:
-            content = _loaded(record.loader_ref, f"{where}.loaderRef", records, loader)
+            content = records.attempt(f"{where}.loaderRef", _loaded, record.loader_ref, loader)
         metadata = {**record.metadata, **record.kept("source_id", "content", "metadata")}
         doc_id = DocumentId(record.source_id)
         documents[doc_id] = Document(doc_id, content or "", metadata)
@@ -294,20 +294,20 @@ def _corpus(
     return given
 
 
-def _loaded(reference: str, where: str, records: RecordReader, loader: Loader | None) -> str | None:
-    """Return the text that a reference stands for; None after recording what is wrong with it."""
-    problem = "there is nothing to load it by; name the folder it is in (--loader-root), or give an engine with load"
-    if loader is not None:
-        try:
-            text: Any = loader(reference)
-        except Exception as error:  # noqa: BLE001  it is anybody's code
-            problem = said(error) if isinstance(error, InputError) else raised(error)
-        else:
-            if isinstance(text, str) and text:
-                return text
-            problem = f"stands for {shown(text, 60)}; expected a text that is not empty"
-    records.problem(where, f"{shown(reference, 60)}: {problem}")
-    return None
+def _loaded(reference: str, loader: Loader | None) -> str:
+    named = f"{shown(reference, 60)}:"
+    if loader is None:
+        raise DatasetError(
+            f"{named} there is nothing to load it by; name the folder it is in (--loader-root), or give an engine with "
+            "load"
+        )
+    try:
+        text: Any = loader(reference)
+    except Exception as error:
+        raise DatasetError(f"{named} {said(error) if isinstance(error, InputError) else raised(error)}") from error
+    if not isinstance(text, str) or not text:
+        raise DatasetError(f"{named} stands for {shown(text, 60)}; expected a text that is not empty")
+    return text
 
 
 def _note_differences(documents: Collection[Document], given: Corpus, records: RecordReader) -> None:
@@ -369,10 +369,14 @@ def _entry(
 
 def _check_texts(items: list[Any], where: str, records: RecordReader, least: int = 1) -> None:
     """Record every item of a list that is no text of at least so many characters."""
-    expected = "a text that is not empty" if least else "a text"
     for number, item in enumerate(items):
-        if not isinstance(item, str) or len(item) < least:
-            records.problem(f"{where}[{number}]", f"expected {expected}, got {shown(item, 60)}")
+        records.attempt(f"{where}[{number}]", _text, item, least)
+
+
+def _text(item: Any, least: int) -> str:
+    if not isinstance(item, str) or len(item) < least:
+        raise DatasetError(f"expected a text{' that is not empty' if least else ''}, got {shown(item, 60)}")
+    return item
 
 
 def _found(name: str, where: str, records: RecordReader, resolver: DocumentResolver | None) -> DocumentId:

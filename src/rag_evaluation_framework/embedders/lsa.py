@@ -10,18 +10,22 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.progress import AFTER, progress_bar
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 
 _PASSAGE = re.compile(r"(?:\S+\s*){1,100}")
 _LARGEST_SEED = 2**32 - 1
+_MANY = 5_000  # passages: fitting takes seconds, of which no step tells
 _WORD = r"(?u)\b\w+\b"  # words of a single letter included
 
 
 class _Model(NamedTuple):
     vectorizer: Any
-    components: NDArray[np.float64]
+    words: NDArray[
+        np.float64
+    ]  # a vector for each word, one after the other: SciPy copies any other order for each text
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class LsaEmbedder(Embedder):
         Raises:
             NotIndexed: The embedder has not been fitted.
         """
-        return len(self._fitted.components)
+        return len(self._fitted.words[0])
 
     def fit(self, documents: Sequence[str]) -> "LsaEmbedder":
         """Return an embedder fitted on the passages of these documents.
@@ -71,13 +75,16 @@ class LsaEmbedder(Embedder):
         extmath = require("sklearn.utils.extmath", extra="local", needed_by="LsaEmbedder")
         passages = [passage for document in documents for passage in _PASSAGE.findall(document)]
         vectorizer = text.TfidfVectorizer(sublinear_tf=True, strip_accents="unicode", token_pattern=_WORD)
-        try:
-            weights = vectorizer.fit_transform(passages)
-        except ValueError as error:
-            raise InputError("LsaEmbedder: the documents hold no words to learn from") from error
-        _, _, components = extmath.randomized_svd(weights, min(self.dimensions, *weights.shape), random_state=self.seed)
+        with progress_bar(2, "Fitting LSA", "step", delay=0 if len(passages) > _MANY else AFTER) as bar:
+            try:
+                weights = vectorizer.fit_transform(passages)
+            except ValueError as error:
+                raise InputError("LsaEmbedder: the documents hold no words to learn from") from error
+            bar.update()
+            size = min(self.dimensions, *weights.shape)
+            _, _, components = extmath.randomized_svd(weights, size, random_state=self.seed)
         fitted = LsaEmbedder(self.dimensions, self.seed)
-        object.__setattr__(fitted, "_model", _Model(vectorizer, components))
+        object.__setattr__(fitted, "_model", _Model(vectorizer, np.ascontiguousarray(components.T)))
         return fitted
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -89,7 +96,7 @@ class LsaEmbedder(Embedder):
         model = self._fitted
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        vectors = model.vectorizer.transform(texts) @ model.components.T
+        vectors = model.vectorizer.transform(texts) @ model.words
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: NDArray[np.float32] = (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
         return unit

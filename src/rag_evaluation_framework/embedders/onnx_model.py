@@ -41,7 +41,7 @@ _PROBES = (
 )
 
 
-class OnnxModel:
+class OnnxModel(SentenceModel):
     """An exported model.
 
     Args:
@@ -64,7 +64,7 @@ class OnnxModel:
 
     def _load(self, folder: Path, record: dict[str, Any], runtime: Any, tokenizers: Any) -> None:
         self.settings = ModelSettings(**record["settings"])
-        self.tokenizer: Any = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
+        self.tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
         self._inputs: list[str] = record["inputs"]
         options = runtime.SessionOptions()
         options.intra_op_num_threads = _threads()
@@ -72,14 +72,6 @@ class OnnxModel:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
         self._session: Any = runtime.InferenceSession(str(folder / MODEL), options, providers=["CPUExecutionProvider"])
-
-    def vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return one vector per text."""
-        return self._run(ids, mask, "sentence_embedding")
-
-    def token_vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return one vector per token."""
-        return self._run(ids, mask, "token_embeddings")
 
     def _run(self, ids: NDArray[np.int64], mask: NDArray[np.int64], output: str) -> NDArray[np.float32]:
         given = {"input_ids": ids, "attention_mask": mask, **{name: np.zeros_like(ids) for name in self._inputs}}

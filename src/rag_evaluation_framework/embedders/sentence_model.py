@@ -3,12 +3,13 @@
 import hashlib
 import re
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,26 +119,28 @@ class ModelSettings:
     tokens_at_once: int
 
 
-class SentenceModel(Protocol):
-    """A model that is loaded."""
+class SentenceModel(ABC):
+    """A model that is loaded.
 
-    @property
-    def settings(self) -> ModelSettings:
-        """What is known of it."""
-        ...
+    Attributes:
+        settings: What is known of it.
+        tokenizer: A `tokenizers.Tokenizer` that truncates at the limit and does not pad.
+    """
 
-    @property
-    def tokenizer(self) -> Any:
-        """A `tokenizers.Tokenizer` that truncates at the limit and does not pad."""
-        ...
+    settings: ModelSettings
+    tokenizer: Any
 
     def vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return one vector per text, shape (texts, dimension), of token ids and their mask, shape (texts, tokens)."""
-        ...
+        return self._run(ids, mask, "sentence_embedding")
 
     def token_vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return one vector per token, shape (texts, tokens, dimension); those of padding mean nothing."""
-        ...
+        return self._run(ids, mask, "token_embeddings")
+
+    @abstractmethod
+    def _run(self, ids: NDArray[np.int64], mask: NDArray[np.int64], output: str) -> NDArray[np.float32]:
+        """Return one of the outputs of the model."""
 
 
 @contextmanager
@@ -151,7 +154,7 @@ def quiet() -> Generator[None]:
 # A sentence model in PyTorch, by the library sentence-transformers.
 
 
-class TorchModel:
+class TorchModel(SentenceModel):
     """A model folder as sentence-transformers loads it, on the device that it chooses.
 
     Raises:
@@ -182,9 +185,7 @@ class TorchModel:
         limit: int | None = self.transformer.max_seq_length
         self.inputs = [name for name in ("token_type_ids",) if name in source.model_input_names]
         backend: Any = source.backend_tokenizer
-        self.tokenizer: Any = cast("Any", type(backend)).from_str(
-            backend.to_str()
-        )  # a copy, to be set up as we need it
+        self.tokenizer = cast("Any", type(backend)).from_str(backend.to_str())  # a copy, to be set up as we need it
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
         if limit is not None:
@@ -204,14 +205,6 @@ class TorchModel:
         """Return the tensors that the model takes."""
         arrays = {"input_ids": ids, "attention_mask": mask, **{name: np.zeros_like(ids) for name in self.inputs}}
         return {name: self._torch.from_numpy(array).to(self.transformer.device) for name, array in arrays.items()}
-
-    def vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return one vector per text."""
-        return self._run(ids, mask, "sentence_embedding")
-
-    def token_vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return one vector per token."""
-        return self._run(ids, mask, "token_embeddings")
 
     def _run(self, ids: NDArray[np.int64], mask: NDArray[np.int64], output: str) -> NDArray[np.float32]:
         with self._torch.inference_mode():

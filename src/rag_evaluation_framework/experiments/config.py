@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 
+from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.files import whole_path
 from rag_evaluation_framework.base.outside import fit_to_keep, shown
 from rag_evaluation_framework.base.records import Faults
@@ -20,9 +21,8 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationTyp
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Scope
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
-from rag_evaluation_framework.experiments.settings import RECORDED, EvaluationConfig
-from rag_evaluation_framework.labelling.anchors import copied_labels
-from rag_evaluation_framework.labelling.edited_documents import relabel_edited, told_lost
+from rag_evaluation_framework.experiments.settings import RECORDED, EvaluationConfig, refuse_unknown
+from rag_evaluation_framework.labelling.copies import copied_labels
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
@@ -151,20 +151,18 @@ class ExperimentConfig(Generic[U]):
     def __init__(self, retriever: Pipeline, dataset: Dataset[U], **fields: Unpack[ExperimentFields[U]]) -> None:
         given: Any = dataset  # whatever it is, and refused as such if it is not a dataset
         level: Any = self._level or (dataset.level if isinstance(given, Dataset) else TOKEN)
-        self._set_validated(retriever, dataset, level, **fields)
+        self._set_validated(retriever, dataset, level, fields)
 
     def _set_validated(
         self,
         retriever: Pipeline,
         dataset: Dataset[Any],
         level: Level[U],
-        *,
-        corpus: Corpus | None = None,
-        metrics: Metrics[U] | None = None,
-        k: int | Sequence[int] | None = None,
-        config: EvaluationConfig | None = None,
+        fields: ExperimentFields[U],
         chunk_id: NameChunk | None = None,
     ) -> None:
+        refuse_unknown(fields, *ExperimentFields.__annotations__)
+        k, metrics, config = fields.get("k"), fields.get("metrics"), fields.get("config")
         pipeline = as_retriever(retriever)
         rules: LevelRules[U] = RULES[level.evaluation_type]
         check_dataset_level(dataset, level)
@@ -185,7 +183,7 @@ class ExperimentConfig(Generic[U]):
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k=[5, 10]")
         given = rules.default_metrics.values() if metrics is None else metrics
         chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
-        documents = _documents(dataset, corpus, pipeline, level)
+        documents = _documents(dataset, fields.get("corpus"), pipeline, level)
         dataset, moved = _found_again(dataset.with_scopes(), documents)
         with faults.gathered():
             if scopes := Scope.of_all(dataset.queries):
@@ -335,13 +333,13 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
     Raises:
         DatasetError: Of no question all spans are in the corpus.
     """
-    again = relabel_edited(dataset, corpus) if dataset.may_have_moved(corpus) else None
+    again = labelling.relabel_edited(dataset, corpus) if dataset.may_have_moved(corpus) else None
     if again is None:
         return dataset, ()
     if not any(entry.relevant for entry in again.dataset):
         raise DatasetError(
-            f"dataset {dataset.name!r} does not match the corpus, {told_lost(again, corpus)}. Are these the right "
-            "folder (--corpus) and pattern of files (--glob)? If the documents were rewritten, "
+            f"dataset {dataset.name!r} does not match the corpus, {labelling.told_lost(again, corpus)}. Are these the "
+            "right folder (--corpus) and pattern of files (--glob)? If the documents were rewritten, "
             "`rag-eval dataset update --questions` takes a table of questions with new quotes"
         )
     told = f"labels were looked for in documents that have changed: {again.counted()}"
@@ -357,7 +355,7 @@ class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):
         dataset: Dataset[DocumentId] | Dataset[CharacterSpan],
         **fields: Unpack[ExperimentFields[DocumentId]],
     ) -> None:
-        self._set_validated(retriever, dataset, DOCUMENT, **fields)
+        self._set_validated(retriever, dataset, DOCUMENT, fields)
 
 
 class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
@@ -375,7 +373,7 @@ class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
         chunk_id: NameChunk | None = None,
         **fields: Unpack[ExperimentFields[ChunkId]],
     ) -> None:
-        self._set_validated(retriever, dataset, CHUNK, chunk_id=chunk_id, **fields)
+        self._set_validated(retriever, dataset, CHUNK, fields, chunk_id)
 
 
 class TokenLevelExperimentConfig(ExperimentConfig[CharacterSpan]):

@@ -25,7 +25,7 @@ from rag_evaluation_framework.experiments.config import (
     TokenLevelExperimentConfig,
 )
 from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.experiments.settings import EvaluationConfig, RunFields
+from rag_evaluation_framework.experiments.settings import EvaluationConfig, RunFields, refuse_unknown
 from rag_evaluation_framework.levels.level_rules import NameChunk
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.registry.loading import load_installed
@@ -61,40 +61,21 @@ class FoundDataset(NamedTuple):
     langsmith_name: str | None = None
 
 
-class Fields(NamedTuple):
-    """How the examples of a dataset are read, as `load_dataset` says.
+class ReadingFields(TypedDict, total=False):
+    """The keywords of evaluations that say how the examples of a dataset are read."""
 
-    Attributes:
-        registry: Positions of the chunks that labels name.
-        query_key: The key of `inputs` that holds the question.
-        ground_truth_key: The key of `outputs` that holds the ground truth.
-    """
-
-    registry: ChunkRegistry | None = None
-    query_key: str | None = None
-    ground_truth_key: str | None = None
-
-    def check(self, given: Any) -> None:
-        """Check that they are such, and that there are examples to read: that what is given is not a dataset.
-
-        Raises:
-            ConfigError: They are not.
-        """
-        for key, value in self.given.items():
-            kind, expected = (ChunkRegistry, "a ChunkRegistry") if key == "registry" else (str, "the name of a field")
-            if not isinstance(value, kind):
-                raise ConfigError(f"{key}={shown(value)}: expected {expected}")
-            if isinstance(given, Dataset):
-                raise ConfigError(f"{key}= is for examples that are read; dataset= is a Dataset already")
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """Those that are given, by name."""
-        return {key: value for key, value in self._asdict().items() if value is not None}
+    registry: ChunkRegistry | None
+    query_key: str | None
+    ground_truth_key: str | None
 
 
 def find_dataset(
-    given: Any, name: str | None, level: Level[Any], corpus: Corpus, root: str | Path, fields: Fields
+    given: Any,
+    name: str | None,
+    level: Level[Any],
+    corpus: Corpus,
+    root: str | Path,
+    **fields: Unpack[ReadingFields],
 ) -> FoundDataset:
     """Return the dataset of an evaluation.
 
@@ -104,7 +85,7 @@ def find_dataset(
         level: The level of the evaluation; a dataset at token level serves every other one, too.
         corpus: The documents.
         root: The folder of runs and datasets.
-        fields: How examples are read.
+        fields: How examples are read, as `load_dataset` says.
 
     Raises:
         ConfigError: Both are given, or none; or the fields are for nothing.
@@ -116,8 +97,14 @@ def find_dataset(
     if (given is None) == (name is None):
         got = "neither" if given is None else "both"
         raise ConfigError(f"expected either dataset= or langsmith_dataset_name=, got {got}")
-    fields.check(given)
-    reading = {"corpus": corpus, **fields.given}
+    reading: dict[str, Any] = {key: value for key, value in fields.items() if value is not None}
+    for key, value in reading.items():
+        kind, expected = (ChunkRegistry, "a ChunkRegistry") if key == "registry" else (str, "the name of a field")
+        if not isinstance(value, kind):
+            raise ConfigError(f"{key}={shown(value)}: expected {expected}")
+        if isinstance(given, Dataset):
+            raise ConfigError(f"{key}= is for examples that are read; dataset= is a Dataset already")
+    reading["corpus"] = corpus
     if isinstance(given, str | Path):
         return FoundDataset(_at_level(partial(load_dataset, Path(given), **reading), level))
     if name is None:
@@ -161,15 +148,12 @@ def _at_level(read: Read, level: Level[Any]) -> Dataset[Any]:
 _PUBLISH = "rag_evaluation_framework.integrations.publishing:published"  # a door upwards
 
 
-class DatasetFields(TypedDict, total=False):
+class DatasetFields(ReadingFields, total=False):
     """The keywords of evaluations that say which dataset is read, and how: arguments of `Evaluation`."""
 
     langsmith_dataset_name: str | None
     publish: bool | None
     root: str | Path
-    registry: ChunkRegistry | None
-    query_key: str | None
-    ground_truth_key: str | None
 
 
 def evaluate(
@@ -202,6 +186,7 @@ def evaluate(
         LevelMismatch: A metric does not fit the dataset.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`.
     """
+    refuse_unknown(fields, "k", "budgets", "tokenizer", "metrics", "corpus", *RunFields.__annotations__)
     config = EvaluationConfig(budgets=budgets, tokenizer=tokenizer, **fields)
     return run_experiment(ExperimentConfig(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
 
@@ -262,8 +247,8 @@ class Evaluation(ABC, Generic[U]):
             check_truth(type(self).__name__, "publish", publish)
         if publish and langsmith_dataset_name is None:
             raise ConfigError(f"{type(self).__name__}: publish=True needs langsmith_dataset_name=")
-        fields = Fields(registry, query_key, ground_truth_key)
-        found = find_dataset(dataset, langsmith_dataset_name, self.level, corpus, root, fields)
+        reading = ReadingFields(registry=registry, query_key=query_key, ground_truth_key=ground_truth_key)
+        found = find_dataset(dataset, langsmith_dataset_name, self.level, corpus, root, **reading)
         check_dataset_level(found.dataset, self.level)
         published = found.langsmith_name is not None if publish is None else publish
         object.__setattr__(self, "corpus", corpus)
@@ -330,11 +315,11 @@ class Evaluation(ABC, Generic[U]):
         try:
             published: EvaluationResult[U] = load_installed(_PUBLISH)(result, self.publishes_to)
         except KeyboardInterrupt as interrupt:
-            where = "not saved" if result.folder is None else f"saved in {result.folder}"
-            told = (
-                f"the run is finished; the result is {where}, and maybe not published: publish_experiment completes it"
-            )
-            raise Interrupted(told, result) from interrupt
+            raise Interrupted(
+                f"the run is finished; the result is {result.whereabouts}, and maybe not published: publish_experiment "
+                "completes it",
+                result,
+            ) from interrupt
         return published
 
     arun = awaited(run)

@@ -148,10 +148,10 @@ def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
         earlier: BaseException | None = None
         try:
             start = perf_counter()
-            with no_exit(name, "index"), _placed(f"index of {name}"):
+            with no_exit(name, "index"), _placed("index", name):
                 pipeline.index(corpus)
             seconds = perf_counter() - start
-            with no_exit(name, "chunks"), _placed(f"chunks of {name}"):
+            with no_exit(name, "chunks"), _placed("chunks", name):
                 chunks = as_chunks(pipeline.chunks(), name, corpus)
             yield Index(pipeline, name, corpus, chunks, seconds)
         except BaseException as error:
@@ -173,14 +173,14 @@ def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
 
 
 @contextmanager
-def _placed(step: str) -> Generator[None]:
+def _placed(step: str, name: str) -> Generator[None]:
     """Add a note to what is raised inside that says where; errors of ours say it themselves."""
     try:
         yield
     except Exception as error:
         if not isinstance(error, RagEvalError):
             with suppress(TypeError):  # its notes may be no list
-                error.add_note(f"raised in {step}")
+                error.add_note(f"raised in {step} of {name}")
         raise
 
 

@@ -34,7 +34,7 @@ from rag_evaluation_framework.errors import ComponentExited, Interrupted, SaveFa
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
-from rag_evaluation_framework.labelling.telling import is_long
+from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults, check_root
@@ -295,19 +295,19 @@ def _kept(
         Interrupted: The run was interrupted, before or just now.
         ComponentExited: The retriever called `sys.exit` when it was closed.
     """
-    where = "the result is not saved"
+    unsaved = ""
     if root is not None:
         try:
             folder, late = finished(lambda: result.save(root=root))
         except SaveFailed as error:
             if ended is None:
                 raise
-            where = f"{where}: {error.why}"
+            unsaved = f": {error.why}"
         else:
             result, ended = replace(result, folder=folder), late or ended
-            where = f"the result is saved in {folder}"
+    if ended is None:
+        return result
+    where = f"the result is {result.whereabouts}{unsaved}"
     if isinstance(ended, ComponentExited):
         raise ComponentExited(f"{ended}; {answered}; {where}", result) from ended
-    if ended is not None:
-        raise Interrupted(f"{answered}; {where}", result) from ended
-    return result
+    raise Interrupted(f"{answered}; {where}", result) from ended

@@ -222,7 +222,18 @@ def _refused(model: type[BaseModel]) -> Generator[None]:
         cause = error.errors()[0].get("ctx", {}).get("error")
         if len(problems) == 1 and isinstance(cause, InputError):
             raise cause from None
-        raise ConfigError("; ".join(problems)) from error
+        raise ConfigError("; ".join(problems)) from None
+
+
+def refuse_unknown(given: Iterable[str], *known: str) -> None:
+    """Refuse keywords that are not known.
+
+    Raises:
+        ConfigError: There is one; what was meant is named, or all that are known.
+    """
+    for key in given:
+        if key not in known:
+            raise ConfigError(f"{key}: {_unknown(key, known, '; there are ' + ', '.join(known))}")
 
 
 def own_first(model: type[BaseModel]) -> list[str]:
@@ -265,8 +276,12 @@ def _message(where: str, alternatives: list[ErrorDetails], known: Mapping[str, A
             return said
         return f"{where}{said.removeprefix(key)}" if said.startswith(f"{key}=") else f"{where}: {said}"
     if item["type"] == "extra_forbidden":
-        near = get_close_matches(key.lower(), known, n=1, cutoff=_NEAR)
-        return f"{where}: unknown key{f'; did you mean {near[0]}?' if near else keys}"
+        return f"{where}: {_unknown(key, known, keys)}"
     types = [_TYPES[kind["type"]] for kind in alternatives if kind["type"] in _TYPES]
     message = f"expected {' or '.join(types)}" if types else item["msg"][0].lower() + item["msg"][1:]
     return f"{where}: {message}" + ("" if item["type"] == "missing" else f", got {shown(item['input'], 60)}")
+
+
+def _unknown(key: str, known: Iterable[str], keys: str) -> str:
+    near = get_close_matches(key.lower(), known, n=1, cutoff=_NEAR)
+    return f"unknown key{f'; did you mean {near[0]}?' if near else keys}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import Any, get_args
+from typing import Any, TypedDict, Unpack, get_args
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.rankings import NOT_ASKED
@@ -11,9 +11,12 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates.gate import Gate, with_default
 from rag_evaluation_framework.gates.measuring import Measurement, NotMeasured, Runs
 from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.gate_verdict import GateVerdict, OnInconclusive, Verdict
 from rag_evaluation_framework.results.means import Cluster
 from rag_evaluation_framework.results.result import EvaluationResult
+
+_POWER = "rag_evaluation_framework.report.pages.strength:power_of_gate"  # a door upwards
 
 # Whether the result of a run can be relied on: which questions failed, were not asked, or were skipped.
 
@@ -72,9 +75,7 @@ def refuse_unreliable(result: EvaluationResult[Any], problems: Sequence[str]) ->
         if verdict.counts_as == "error"
     ]
     if found:
-        raise ConfigError(
-            f"{'; '.join(found)}; the run is {'not saved' if result.folder is None else f'saved in {result.folder}'}"
-        )
+        raise ConfigError(f"{'; '.join(found)}; the run is {result.whereabouts}")
 
 
 # Verdicts: what became of gates in a result.
@@ -140,16 +141,21 @@ def verdicts(
     )
 
 
+class GateOptions(TypedDict, total=False):
+    """The keywords of `assert_gates`: those of `check_gates`."""
+
+    on_inconclusive: OnInconclusive
+    cluster: Cluster | None
+    allow_failures: int
+    allow_skipped: int
+    allow_unlocated: float
+
+
 def assert_gates(
     result: EvaluationResult[Any],
     gates: str | Gate | Iterable[str | Gate],
     baseline: EvaluationResult[Any] | None = None,
-    *,
-    on_inconclusive: OnInconclusive = "pass",
-    cluster: Cluster | None = None,
-    allow_failures: int = 0,
-    allow_skipped: int = 0,
-    allow_unlocated: float = 0.5,
+    **options: Unpack[GateOptions],
 ) -> None:
     """Check gates in a test.
 
@@ -157,26 +163,13 @@ def assert_gates(
         result: As in `check_gates`.
         gates: As in `check_gates`.
         baseline: As in `check_gates`.
-        on_inconclusive: As in `check_gates`.
-        cluster: As in `check_gates`.
-        allow_failures: As in `check_gates`.
-        allow_skipped: As in `check_gates`.
-        allow_unlocated: As in `check_gates`.
+        options: As in `check_gates`, such as `allow_failures`.
 
     Raises:
         AssertionError: A gate failed, or could not be measured; the message names each of them.
         ConfigError: As in `check_gates`.
     """
-    verdicts = check_gates(
-        result,
-        gates,
-        baseline,
-        on_inconclusive=on_inconclusive,
-        cluster=cluster,
-        allow_failures=allow_failures,
-        allow_skipped=allow_skipped,
-        allow_unlocated=allow_unlocated,
-    )
+    verdicts = check_gates(result, gates, baseline, **options)
     blocking = [verdict for verdict in verdicts if verdict.counts_as != "pass"]
     if blocking:
         raise AssertionError("\n".join(map(str, blocking)))
@@ -195,7 +188,7 @@ def _verdict(gate: Gate, runs: Runs, on_inconclusive: OnInconclusive) -> GateVer
         source=gate.source,
         verdict=outcome,
         told=found.told,
-        power=found.power,
+        power="" if found.power is None else load_installed(_POWER)(found.power),
         on_inconclusive=on_inconclusive,
         measured=found.value,
         low=found.low if gate.population and isfinite(found.low) else None,

@@ -41,8 +41,6 @@ _COMPARED: Mapping[Operator, Callable[[float, float], bool]] = {
 }
 _SLACK: Mapping[Operator, float] = {">=": -_NEGLIGIBLE, "<=": _NEGLIGIBLE, ">": _NEGLIGIBLE, "<": -_NEGLIGIBLE}
 
-Key: TypeAlias = tuple[Kind, str, int, bool, bool, "Slice | None"]
-
 
 class Slice(NamedTuple):
     """Which questions a gate is about: those that have this value of a property."""
@@ -52,6 +50,9 @@ class Slice(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.by}={self.value}"
+
+
+Key: TypeAlias = tuple[Kind, str, int, bool, bool, Slice | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from rag_evaluation_framework.data.label_contexts import Skipped
 from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.gates.gate import Gate, Slice
-from rag_evaluation_framework.gates.power import power_of_drop, power_of_mean
+from rag_evaluation_framework.gates.power import Power, power_of_drop, power_of_mean
 from rag_evaluation_framework.gates.uncounted import (
     WITHOUT_BASELINE,
     left_out_of_drop,
@@ -57,7 +57,7 @@ class Measurement:
         told: The same as people read it, with how many questions it is of.
         low: The least that it may be for all questions like these; the value itself if it is about these alone.
         high: The most.
-        power: What a claim about all questions like these would find.
+        power: What a claim about all questions like these would find, if it is one.
         worst: The worst value that these questions could have; a gate that allows it cannot fail.
         queries: The ids of the queries that were lost or are not compared.
     """
@@ -67,7 +67,7 @@ class Measurement:
     low: float
     high: float
     worst: float
-    power: str = ""
+    power: Power | None = None
     queries: tuple[str, ...] = ()
 
     @classmethod

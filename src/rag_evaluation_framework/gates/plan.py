@@ -196,7 +196,11 @@ def _refuse_baseline(gate: Gate, experiment: ExperimentConfig[Any], baseline: Ev
     if gate.kind == "lost":
         both = [name for name in names if name in known]
         if found_score(gate.name, names) is not None and found_score(gate.name, both) is None:
-            raise ConfigError(f"the baseline {baseline.name!r} has other scores at {gate.name}: {', '.join(known)}")
+            cutoffs = ", ".join(dict.fromkeys(f"lost@{name.partition('@')[2]}" for name in both))
+            raise ConfigError(
+                f"the baseline {baseline.name!r} has other scores at {gate.name}: {', '.join(known)}; "
+                f"{f'write {cutoffs}, or ' if cutoffs else ''}make the baseline at the cutoffs of the run"
+            )
     if gate.kind == "drop" and gate.name in names:
         if gate.name not in known:
             raise ConfigError(f"the baseline {baseline.name!r} has no score {gate.name}; there are {', '.join(known)}")

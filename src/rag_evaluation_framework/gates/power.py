@@ -1,7 +1,9 @@
 """The power of population gates: which true value would make one fail 4 times in 5."""
 
+from dataclasses import dataclass
 from math import isfinite, sqrt
 from statistics import NormalDist
+from typing import Literal
 
 import numpy as np
 
@@ -16,8 +18,23 @@ _OF_INTERVAL, _OF_POWER = (NormalDist().inv_cdf(share) for share in ((1 + LEVEL)
 _STEPS = 20  # halvings
 
 
-def power_of_drop(gate: Gate, change: Slice) -> str:
-    """Return the true drop that would make a gate fail, as people read it.
+@dataclass(frozen=True)
+class Power:
+    """Which true value would make a gate fail 4 times in 5.
+
+    Attributes:
+        what: What the gate is about.
+        least: The value, the nearest to its limit; None if none would, or it is not known.
+        unknown: Why it is not known; "" if it is.
+    """
+
+    what: Literal["mean", "drop"]
+    least: float | None = None
+    unknown: Literal["", "unchanged", "no share"] = ""
+
+
+def power_of_drop(gate: Gate, change: Slice) -> Power:
+    """Return the true drop that would make a gate fail.
 
     Args:
         gate: The gate.
@@ -25,13 +42,13 @@ def power_of_drop(gate: Gate, change: Slice) -> str:
     """
     test = change.test
     if not test.changed:
-        return "power: not known, as no question changed"
+        return Power("drop", unknown="unchanged")
     least = gate.limit + detectable_change(test)
-    return _described("drop", least, is_possible=least <= test.largest)
+    return Power("drop", least if least <= test.largest and isfinite(least) else None)
 
 
-def power_of_mean(gate: Gate, mean: MeanScore, scores: Numbers) -> str:
-    """Return the true mean that would make a gate fail, as people read it.
+def power_of_mean(gate: Gate, mean: MeanScore, scores: Numbers) -> Power:
+    """Return the true mean that would make a gate fail.
 
     Scores from 0 to 1 with the mean m have a variance of at most m (1 - m), which those of 0 or 1 have; others are
     taken to keep the share of it that they have now. So the true mean b is that from which the limit L is as far as the
@@ -39,7 +56,7 @@ def power_of_mean(gate: Gate, mean: MeanScore, scores: Numbers) -> str:
     |L - b| = z sqrt(L (1 - L) r / n) + z' sqrt(b (1 - b) r / n) + 1 / 2n.
     """
     if not np.all((scores >= 0) & (scores <= 1)):
-        return "power: not known of scores that are not from 0 to 1"
+        return Power("mean", unknown="no share")
     limit = gate.limit if gate.is_at_least else 1 - gate.limit
     share = 1.0  # of the largest variance there can be: that of scores that are all equal is not known
     if mean.standard_error > 0:
@@ -51,10 +68,4 @@ def power_of_mean(gate: Gate, mean: MeanScore, scores: Numbers) -> str:
         middle = (low + high) / 2
         fails = middle + _OF_POWER * sqrt(middle * (1 - middle) * share / mean.clusters) <= room
         low, high = (middle, high) if fails else (low, middle)
-    return _described("mean", low if gate.is_at_least else 1 - low, is_possible=low > 0)
-
-
-def _described(what: str, least: float, *, is_possible: bool) -> str:
-    if not is_possible or not isfinite(least):
-        return "power: with these questions, nothing would make it fail 4 times in 5"
-    return f"power: a true {what} of {least:.3f} would make it fail 4 times in 5"
+    return Power("mean", (low if gate.is_at_least else 1 - low) if low > 0 else None)

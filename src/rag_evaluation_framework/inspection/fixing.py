@@ -1,17 +1,15 @@
 """Mending what is certain in a dataset: places of labels that moved, white space at their ends, copies."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.data import (
     TOKEN,
     CharacterSpan,
-    ChunkLevelGroundTruth,
     DocumentId,
-    DocumentLevelGroundTruth,
     GroundTruth,
     LabelContexts,
     Query,
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from rag_evaluation_framework.report.pages.lint import Page
 
 _PAGE = "rag_evaluation_framework.report.pages.lint:fixes_page"  # a door upwards
-UnitsT = TypeVar("UnitsT")
 FixKind: TypeAlias = FindingKind | Literal["label moved"]
 
 
@@ -217,25 +214,16 @@ def _trimmed(
 
 def _each_once(entry: GroundTruth[Any], texts: LabelTexts) -> GroundTruth[Any]:
     """Return a question with each of its labels once; the same one if they are."""
-    match entry:
-        case TokenLevelGroundTruth(relevant_spans=spans):
-            once: dict[Answer[CharacterSpan], CharacterSpan | Answer[CharacterSpan]] = {}
-            for unit in spans:
-                once.setdefault(as_answer(unit).mapped(partial(_known, texts=texts)), unit)
-            return entry if len(once) == len(spans) else replace(entry, relevant_spans=tuple(once.values()))
-        case ChunkLevelGroundTruth(relevant_chunk_ids=ids):
-            return entry if len(set(ids)) == len(ids) else replace(entry, relevant_chunk_ids=_once(ids))
-        case DocumentLevelGroundTruth(relevant_document_ids=ids, relevant_prefixes=prefixes):
-            if len(set(ids)) == len(ids) and len(set(prefixes)) == len(prefixes):
-                return entry
-            return replace(entry, relevant_document_ids=_once(ids), relevant_prefixes=_once(prefixes))
-        case _:
-            return entry
+    changed: dict[str, tuple[Any, ...]] = {}
+    for name in filter(None, (entry.listed_in, "relevant_prefixes")):
+        units: tuple[Any, ...] = getattr(entry, name)
+        once: dict[Answer[Any], Any] = {}
+        for unit in units:
+            once.setdefault(as_answer(unit).mapped(partial(_known, texts=texts)), unit)
+        changed |= {name: tuple(once.values())} if len(once) < len(units) else {}
+    same: Any = entry
+    return entry if not changed else cast("GroundTruth[Any]", replace(same, **changed))
 
 
-def _known(span: CharacterSpan, texts: LabelTexts) -> CharacterSpan:
-    return replace(span, doc_id=texts.known_as(span.doc_id))
-
-
-def _once(ids: Iterable[UnitsT]) -> tuple[UnitsT, ...]:
-    return tuple(dict.fromkeys(ids))
+def _known(unit: Any, texts: LabelTexts) -> Any:
+    return replace(unit, doc_id=texts.known_as(unit.doc_id)) if isinstance(unit, CharacterSpan) else unit

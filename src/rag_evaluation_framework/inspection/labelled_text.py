@@ -52,13 +52,8 @@ class Label:
 
 def units_of(entry: GroundTruth[Any]) -> tuple[Any, ...]:
     """Return the labels of a question as they were given, also those given twice; a prefix is `prefix*`."""
-    match entry:
-        case DocumentLevelGroundTruth(relevant_document_ids=ids, relevant_prefixes=prefixes):
-            return (*flattened(ids), *(f"{prefix}*" for prefix in prefixes))
-        case ChunkLevelGroundTruth(relevant_chunk_ids=ids):
-            return flattened(ids)
-        case _:
-            return entry.labels
+    listed = flattened(getattr(entry, entry.listed_in)) if entry.listed_in else entry.labels
+    return (*listed, *(f"{prefix}*" for prefix in entry.relevant_prefixes))
 
 
 def place_of(unit: Any) -> Any:

@@ -15,8 +15,8 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.inspection.findings import RANK, Finding, FindingKind, LintReport, quotation
 from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, place_of, units_of
 from rag_evaluation_framework.inspection.question_checks import asked_twice, copied_answer
+from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.labelling.relabelling import relabel
-from rag_evaluation_framework.labelling.telling import is_long
 from rag_evaluation_framework.markups.markup import Markup, struck_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.text.text_locator import TextLocator
@@ -215,15 +215,17 @@ class _Covered:
 
     def holds(self, span: CharacterSpan) -> bool:
         """Return whether all of a span is covered."""
-        parts = self._parts.get(span.doc_id, [])
-        number = bisect_right(parts, (span.start, float("inf"))) - 1
-        return number >= 0 and span.end <= parts[number][1]
+        return span.end <= self._end(span.doc_id, span.start)
 
     def touches(self, span: CharacterSpan) -> bool:
         """Return whether any of a span is covered."""
-        parts = self._parts.get(span.doc_id, [])
-        number = bisect_right(parts, (span.end - 1, float("inf"))) - 1
-        return number >= 0 and span.start < parts[number][1]
+        return span.start < self._end(span.doc_id, span.end - 1)
+
+    def _end(self, doc_id: str, offset: int) -> int:
+        """Return where the last part ends that begins at an offset or before it; -1 if there is none."""
+        parts = self._parts.get(doc_id, [])
+        number = bisect_right(parts, (offset, float("inf"))) - 1
+        return parts[number][1] if number >= 0 else -1
 
 
 def _down(share: float) -> str:

@@ -1,6 +1,5 @@
 """How good a dataset is as a test: what a sceptic asks of questions, beside the figures of public ones."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.progress import progress
@@ -116,16 +116,6 @@ class DatasetQuality:
     positions: tuple[float, ...] | None
     bm25: LexicalSearch | None
 
-    @classmethod
-    def from_record(cls, record: dict[str, Any]) -> "DatasetQuality":
-        """Return what `record` returned."""
-        made = dict(record)
-        for key in ("question_characters", "answer_characters", "answers"):
-            made[key] = None if record[key] is None else Spread(**record[key])
-        made["positions"] = None if record["positions"] is None else tuple(record["positions"])
-        made["bm25"] = None if record["bm25"] is None else LexicalSearch(**record["bm25"])
-        return cls(**made)
-
     def record(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
         record = asdict(self)
@@ -232,8 +222,4 @@ def public_questions() -> tuple[PublicQuestions, ...]:
 
     Only figures are kept here, no question and no text. `benchmarks/public_questions.py --json` measures them anew.
     """
-    kept = json.loads(_FIGURES.read_text(encoding="utf-8"))
-    return tuple(
-        PublicQuestions(one["title"], one["authors"], one["source"], DatasetQuality.from_record(one["quality"]))
-        for one in kept
-    )
+    return TypeAdapter(tuple[PublicQuestions, ...]).validate_json(_FIGURES.read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4, uuid5
@@ -12,13 +12,14 @@ from uuid import UUID, uuid4, uuid5
 from rag_evaluation_framework.base import progress, require
 from rag_evaluation_framework.base.outside import one_line, raised
 from rag_evaluation_framework.errors import ProviderUnavailable
-from rag_evaluation_framework.integrations.experiment_content import RUN, ExperimentContent, ScoreSender
+from rag_evaluation_framework.integrations.experiment_content import RUN, ExperimentContent
 from rag_evaluation_framework.integrations.langsmith_client import PROVIDER, advice, answering, silent, status_of
 
-# What of an experiment is in LangSmith, read back.
+# An experiment in LangSmith: what of it is there, read back, and its scores, each once however often it is sent.
 
 _AT_ONCE = 100  # runs that are listed, or whose feedback is
 _SELECTED = ["id", "reference_example_id", "end_time"]
+_OF_SCORES = UUID("2b1f6a4e-67e5-4d4b-9a06-0f0a4f1d1f5c")
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,48 @@ class RecordedExperiment:
             read = self.client.read_project(project_id=self.project, include_stats=True)
             stats: Any = read.feedback_stats or {}
             return int(read.run_count or 0), Counter({key: int(known["n"] or 0) for key, known in stats.items()})
+
+    def score(self, run_id: Any, scores: Mapping[str, float], **options: Any) -> None:
+        """Send scores on a run, under ids that follow from the run and their names.
+
+        Args:
+            run_id: The run.
+            scores: The scores, by name.
+            options: More for the `create_feedback` of the SDK.
+        """
+        for name, score in scores.items():
+            identity = uuid5(_OF_SCORES, f"{run_id}/{name}")
+            self.client.create_feedback(
+                run_id,
+                name,
+                score=score,
+                feedback_id=identity,
+                session_id=self.project,
+                feedback_source_type="model",
+                **options,
+            )
+
+    def evaluator(self, scores: Callable[[str], Mapping[str, float]], losses: list[BaseException]) -> Any:
+        """Return a `RunEvaluator` that sends the scores that are known of an example.
+
+        It gives none to the SDK, which would send them under ids of its own, and errors as scores.
+
+        Args:
+            scores: Gives the scores by the id of the example.
+            losses: Gets the errors for which scores were not sent.
+        """
+        evaluation: Any = require("langsmith.evaluation", extra="langsmith", needed_by="publish_experiment")
+
+        def evaluate_run(_: Any, run: Any, example: Any = None, evaluator_run_id: Any = None) -> Any:
+            del evaluator_run_id
+            try:
+                # With its trace a score is queued, and sent together with the runs.
+                self.score(run.id, scores(str(example.id)), trace_id=run.trace_id, start_time=run.start_time)
+            except Exception as error:  # noqa: BLE001  whatever the SDK raises: it is told
+                losses.append(error)
+            return evaluation.EvaluationResults(results=[])
+
+        return type("StoredScores", (evaluation.RunEvaluator,), {"evaluate_run": evaluate_run})()
 
 
 # Sending a result to LangSmith: the experiment, which is made once, and its runs through `client.evaluate`.
@@ -208,7 +251,7 @@ class ExperimentSending:
             del inputs
             return content.outputs(row_of[str(helpers.get_current_run_tree().reference_example_id)])
 
-        scores = ScoreSender(self.client, project.id)
+        recorded = RecordedExperiment(self.client, project.id)
         with (
             answering(self.client, "recording the experiment"),
             progress(data, "Publishing", "run", file=sys.stderr) as shown,
@@ -218,7 +261,7 @@ class ExperimentSending:
             evaluated = self.client.evaluate(
                 retrieved,
                 data=shown,
-                evaluators=[scores.evaluator(lambda example: content.scores(row_of[example]), self.losses)],
+                evaluators=[recorded.evaluator(lambda example: content.scores(row_of[example]), self.losses)],
                 metadata=content.metadata,
                 max_concurrency=0,
                 disable_evaluator_tracing=True,
@@ -247,7 +290,6 @@ class Completeness:
     """What of a result is there.
 
     Attributes:
-        client: The client of LangSmith's SDK.
         content: The result.
         recorded: The experiment.
         losses: The errors for which a client of our own lost something.
@@ -255,7 +297,6 @@ class Completeness:
         problems: What went wrong, as texts.
     """
 
-    client: Any
     content: ExperimentContent
     recorded: RecordedExperiment
     losses: list[BaseException]
@@ -334,11 +375,10 @@ class Completeness:
 
         Not those that were sent now, of which nobody knows what is lost and what only late.
         """
-        sender = ScoreSender(self.client, self.recorded.project)
         lost = [score for score in self._missing() if score.row not in sent]
         for _, run, name, value in lost:
             try:
-                sender.send(run, {name: value})
+                self.recorded.score(run, {name: value})
             except Exception as error:  # noqa: BLE001  whatever the SDK raises: it is told
                 self.problems.append(f"a score was refused: {_why(error)}")
                 break

@@ -1,5 +1,7 @@
 """A connection to LangSmith, whose errors are ours: what it holds, and silence of its SDK."""
 
+from __future__ import annotations
+
 import builtins
 import inspect
 import logging
@@ -133,7 +135,7 @@ _LONGEST = 500  # characters of what it answered
 
 
 @contextmanager
-def opened(client: "Client | None", needed_by: str, losses: list[BaseException] | None = None) -> Generator[Any]:
+def opened(client: Client | None, needed_by: str, losses: list[BaseException] | None = None) -> Generator[Any]:
     """Yield the client that is given, or one of our own, which is closed afterwards.
 
     Ours traces nothing unless `losses` is given, so that it starts no thread, and what it is asked for is all that is
@@ -268,7 +270,7 @@ def checked_name(name: Any) -> str:
 _PAGE = 100  # examples: more are not given at once
 
 
-def dataset_named(client: Any, name: str) -> "LangSmithDataset | None":
+def dataset_named(client: Any, name: str) -> LangSmithDataset | None:
     """Return the dataset of a name; None if there is none.
 
     Raises:

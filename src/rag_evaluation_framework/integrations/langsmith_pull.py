@@ -1,9 +1,11 @@
 """Pulling a dataset from LangSmith, whoever made it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.data import ChunkRegistry, Corpus, Dataset
@@ -18,39 +20,30 @@ if TYPE_CHECKING:
 _FINEST_FIRST: Sequence[Level[Any]] = (TOKEN, CHUNK, DOCUMENT)
 
 
-@overload
-def pull_dataset(
-    name: str,
-    level: None = None,
-    *,
-    client: "Client | None" = None,
-    corpus: Corpus | None = None,
-    registry: ChunkRegistry | None = None,
-    utf16_offsets: bool = False,
-    query_key: str | None = None,
-    ground_truth_key: str | None = None,
-) -> Dataset[Any]: ...
+class PullFields(TypedDict, total=False):
+    """The keywords of `pull_dataset`."""
+
+    client: Client | None
+    corpus: Corpus | None
+    registry: ChunkRegistry | None
+    utf16_offsets: bool
+    query_key: str | None
+    ground_truth_key: str | None
 
 
 @overload
-def pull_dataset(
-    name: str,
-    level: Level[U],
-    *,
-    client: "Client | None" = None,
-    corpus: Corpus | None = None,
-    registry: ChunkRegistry | None = None,
-    utf16_offsets: bool = False,
-    query_key: str | None = None,
-    ground_truth_key: str | None = None,
-) -> Dataset[U]: ...
+def pull_dataset(name: str, level: None = None, **fields: Unpack[PullFields]) -> Dataset[Any]: ...
+
+
+@overload
+def pull_dataset(name: str, level: Level[U], **fields: Unpack[PullFields]) -> Dataset[U]: ...
 
 
 def pull_dataset(
     name: str,
     level: Level[Any] | None = None,
     *,
-    client: "Client | None" = None,
+    client: Client | None = None,
     corpus: Corpus | None = None,
     registry: ChunkRegistry | None = None,
     utf16_offsets: bool = False,

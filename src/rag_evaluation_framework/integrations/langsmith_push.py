@@ -1,5 +1,7 @@
 """Pushing a dataset to LangSmith, as often as one likes: only differences are sent."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from rag_evaluation_framework.integrations.langsmith_client import (
     opened,
 )
 from rag_evaluation_framework.integrations.push_plan import PushedExample, PushPlan, pushed_examples
+from rag_evaluation_framework.registry.loading import load_installed
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 # What became of the examples of a dataset that was pushed.
 
+_TEXT = "rag_evaluation_framework.report.pages.langsmith:pushed_text"  # a door upwards
 _LISTS = ("created", "updated", "edited", "unchanged", "deleted", "missing", "left_out")
 
 
@@ -58,9 +62,8 @@ class PushReport:
 
     def counted(self) -> str:
         """Return how many there are of each, on one line."""
-        there = f"{len(self.deleted):,} deleted" if self.deleted else f"{len(self.missing):,} only in LangSmith"
-        sent = f"{len(self.created):,} created, {len(self.updated):,} updated, {len(self.unchanged):,} unchanged"
-        return f"{self.name}: {sent}, {there}"
+        text: str = load_installed(_TEXT)(self)
+        return text
 
     def record(self) -> dict[str, Any]:
         """Return the report as JSON holds it."""
@@ -83,7 +86,7 @@ def push_dataset(
     dataset: Dataset[Any],
     name: str | None = None,
     *,
-    client: "Client | None" = None,
+    client: Client | None = None,
     description: str | None = None,
     delete_missing: bool = False,
 ) -> PushReport:
@@ -123,7 +126,7 @@ def push_dataset(
     return _report(plan, stored, dataset, is_new=is_new, delete_missing=delete_missing)
 
 
-def _found_or_created(client: Any, name: str, description: str) -> "tuple[LangSmithDataset, bool]":
+def _found_or_created(client: Any, name: str, description: str) -> tuple[LangSmithDataset, bool]:
     found = dataset_named(client, name)
     if found is not None:
         return found, False
@@ -141,7 +144,7 @@ def _found_or_created(client: Any, name: str, description: str) -> "tuple[LangSm
 @dataclass(frozen=True)
 class _Push:
     client: Any
-    dataset: "LangSmithDataset"
+    dataset: LangSmithDataset
     examples: list[PushedExample]
     delete_missing: bool
 
@@ -210,7 +213,7 @@ def _counted(items: list[Any]) -> str:
 
 
 def _report(
-    plan: PushPlan, stored: "LangSmithDataset", dataset: Dataset[Any], *, is_new: bool, delete_missing: bool
+    plan: PushPlan, stored: LangSmithDataset, dataset: Dataset[Any], *, is_new: bool, delete_missing: bool
 ) -> PushReport:
     missing = tuple(example.content.query_id for example in plan.missing)
     skipped = count_skipped(dataset.skipped)

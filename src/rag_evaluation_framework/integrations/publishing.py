@@ -1,5 +1,7 @@
 """Publishing a result as an experiment of LangSmith, and what became of it."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Mapping
@@ -15,6 +17,7 @@ from rag_evaluation_framework.integrations.experiment_content import ExperimentC
 from rag_evaluation_framework.integrations.experiment_sending import Completeness, ExperimentSending, RecordedExperiment
 from rag_evaluation_framework.integrations.langsmith_client import checked_name, dataset_named, listed_examples, opened
 from rag_evaluation_framework.integrations.matching import matching_rows, query_id_of
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.result import EvaluationResult
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 # What became of an experiment that was published.
 
-_MOST_NAMED = 5
+_TEXT = "rag_evaluation_framework.report.pages.langsmith:published_text"  # a door upwards
 
 
 @dataclass(frozen=True)
@@ -68,49 +71,18 @@ class PublishedExperiment:
     @property
     def complete(self) -> bool:
         """Whether the whole result is there once, as LangSmith tells, beside the labels that it was scored with."""
-        return not (self._is_lossy or self.unmatched or self.uncompared or self.problems)
+        return not (self.is_lossy or self.unmatched or self.uncompared or self.problems)
 
     @property
-    def _is_lossy(self) -> bool:
+    def is_lossy(self) -> bool:
+        """Whether runs or scores are missing, which publishing again completes."""
         return self.runs < self.questions or self.scores_there < self.scores
 
     @property
     def told(self) -> str:
         """What people read."""
-        there = f"{self.runs} of {self.questions} runs and {self.scores_there} of {self.scores} scores are there"
-        is_whole = not (self._is_lossy or self.unmatched)
-        told = f"experiment {self.name} in LangSmith{'' if is_whole else ' is incomplete'}: {there}"
-        if self.unmatched:
-            told += (
-                f"; not published are {len(self.unmatched)} of the run's questions ({', '.join(self._reasons())}): "
-                f"{_named(self.unmatched)}"
-            )
-        if self.unanswered:
-            told += (
-                f"; the run has nothing for {len(self.unanswered)} of the questions of the dataset "
-                f"{self.dataset_name}: {_named(self.unanswered)}"
-            )
-        if self.uncompared:
-            told += (
-                f"; of {len(self.uncompared)} of the run's questions it is not known whether their labels there are "
-                f"those that they were scored with: {_named(self.uncompared)}"
-            )
-        if self.problems:
-            told += f"; {'; '.join(self.problems)}"
-        return f"{told}. Publish the result again to complete it" if self._is_lossy else told
-
-    def _reasons(self) -> list[str]:
-        absent = len(self.unmatched) - len(self.reworded) - len(self.relabelled)
-        counted = {
-            f"not in the dataset {self.dataset_name}": absent,
-            f"with another wording in {self.dataset_name}": len(self.reworded),
-            f"with other labels in {self.dataset_name}": len(self.relabelled),
-        }
-        return [f"{number} {why}" for why, number in counted.items() if number]
-
-
-def _named(ids: tuple[str, ...]) -> str:
-    return ", ".join(ids[:_MOST_NAMED]) + (" …" if len(ids) > _MOST_NAMED else "")
+        text: str = load_installed(_TEXT)(self)
+        return text
 
 
 # Publishing a result as an experiment of LangSmith: what was retrieved and scored here, and nothing twice.
@@ -120,7 +92,7 @@ PATIENCE = 30.0
 
 
 def publish_experiment(
-    result: EvaluationResult[Any], dataset_name: str, *, client: "Client | None" = None, patience: float = PATIENCE
+    result: EvaluationResult[Any], dataset_name: str, *, client: Client | None = None, patience: float = PATIENCE
 ) -> PublishedExperiment:
     """Record a result as an experiment on a dataset in LangSmith, and return what of it is there.
 
@@ -194,7 +166,7 @@ def _published(
     left = [row for row in content.rows if ours and content.example(row)["id"] not in done]
     if left:
         sending.send(left, project)
-    completeness = Completeness(client, content, recorded, losses, patience)
+    completeness = Completeness(content, recorded, losses, patience)
     runs, scores = completeness.completed(left, found)
     if not ours and runs < len(content.rows):
         completeness.problems.append("another process is publishing it, so that nothing was sent")

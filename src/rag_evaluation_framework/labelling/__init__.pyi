@@ -2,6 +2,7 @@ from .additions import Additions as Additions
 from .additions import add_questions as add_questions
 from .anchors import anchors_of as anchors_of
 from .anchors import known_documents as known_documents
+from .edited_documents import relabel_edited as relabel_edited
 from .edited_documents import told_lost as told_lost
 from .label_change import LabelChange as LabelChange
 from .locating import check_quotes as check_quotes

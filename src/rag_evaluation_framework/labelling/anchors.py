@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 from rapidfuzz import fuzz
 
-from rag_evaluation_framework.data import CharacterSpan, Corpus, Dataset
+from rag_evaluation_framework.data import CharacterSpan, Corpus
 from rag_evaluation_framework.data.answers import span_problem
-from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, Anchor, LabelContexts, UniqueWith
+from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, Anchor, UniqueWith
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.labelling.shown_text import ShownWords
 from rag_evaluation_framework.labelling.surroundings import Surroundings
-from rag_evaluation_framework.labelling.telling import ALIKE, TELLING, is_cut_at, is_long, nearest, tells
+from rag_evaluation_framework.labelling.telling import ALIKE, TELLING, is_cut_at, nearest, tells
 from rag_evaluation_framework.markups import Markup, markup_of
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -124,24 +124,6 @@ def _beside_others(anchor: Anchor, locator: TextLocator, before: bool) -> Iterat
             continue
         there = content[place.end : place.end + most] if before else content[max(place.start - most, 0) : place.start]
         yield " ".join(there.split())
-
-
-def copied_labels(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
-    """Return the ids of the questions a label of which quotes a text that stands in several places, up to white space.
-
-    Args:
-        dataset: The dataset; what its file says of its labels is taken for granted.
-        corpus: The documents, in which its spans are.
-    """
-    locator, known = TextLocator.of(corpus), (dataset.recorded or LabelContexts()).unique_with
-    return [
-        entry.query.id
-        for entry in dataset
-        if not all(
-            known[span] in UNIQUE_TEXTS if span in known else locator.occurs_once(dataset.quoted(span).text)
-            for span in entry.labels
-        )
-    ]
 
 
 def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[str, str]:

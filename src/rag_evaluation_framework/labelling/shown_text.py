@@ -8,7 +8,8 @@ from typing import Literal
 
 from rag_evaluation_framework.data import CharacterSpan, Corpus
 from rag_evaluation_framework.data.label_contexts import CONTEXT, Anchor
-from rag_evaluation_framework.labelling.telling import is_long, tells
+from rag_evaluation_framework.labelling.copies import is_long
+from rag_evaluation_framework.labelling.telling import tells
 from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import LINE_END, Effects, Markup, effects

@@ -6,17 +6,11 @@ from rag_evaluation_framework.quotes.ends import are_cut
 
 TELLING = 16  # characters, up to white space, of which a context says more than a heading or a list marker does
 ALIKE = 80  # percent: one sentence with a changed word or number, not two sentences of one page
-_LONG = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
 
 
 def tells(*contexts: str) -> bool:
     """Return whether contexts are long enough to recognise a place."""
     return sum(len(" ".join(context.split())) for context in contexts) >= TELLING
-
-
-def is_long(text: str) -> bool:
-    """Return whether a text is long enough to be the same wherever it stands."""
-    return sum(map(str.isalnum, text)) >= _LONG
 
 
 def nearest(context: str, before: bool) -> str:

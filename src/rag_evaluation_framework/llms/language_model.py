@@ -50,7 +50,7 @@ def form_in(text: str, form: type[F]) -> F:
         raise ValueError(f"no JSON in {shown(text)}")
     first = invalid.errors()[0]
     where = ".".join(map(str, first["loc"])) or "the answer"
-    raise ValueError(f"{where}: {first['msg']}, in {shown(text)}; expected a {form.__name__}") from invalid
+    raise ValueError(f"{where}: {first['msg']}, in {shown(text)}; expected {form.__name__} as JSON") from invalid
 
 
 def _values(text: str) -> Iterator[Any]:

@@ -65,31 +65,21 @@ def refused_import(key: str, reference: str) -> ConfigError:
 
 
 def is_function_of(target: Any, takes: str) -> bool:
-    """Return whether it is a function of one's own that can be called with these arguments, and names them.
+    """Return whether it is a function of one's own that can be called with these arguments, if any, and names them.
 
     What is written in C says too little about itself. Functions of the standard library take a command, a path or code
     as gladly as a question; `*args` takes anything. Neither is written to be a part of a pipeline.
     """
     try:
         inner, signature = _written(target), signature_of(target)
-        signature.bind(*takes.split(", "))
+        signature.bind(*filter(None, takes.split(", ")))
     except (TypeError, ValueError):
         return False
     return (
         isinstance(inner, FunctionType | MethodType)
         and _home(inner) not in (_LIBRARY, PACKAGE)
-        and any(parameter.kind in _NAMED for parameter in signature.parameters.values())
+        and (not takes or any(parameter.kind in _NAMED for parameter in signature.parameters.values()))
     )
-
-
-def is_factory(target: Any) -> bool:
-    """Return whether it is a function of one's own that can be called without arguments."""
-    try:
-        inner, signature = _written(target), signature_of(target)
-        signature.bind()
-    except (TypeError, ValueError):
-        return False
-    return isinstance(inner, FunctionType | MethodType) and _home(inner) not in (_LIBRARY, PACKAGE)
 
 
 def what_it_is(target: Any) -> str:
@@ -179,21 +169,21 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
 
 def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
     contract = contract_of(kind)
-    expected = f"a subclass of {PACKAGE}.{contract.__name__}"
+    takes = {"retriever": "query, k", "engine": ""}.get(kind)
     if inspect.isclass(target):
         fits = issubclass(target, contract)
-    elif kind == "retriever":
-        fits = isinstance(target, contract) or is_function_of(target, "query, k")
     else:
-        fits = kind == "engine" and (isinstance(target, contract) or is_factory(target))
-    if kind == "retriever":
-        expected = f"{expected}, or {OWN_FUNCTION} (query, k) -> results"
-    elif kind == "engine":
-        expected = (
-            "an object with retrieve(query, top_k, scope), or a function of your own without arguments that makes one"
+        fits = takes is not None and (isinstance(target, contract) or is_function_of(target, takes))
+    if not fits and kind == "engine":
+        raise ConfigError(
+            f"{kind} {name!r} is {what_it_is(target)}; expected an object with retrieve(query, top_k, scope), or a "
+            "function of your own without arguments that makes one"
         )
     if not fits:
-        raise ConfigError(f"{kind} {name!r} is {what_it_is(target)}; expected {expected}")
+        function = f", or {OWN_FUNCTION} (query, k) -> results" if takes else ""
+        raise ConfigError(
+            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {PACKAGE}.{contract.__name__}{function}"
+        )
     checked: Callable[..., Any] = target
     return checked
 
@@ -269,7 +259,7 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     ]
     if missing:
         raise ConfigError(f"{kind} {name!r} needs {' and '.join(missing)}, as in {name}:{missing[0]}=...")
-    confide_parameters(target, values)
+    confide_parameters(values)
     nested = {key: _nested(key, value, imports) for key, value in values.items()}
     try:
         with no_exit(f"{kind} {name!r}", "its constructor"):

@@ -14,28 +14,12 @@ from rag_evaluation_framework.registry.loading import PACKAGE, load_installed
 
 Kind = Literal["chunker", "embedder", "vector_store", "reranker", "retriever", "engine", "metric"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-ROOMS: Mapping[Kind, str] = {
-    "chunker": "chunkers",
-    "embedder": "embedders",
-    "vector_store": "vector_stores",
-    "reranker": "rerankers",
-    "retriever": "retrievers",
-    "engine": "engines",
-    "metric": "metrics",
-}
+ROOMS: Mapping[Kind, str] = {kind: f"{kind}s" for kind in KINDS}
 _RECORDED: Mapping[str, Collection[str]] = {"retriever": ("engine",)}
 """What records name, and configurations do not: engines have a key of their own, by which their writes are checked."""
 
 # What a class of each kind keeps. Names, as for the parts: the contracts load NumPy, which `--help` has no use for.
-CONTRACTS: Mapping[Kind, str] = {
-    "chunker": "Chunker",
-    "embedder": "Embedder",
-    "vector_store": "VectorStore",
-    "reranker": "Reranker",
-    "retriever": "Retriever",
-    "engine": "Engine",
-    "metric": "Metric",
-}
+CONTRACTS: Mapping[Kind, str] = {kind: kind.title().replace("_", "") for kind in KINDS}
 
 
 @cache
@@ -51,11 +35,11 @@ def built_in(kind: Kind) -> Mapping[str, str]:
     registered = re.findall(r"^from \.(\w+) import ([A-Z]\w*) as \2(?:  # (\w+))?$", stub, re.MULTILINE)
     if kind == "metric":
         return {named: f"{room}:{name}" for _, name, named in registered if named}
-    ending = kind.title().replace("_", "")
     return {
         file.replace("_", "-"): f"{room}:{name}"
         for file, name, _ in registered
-        if name.endswith(ending) and file != "function"  # a configuration names a function without what is around it
+        if name.endswith(CONTRACTS[kind])
+        and file != "function"  # a configuration names a function without what is around it
     }
 
 

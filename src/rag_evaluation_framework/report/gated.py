@@ -12,8 +12,8 @@ from rag_evaluation_framework.gates.measuring import Runs
 from rag_evaluation_framework.report.page import Lines
 from rag_evaluation_framework.report.pages.comparison import comparison_notes, comparison_page
 from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
+from rag_evaluation_framework.report.pages.notes import all_notes, failure_notes
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.notes import failure_notes
 from rag_evaluation_framework.results.result import EvaluationResult
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -70,7 +70,7 @@ def gates_as_junit(result: Result, problems: Sequence[str] = (), runs: Runs | No
             ET.SubElement(case, tag, message=_fit(verdict.outcome))
         ET.SubElement(case, "system-out").text = _fit(verdict.outcome)
     if runs is not None:
-        notes = comparison_notes(runs.compared) if isinstance(runs.compared, Comparison) else result.all_notes
+        notes = comparison_notes(runs.compared) if isinstance(runs.compared, Comparison) else all_notes(result)
         both = {"baseline": runs.baseline, "run": result}
         hashes = (f"dataset of the {name}: sha256 {run.config['dataset']['hash']}" for name, run in both.items() if run)
         ET.SubElement(suite, "system-out").text = "\n".join(map(_fit, (*notes, *hashes)))

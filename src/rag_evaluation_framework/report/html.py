@@ -1,7 +1,7 @@
 """Pages as HTML: a fragment for a notebook, or one file that loads nothing, runs nothing and sends nothing."""
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -175,19 +175,23 @@ def _svg(bar: Bar | None, scale: tuple[float, float]) -> str:
         return f"{_WIDE * (min(max(value, least), greatest) - least) / (greatest - least):.1f}"
 
     middle = _HIGH / 2
-    low, high = at(bar.low), at(bar.high)
     lines = [f'<line class="t" x1="0" x2="{_WIDE}" y1="{middle}" y2="{middle}"/>']
     if least < 0 < greatest:
         lines.append(f'<line class="z" x1="{at(0.0)}" x2="{at(0.0)}" y1="0" y2="{_HIGH}"/>')
+    if bar.ends is None:
+        lines.append(f'<line class="s" x1="{at(0.0)}" x2="{at(bar.value)}" y1="{middle}" y2="{middle}"/>')
+        return _drawn(lines, f"{bar.value:.3f}")
+    low, high = map(at, bar.ends)
     lines.append(f'<line class="i" x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
     lines += [
         f'<line class="i" x1="{end}" x2="{end}" y1="{middle - 4}" y2="{middle + 4}"/>'
-        for end, value in ((low, bar.low), (high, bar.high))
+        for end, value in zip((low, high), bar.ends, strict=True)
         if isfinite(value)
     ]
     lines.append(f'<circle class="p" cx="{at(bar.value)}" cy="{middle}" r="{_POINT}"/>')
-    ends = " to ".join(f"{end:.3f}" if isfinite(end) else "unknown" for end in (bar.low, bar.high))
-    return (
-        f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" '
-        f'aria-label="{bar.value:.3f}, interval {ends}">{"".join(lines)}</svg>'
-    )
+    ends = " to ".join(f"{end:.3f}" if isfinite(end) else "unknown" for end in bar.ends)
+    return _drawn(lines, f"{bar.value:.3f}, interval {ends}")
+
+
+def _drawn(lines: Sequence[str], label: str) -> str:
+    return f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{label}">{"".join(lines)}</svg>'

@@ -101,17 +101,15 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A number with its interval, to be drawn.
+    """A number with its interval, or a share without one, to be drawn.
 
     Attributes:
         value: The number.
-        low: The lower end of its interval; not finite if it is not known.
-        high: The upper end.
+        ends: The ends of its interval, not finite where they are not known; None of a share, drawn as a bar from 0.
     """
 
     value: float
-    low: float
-    high: float
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -277,7 +275,7 @@ def first(texts: Sequence[Line], most: int, what: str) -> tuple[Line, ...]:
 
 def symmetric(bars: Iterable[Bar | None]) -> tuple[float, float]:
     """Return a scale with 0 in its middle that holds all bars."""
-    ends = [abs(end) for bar in bars if bar for end in (bar.value, bar.low, bar.high) if isfinite(end)]
+    ends = [abs(end) for bar in bars if bar for end in (bar.value, *(bar.ends or ())) if isfinite(end)]
     most = max(ends, default=1.0) or 1.0
     return -most, most
 

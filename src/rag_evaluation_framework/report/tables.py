@@ -9,8 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rag_evaluation_framework.report.wrapped import wrapped
+
 _EDGES, _GAP = 2, 2  # characters that SIMPLE_HEAD adds around all columns, and between two
-_LONGEST_WORDS = 32
+_LONGEST_WORDS = 32  # characters that a column of words gets, also beside numbers that need the room
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def show_table(console: Console, words: Sequence[Column], numbers: Sequence[Colu
     """
     room = _room(console, words)
     for part in side_by_side([column.width for column in numbers], room, _GAP):
-        console.print(_table(words, numbers[part]), crop=False)
+        console.print(_table(console, words, numbers[part]), crop=False)
 
 
 def room_beside(console: Console, words: Sequence[Column], numbers: Sequence[Column]) -> int:
@@ -75,12 +77,26 @@ def side_by_side(widths: Sequence[int], room: int, gap: int) -> Iterator[slice]:
     yield slice(begin, len(widths))
 
 
-def _table(words: Sequence[Column], numbers: Sequence[Column]) -> Table:
+def _table(console: Console, words: Sequence[Column], numbers: Sequence[Column]) -> Table:
     grid = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    spare = max(room_beside(console, words, numbers), 0)
+    cells: list[Sequence[Text]] = []
     for column in words:
-        grid.add_column(column.header, vertical="top", min_width=min(column.width, _LONGEST_WORDS), overflow="fold")
+        least = min(column.width, _LONGEST_WORDS)
+        width = min(column.width, least + spare)
+        spare -= width - least
+        grid.add_column(column.header, vertical="top", min_width=width, overflow="fold")
+        cells.append([_in_lines(text, width) if text.cell_len > width else text for text in column.cells])
     for column in numbers:
         grid.add_column(column.header, justify=column.justify, vertical="top", no_wrap=True, min_width=column.width)
-    for row in zip(*(column.cells for column in (*words, *numbers)), strict=True):
+    for row in zip(*cells, *(column.cells for column in numbers), strict=True):
         grid.add_row(*row)
     return grid
+
+
+def _in_lines(text: Text, width: int) -> Text:
+    """Return a text in lines that end where a name can be broken."""
+    lines = [*wrapped(text, width)]
+    for line in lines:
+        line.rstrip()
+    return Text("\n").join(lines)

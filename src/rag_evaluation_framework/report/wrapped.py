@@ -11,6 +11,7 @@ from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.report.page import pieces
 
 _LONGEST = 160  # characters of a text
+_SHORT = 3  # characters, such as a number, beside which a long word begins
 
 
 def print_wrapped(console: Console, text: str | Text, indent: int, before: str = "", style: str = "") -> None:
@@ -42,7 +43,8 @@ def _breaks(text: str, width: int) -> Iterator[int]:
         at, is_long = word.start(), cell_len(word[0].rstrip()) > width
         for piece in pieces(word[0]) if is_long else [word[0]]:
             for part in chop_cells(piece, width) if cell_len(piece.rstrip()) > width else [piece]:
-                if at and (taken + cell_len(part.rstrip()) > width or (is_long and at == word.start())):
+                begins_long = is_long and at == word.start() and taken > _SHORT
+                if at and (taken + cell_len(part.rstrip()) > width or begins_long):
                     yield at
                     taken = 0
                 at, taken = at + len(part), taken + cell_len(part)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class Latency:
     warm_up: float | None
 
     @classmethod
-    def of(cls, stages: Mapping[str, Numbers]) -> "Latency | None":
+    def of(cls, stages: Mapping[str, Numbers]) -> Self | None:
         """Return the latency of questions; None if none was timed.
 
         Args:

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
@@ -64,16 +64,23 @@ def read_questions(
         ResultError: A question is there twice, has a score of another name or one that it cannot have, or its status
             is not what its failures and truth say.
     """
-    columns = _Columns[U](names, source)
+    columns = _Columns[U](frozenset(names), source)
     for record in records:
         columns.add(record)
-    table = columns.table(frozenset(count_as_zero))
+    scores, before, ceilings = (known.read() for known in (columns.scores, columns.before, columns.ceilings))
+    unknown = np.full(len(columns.statuses), nan)
+    table = ScoreTable(
+        tuple(columns.statuses),
+        {name: scores.get(name, unknown) for name in names},
+        np.array(columns.answerable, dtype=np.bool_),
+        columns.failures,
+        count_as_zero=frozenset[Any](count_as_zero),
+    )
     _check_statuses(table, columns.statuses, source)
-    before, ceilings = columns.before.read(), columns.ceilings.read()
-    for scores in (table.columns, before, ceilings):
-        _check_shares({name: scores[name] for name in shares & scores.keys()}, table.query_ids, source)
-    times = {name: _filled(seconds, len(columns.statuses)) for name, seconds in columns.stages.items()}
-    read = table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities
+    before, ceilings = ({name: own[name] for name in names if name in own} for own in (before, ceilings))
+    for own in (scores, before, ceilings):
+        _check_shares({name: own[name] for name in shares & own.keys()}, table.query_ids, source)
+    read = table, columns.texts, columns.relevant, columns.gains, columns.stages.read(), found, columns.identities
     more = columns.answers, columns.places_found, columns.metadata, before, ceilings, columns.returned()
     return QueryResults(*read, *more, columns.labelled)
 
@@ -81,11 +88,12 @@ def read_questions(
 class _Columns(Generic[U]):
     """What was read so far; texts, truth and stages of full records only, identities of brief ones."""
 
-    def __init__(self, names: Sequence[str], source: str) -> None:
+    def __init__(self, names: Set[str], source: str) -> None:
+        self.names = names
         self.source = source
         self.statuses: dict[str, Status] = {}
         self.answerable = array("b")
-        self.scores = _ScoreColumns(names)
+        self.scores, self.before, self.ceilings = _Numbers(), _Numbers(), _Numbers()
         self.failures: dict[str, tuple[Failure, ...]] = {}
         self.identities: list[str] = []
         self.texts: list[str] = []
@@ -95,28 +103,21 @@ class _Columns(Generic[U]):
         self.gains: dict[int, Mapping[str, float]] = {}
         self.metadata: dict[int, Mapping[str, Any]] = {}
         self.labelled: dict[int, LabelIdentity] = {}
-        self.stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+        self.stages, self.best = _Numbers(), _Numbers()
         self.results = array("q")
-        self.first_relevant = array("d")
-        self.best_score = array("d")
-        self.before = _ScoreColumns(names)
-        self.ceilings = _ScoreColumns(names)
 
     def add(self, record: FullQuestion[U] | BriefQuestion) -> None:
         if record.query_id in self.statuses:
             raise ResultError(f"{self.source}: question {record.query_id!r} is there twice")
-        _check_scores(record, self.scores.columns, self.source)
+        _check_scores(record, self.names, self.source)
         row = len(self.statuses)
         self.statuses[record.query_id] = record.status
         self.answerable.append(record.answerable)
         if record.failures:
             self.failures[record.query_id] = record.failures
-        for columns, scores in (
-            (self.scores, record.scores),
-            (self.before, record.before),
-            (self.ceilings, record.ceilings),
-        ):
-            columns.add(scores)
+        self.scores.add(record.scores)
+        self.before.add(record.before)
+        self.ceilings.add(record.ceilings)
         if isinstance(record, BriefQuestion):
             self.identities.append(record.identity)
             return
@@ -134,53 +135,39 @@ class _Columns(Generic[U]):
             self.places_found[row] = record.places_found
         _check_first_relevant(record, self.source)
         self.results.append(record.results)
-        self.first_relevant.append(nan if record.first_relevant is None else record.first_relevant)
-        self.best_score.append(nan if record.best_score is None else record.best_score)
-        for name, seconds in record.stages.items():
-            known = self.stages[name]
-            known.extend([nan] * (row - len(known)))
-            known.append(seconds)
-
-    def table(self, count_as_zero: frozenset[Any]) -> ScoreTable:
-        answerable = np.array(self.answerable, dtype=np.bool_)
-        columns = self.scores.read(self.scores.columns)
-        return ScoreTable(tuple(self.statuses), columns, answerable, self.failures, count_as_zero=count_as_zero)
+        self.best.add({"first_relevant": record.first_relevant, "best_score": record.best_score})
+        self.stages.add(record.stages)
 
     def returned(self) -> Returned | None:
         """Return what was returned for each question; None of brief records."""
         if not self.results:
             return None
-        counts = np.array(self.results, dtype=np.int64)
-        return Returned(
-            counts, *(np.array(known, dtype=np.float64) for known in (self.first_relevant, self.best_score))
-        )
+        return Returned(np.array(self.results, dtype=np.int64), **self.best.read())
 
 
-class _ScoreColumns:
-    """Scores of records, NaN where one has none, and the names of those that any has, or lacks by name."""
+class _Numbers:
+    """Numbers of records by name, in columns that are as long as they have to be: NaN where a record has none."""
 
-    def __init__(self, names: Iterable[str]) -> None:
-        self.columns = {name: array("d") for name in names}
-        self.named: set[str] = set()
+    def __init__(self) -> None:
+        self.rows = 0
+        self.columns: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
 
-    def add(self, scores: Mapping[str, float | None]) -> None:
-        self.named.update(scores)
-        for name, column in self.columns.items():
-            score = scores.get(name)
-            column.append(nan if score is None else score)
+    def add(self, numbers: Mapping[str, float | None]) -> None:
+        for name, number in numbers.items():
+            column = self.columns[name]
+            column.extend([nan] * (self.rows - len(column)))
+            column.append(nan if number is None else number)
+        self.rows += 1
 
-    def read(self, names: Container[str] | None = None) -> dict[str, Numbers]:
-        """Return the columns of these names; by default those that records name."""
-        wanted = self.named if names is None else names
-        return {name: np.array(column, dtype=np.float64) for name, column in self.columns.items() if name in wanted}
-
-
-def _filled(seconds: "array[float]", rows: int) -> Numbers:
-    return np.array([*seconds, *[nan] * (rows - len(seconds))], dtype=np.float64)
+    def read(self) -> dict[str, Numbers]:
+        return {
+            name: np.array([*column, *[nan] * (self.rows - len(column))], dtype=np.float64)
+            for name, column in self.columns.items()
+        }
 
 
-def _check_scores(record: FullQuestion[Any] | BriefQuestion, names: Mapping[str, Any], source: str) -> None:
-    for name in (record.scores.keys() | record.before.keys() | record.ceilings.keys()) - names.keys():
+def _check_scores(record: FullQuestion[Any] | BriefQuestion, names: Set[str], source: str) -> None:
+    for name in (record.scores.keys() | record.before.keys() | record.ceilings.keys()) - names:
         raise ResultError(
             f"{source}: question {record.query_id!r} has the score {name}, which the report does not name"
         )
@@ -353,17 +340,18 @@ def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, confi
     full: Any = FullQuestion
     listed, file = content.get("queries"), report.parent / store.QUESTIONS
 
-    def read(records: Iterator[Any], found: Found, source: Path) -> QueryResults[Any]:
-        return read_questions(records, names, shares, head.count_as_zero, found, str(source))
+    def read(kind: Any, lines: Iterable[Any], found: Found, source: Path) -> QueryResults[Any]:
+        return read_questions(_validated(kind, lines), names, shares, head.count_as_zero, found, str(source))
 
     beside = report.name == store.REPORT and file.exists()
     if listed is None and not beside:
         raise ResultError(f"{file}: is missing; it holds the scores of the questions of {report.name}")
-    told = None if listed is None else read(_listed(report, listed, BriefQuestion), None, report)
+    told = None if listed is None else read(BriefQuestion, _listed(report, listed), None, report)
     if not beside:
         return cast("QueryResults[Any]", told)
     _check_file(file, report, head)
-    queries = read(_lines(file, full[unit]), partial(_hits, report, head), file)
+    lines = ((where, "", line) for where, line in store.read_lines(file))
+    queries = read(full[unit], lines, partial(_hits, report, head), file)
     if told is not None:
         _check_told(report, told, queries)
     return queries
@@ -382,22 +370,19 @@ def _check_told(report: Path, told: QueryResults[Any], queries: QueryResults[Any
                 )
 
 
-def _lines(file: Path, kind: Any) -> Iterator[Any]:
-    """Yield the questions that a file holds line by line, each as one of a kind of record."""
+def _validated(kind: Any, lines: Iterable[tuple[str | Path, str, Any]]) -> Iterator[Any]:
+    """Yield recorded questions, each as one of a kind of record; lines come with where they stand, and at what path."""
     reader: TypeAdapter[Any] = TypeAdapter(kind)
-    for where, line in store.read_lines(file):
-        with _named(where):
+    for where, place, line in lines:
+        with _named(where, place):
             yield reader.validate_python(line)
 
 
-def _listed(report: Path, queries: Any, kind: Any) -> Iterator[Any]:
-    """Yield the questions that a report itself holds, each as one of a kind of record."""
+def _listed(report: Path, queries: Any) -> Iterator[tuple[Path, str, Any]]:
+    """Yield the questions that a report itself holds."""
     if not is_list(queries):
         raise ResultError(f"{report}: $.queries: got {shown(queries)}; expected a list")
-    reader: TypeAdapter[Any] = TypeAdapter(kind)
-    for number, line in enumerate(queries):
-        with _named(report, f"queries.{number}."):
-            yield reader.validate_python(line)
+    yield from ((report, f"queries.{number}.", line) for number, line in enumerate(queries))
 
 
 def _hits(report: Path, head: ReportRecord, query_ids: Sequence[str]) -> RankedHits:

@@ -153,8 +153,8 @@ def drop_found(mean: MeanScore) -> tuple[float, int | None] | None:
     spread = variance + after - 2 * CORRELATION * sqrt(variance * after)
     error = mean.standard_error * sqrt(spread / variance)
     step = 1 / questions if is_hit else 0.0  # of each change
-    found = power(DROP, error, mean.clusters, 1 - CORRELATION, step)
-    clusters = pairs_needed(DROP, error * sqrt(mean.clusters), 1 - CORRELATION, step * mean.clusters)
+    found = power(DROP, error, mean.clusters, changed=1 - CORRELATION, step=step)
+    clusters = pairs_needed(DROP, error * sqrt(mean.clusters), changed=1 - CORRELATION, size=step * mean.clusters)
     needed = ceil(clusters * questions / mean.clusters)
     return found, None if found >= POWER or needed <= questions else needed
 

@@ -46,12 +46,6 @@ def _metric_name(text: str) -> str:
     return text
 
 
-def _unscored(status: str) -> str:
-    if status not in ("no-answer", "failed"):
-        raise ValueError(f"{status!r}: expected 'no-answer' or 'failed'")
-    return status
-
-
 def _time(text: str) -> str:
     datetime.fromisoformat(text)
     return text
@@ -212,7 +206,9 @@ class ReportRecord:
     evaluation_type: EvaluationType
     metric_names: Names
     cutoffs: Cutoffs
-    count_as_zero: Annotated[tuple[Annotated[str, AfterValidator(_unscored)], ...], AfterValidator(_different)]
+    count_as_zero: Annotated[
+        tuple[Annotated[str, StringConstraints(pattern="^(no-answer|failed)$")], ...], AfterValidator(_different)
+    ]
     config: Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)]
     timings: Mapping[str, Seconds]
     notes: tuple[str, ...]

@@ -1,5 +1,7 @@
 """`EvaluationResult`: the scores of an experiment, down to every query."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -33,7 +35,6 @@ from rag_evaluation_framework.results.means import (
     score_ranges,
     statistics_record,
 )
-from rag_evaluation_framework.results.notes import all_notes
 from rag_evaluation_framework.results.properties import Breakdown, breakdowns
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
 from rag_evaluation_framework.results.record import (
@@ -60,7 +61,8 @@ if TYPE_CHECKING:
 _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
-_PAGE = "rag_evaluation_framework.report.pages.result:result_page"  # as this one
+_PAGE = "rag_evaluation_framework.report.pages.result"  # as this one
+_NOTES = "rag_evaluation_framework.report.pages.notes:all_notes"  # as this one
 _EXPLAIN = "rag_evaluation_framework.attribution.explaining:explain"  # another one
 
 
@@ -224,7 +226,8 @@ class EvaluationResult(Shown, Generic[U]):
     @property
     def all_notes(self) -> tuple[str, ...]:
         """All notes shown with the result: what failed, results without a place, and `notes`."""
-        return all_notes(self)
+        notes: tuple[str, ...] = load_installed(_NOTES)(self)
+        return notes
 
     def per_query(self, name: str) -> dict[str, float | None]:
         """Return one score by query id, in order; None where a query has none.
@@ -293,24 +296,26 @@ class EvaluationResult(Shown, Generic[U]):
         return 0.0 if needs_none else self.counts["unlocated_hits"] / max(self.counts["hits"], 1)
 
     @property
+    def whereabouts(self) -> str:
+        """Where it is: "saved in" a folder, or "not saved"."""
+        return "not saved" if self.folder is None else f"saved in {self.folder}"
+
+    @property
     def headline(self) -> str:
         """What the means stand on: "scored N of M answerable questions (S skipped, F failed)", M being N + S + F.
 
         Skipped questions are those that the dataset lacks because their labels could not be placed; failed ones those
         with an answer whose retrieval raised.
         """
-        counts = self.counts
-        failed = int(self.scores.answerable.sum()) - counts["scored"]
-        questions = "answerable question" if counts["answerable"] == 1 else "answerable questions"
-        left_out = f"{counts['skipped']} skipped, {failed} failed"
-        return f"scored {counts['scored']} of {counts['answerable']} {questions} ({left_out})"
+        text: str = load_installed(f"{_PAGE}:headline")(self)
+        return text
 
-    def summary(self) -> "Page":
+    def summary(self) -> Page:
         """Return the result as people read it: the first score, what to look at, and then all that it stands on."""
-        page: Page = load_installed(_PAGE)(self)
+        page: Page = load_installed(f"{_PAGE}:result_page")(self)
         return page
 
-    def to_dataframe(self) -> "pd.DataFrame":
+    def to_dataframe(self) -> pd.DataFrame:
         """Return one row per query: id, wording, status, one column per score, and the seconds of each stage.
 
         Raises:
@@ -405,7 +410,7 @@ class EvaluationResult(Shown, Generic[U]):
             query = SkippedQueryRecord(label.query.id, label.query.text, plain(label.query.metadata, DEEPEST))
             yield SkippedRecord(query, label.quote, label.reason)
 
-    def compare(self, candidate: "EvaluationResult[U]", *, cluster: Cluster | None = None) -> "Comparison":
+    def compare(self, candidate: EvaluationResult[U], *, cluster: Cluster | None = None) -> Comparison:
         """Compare another result, the candidate, with this one, the baseline; deltas are candidate minus baseline.
 
         Args:
@@ -429,12 +434,12 @@ class EvaluationResult(Shown, Generic[U]):
         question: str,
         score: str | None = None,
         *,
-        baseline: "EvaluationResult[U] | None" = None,
-        retriever: "Pipeline | None" = None,
-        corpus: "Corpus | None" = None,
+        baseline: EvaluationResult[U] | None = None,
+        retriever: Pipeline | None = None,
+        corpus: Corpus | None = None,
         tokenizer: Any = None,
         deep: bool = False,
-    ) -> "Explanation":
+    ) -> Explanation:
         """Explain what one question found, what it missed, and why; printed, the explanation shows all of that.
 
         The pipeline is made again from the record of the run, indexes the documents again and is asked for 100 results,

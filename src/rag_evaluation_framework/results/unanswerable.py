@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class FirstRelevant:
     median: float | None
 
     @classmethod
-    def of(cls, table: ScoreTable, returned: Returned) -> "FirstRelevant | None":
+    def of(cls, table: ScoreTable, returned: Returned) -> Self | None:
         """Return at which rank the first relevant result is; None if no question was scored.
 
         Args:
@@ -95,7 +95,7 @@ class Unanswerable:
     undefined: str = ""
 
     @classmethod
-    def of(cls, table: ScoreTable, returned: Returned) -> "Unanswerable | None":
+    def of(cls, table: ScoreTable, returned: Returned) -> Self | None:
         """Return what was returned for questions without an answer; None if none was asked.
 
         Args:

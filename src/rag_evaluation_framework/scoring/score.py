@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, overload
 
 import numpy as np
 
+from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data import (
@@ -28,7 +29,6 @@ from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
 from rag_evaluation_framework.judging.stretches import SpanColumns
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
-from rag_evaluation_framework.labelling.edited_documents import relabel_edited
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.metrics.span import SpanMetric
@@ -156,7 +156,7 @@ def score(
     counter = None if tokenizer is None else checked_counter(tokenizer)
     chosen = check_metrics(metrics, wanted, f"dataset {dataset.name!r} is scored at {wanted.evaluation_type}", cuts)
     notes = dataset.check(rankings.corpus)
-    moved = relabel_edited(dataset, rankings.corpus) if dataset.may_have_moved(rankings.corpus) else None
+    moved = labelling.relabel_edited(dataset, rankings.corpus) if dataset.may_have_moved(rankings.corpus) else None
     if moved is not None:
         raise DatasetError(
             f"dataset {dataset.name!r} was labelled on documents that have changed: {moved.counted()}; expected it for "

@@ -55,7 +55,7 @@ def read_rank_arrays(ground_truth: ArrayLike, rankings: ArrayLike, gains: ArrayL
     _refuse_gaps(ranked)
     truth, ranked = _narrowed(truth, ranked)
     _refuse_repeats(truth)
-    relevant = np.flatnonzero((truth >= 0) & (weights > 0))
+    relevant = np.flatnonzero(truth >= 0)
     query = relevant // max(truth.shape[1], 1)
     rank = _first_ranks(truth.ravel()[relevant], ranked, query)
     return RankJudgements.from_ranks(query, rank, weights.ravel()[relevant], np.count_nonzero(ranked >= 0, axis=1))

@@ -15,7 +15,7 @@ _RARE = 1e-6
 _STEPS = 20  # halvings of an interval
 
 
-def power(difference: float, standard_error: float, clusters: int, changed: float = 1.0, step: float = 0.0) -> float:
+def power(difference: float, standard_error: float, clusters: int, *, changed: float = 1.0, step: float = 0.0) -> float:
     """Return the power of `paired_differences`: how often it finds a true difference of means.
 
     A test by signs knows only the clusters that change: of five or fewer, all the same way, chance makes one pattern in
@@ -99,7 +99,7 @@ def _power_of_signs(mean: float, changed: float, clusters: int) -> float:
     return found
 
 
-def detectable(standard_error: float, clusters: int, changed: float = 1.0, step: float = 0.0) -> float:
+def detectable(standard_error: float, clusters: int, *, changed: float = 1.0, step: float = 0.0) -> float:
     """Return the smallest true difference that is found 4 times in 5.
 
     Args:
@@ -113,7 +113,7 @@ def detectable(standard_error: float, clusters: int, changed: float = 1.0, step:
     """
 
     def is_found(difference: float) -> bool:
-        return power(difference, standard_error, clusters, changed, step) >= POWER
+        return power(difference, standard_error, clusters, changed=changed, step=step) >= POWER
 
     least = standard_error + step
     if not least > 0:
@@ -134,11 +134,11 @@ def detectable_change(test: PairedDifference) -> float:
 
     It is infinite if no difference of these scores can be so large.
     """
-    least = detectable(test.standard_error, test.clusters, test.changed / test.clusters, test.step)
+    least = detectable(test.standard_error, test.clusters, changed=test.changed / test.clusters, step=test.step)
     return inf if least > test.largest else least
 
 
-def pairs_needed(difference: float, deviation: float, changed: float = 1.0, size: float = 0.0) -> int:
+def pairs_needed(difference: float, deviation: float, *, changed: float = 1.0, size: float = 0.0) -> int:
     """Return how many pairs are needed to find a true difference 4 times in 5.
 
     Args:
@@ -150,6 +150,6 @@ def pairs_needed(difference: float, deviation: float, changed: float = 1.0, size
     """
     quantile = _NORMAL.inv_cdf((1 + LEVEL) / 2)
     pairs = max(ceil(((quantile + _NORMAL.inv_cdf(POWER)) * deviation / difference) ** 2), 6)
-    while power(difference, deviation / sqrt(pairs), pairs, changed, size / pairs) < POWER:
+    while power(difference, deviation / sqrt(pairs), pairs, changed=changed, step=size / pairs) < POWER:
         pairs += max(1, pairs // 1000)
     return pairs

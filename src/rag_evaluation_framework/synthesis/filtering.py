@@ -15,7 +15,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.inspection.question_checks import wording_key
-from rag_evaluation_framework.labelling.telling import is_long
+from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import Range, embedded_tokens, paid_embedder

@@ -13,6 +13,7 @@ from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.chunkers.position_adapter import position_aware
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.data import Document, DocumentId, PositionAwareChunk, generate_pa_chunk_id
+from rag_evaluation_framework.testing.conformance import AWKWARD_TEXTS, FRAGMENTS, LONG_PARAGRAPH, assert_named
 
 # A bound on how work grows, which holds on a machine of any speed.
 
@@ -56,60 +57,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 # Conformance suite for chunkers.
 
-_PROSE = (
-    "# Refunds\n\nRefunds take five working days. Ask support if yours takes longer!\n\n"
-    "- Keep the receipt.\n- Name the invoice, e.g. INV-2041.\n\n\nDoes it cost anything? No.\n"
-)
-_AWKWARD = {
-    "prose": _PROSE,
-    "leading blanks": "   \n\t  Indented first line.\n  Second line.   ",
-    "CRLF": "First line.\r\nSecond line.\r\n\r\nNew paragraph.\r\n",
-    "empty paragraphs": "One.\n\n\nTwo.\n\n\n\n\nThree.",
-    "emoji": "Ship it 🚀🚀 now 👩‍👩‍👧‍👦 and celebrate 🎉. " * 8,
-    "CJK": "検索の評価では、正しい文章が見つかったかどうかを調べます。" * 8,
-    "combining marks": "Cafe\u0301 cre\u0300me bru\u0302le\u0301e, हिन्दी भाषा, עִבְרִית. " * 8,
-    "no separators": "x" * 3_000,
-    "one character": "x",
-    "repeated text": "ab ab ab ab ab ab ab ab ab ab ab ab",
-    "repeated paragraphs": "Same words.\n\n" * 20,
-    "special token": "before <|endoftext|> after <|fim_prefix|> end",
-    "other newlines": "a\x0bb\x0cc\x85d\u2028e\u2029f\u00a0g\u200bh\ufeffi",
-    "old newlines": "# One\rTwo.\r\rThree.\r",
-    "right to left": "مرحبا بالعالم؟ نعم. \u202bשלום\u202c עולם! " * 8,
-    "lone surrogates": "Half a \ud83d pair. Another \ude00 half. " * 8,
-    "byte order mark": "\ufeff# Title\n\nText.\n",
-    "front matter": "---\ntitle: Refunds\n# no heading\n---\n# Refunds\n\nText.\n",
-    "code": "# Code\n\n```python\n# no heading\n\nprint(1. , 2.)\n```\n\n    # nor this\n\nAfter\n=====\n> # Quoted\n",
-    "table": "| a | b |\n|---|---|\n| 1. | e.g. 2 |\n| Dr. | No. 3 |\n" * 5,
-    "white space only": " \n\t \r\n  ",
-    "empty": "",
-}
-_ALPHABET = [
-    *"abc XYZ 019 .?!,;#-*>|`=\"'()",
-    *(" ", "  ", "\n", "\n\n", "\r\n", "\r", "\t", "\x0c", "\u2028", "\u00a0", "\u3000"),
-    *(
-        "é",
-        "e\u0301",
-        "ß",
-        "İ",
-        "中",
-        "文",
-        "か",
-        "。",
-        "！",
-        "…",
-        "हि",
-        "ש",
-        "؟",
-        "\u202e",
-        "🚀",
-        "👩‍👧",
-        "\ud83d",
-        "\ude00",
-    ),
-    *("Dr. ", "e.g. ", "\n# ", "\n- ", "\n1. ", "\n```\n", "\n---\n", "<|endoftext|>"),
-]
-_LONG = "The agent restarts the server. Nobody has to wait for it, e.g. at 3.30 p.m. Is that so? It is so! " * 1_000
+_PROSE = AWKWARD_TEXTS["prose"]
 
 
 class ChunkerConformance(ABC):
@@ -190,7 +138,9 @@ class ChunkerConformance(ABC):
 
     def test_long_texts_are_chunked_in_linear_time(self) -> None:
         """One paragraph of 100,000 characters takes at most eight times the CPU time of 25,000."""
-        assert_linear(lambda size: partial(self._chunks, Document(DocumentId("long.md"), _LONG[:size])), 25_000)
+        assert_linear(
+            lambda size: partial(self._chunks, Document(DocumentId("long.md"), LONG_PARAGRAPH[:size])), 25_000
+        )
 
     def test_chunks_are_the_same_every_time(self) -> None:
         """A chunker that was used on other documents, and an equal chunker, produce the same chunks."""
@@ -235,10 +185,7 @@ class ChunkerConformance(ABC):
 
     def test_the_name_fits_into_a_table(self) -> None:
         """The name is one line of text and the same each time."""
-        name = self.make().name
-        assert name.strip(), f"name {name!r}: expected a non-empty string"
-        assert name.isprintable(), f"name {name!r}: expected one printable line"
-        assert name == self.make().name, f"two equal chunkers are called {name!r} and {self.make().name!r}"
+        assert_named(self.make(), self.make())
 
     def _chunks(self, document: Document) -> list[PositionAwareChunk]:
         return list(position_aware(self.make()).chunk_with_positions(document))
@@ -246,7 +193,7 @@ class ChunkerConformance(ABC):
     def _cases(self) -> list[tuple[str, Document, list[PositionAwareChunk]]]:
         """Return every case with its chunks, each from a new chunker; cut once for all tests of a suite."""
         if type(self) not in _CUT:
-            texts = (*_AWKWARD.items(), *_random_texts(self.random_documents))
+            texts = (*AWKWARD_TEXTS.items(), *_random_texts(self.random_documents))
             documents = [(case, Document(DocumentId("notes/a.md"), text)) for case, text in texts]
             cut = [(case, document, self._chunks(document)) for case, document in documents]
             _CUT.clear()
@@ -262,4 +209,4 @@ def _random_texts(count: int) -> Iterator[tuple[str, str]]:
     random = Random(20_261_120)  # noqa: S311  # repeatable texts, no secret
     for number in range(count):
         length = random.choice((1, 5, 20, 60, 200))
-        yield f"random text {number}", "".join(random.choices(_ALPHABET, k=length))
+        yield f"random text {number}", "".join(random.choices(FRAGMENTS, k=length))

@@ -10,24 +10,18 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.errors import NotIndexed
+from rag_evaluation_framework.testing.conformance import (
+    DOCUMENTS,
+    OTHER_DOCUMENTS,
+    QUESTIONS,
+    STRANGE_QUESTIONS,
+    assert_named,
+)
 
-_DOCUMENTS = (
-    "Invoices are sent on the first day of the month. Refunds take five working days after approval.",
-    "Install the agent on every server. Restart the server once, then check that the agent reports.",
-    "Reset your password from the login page. Passwords must have twelve characters and one digit.",
-)
-_OTHER_DOCUMENTS = (
-    "Glaciers carve valleys over thousands of years and leave moraines behind.",
-    "Volcanoes build mountains from lava, ash and broken rock within a few centuries.",
-)
-_TEXTS = (
-    "How long do refunds take?",
-    "install the agent on a server",
-    "reset the password",
-    "refunds take five working days",
-    "検索 🚀 zzzqqq",
-)
-_EMOJI, _UNKNOWN, _LONG = "🚀🎉", "zzzqqq xxyyzz", "refund " * 5_000
+_DOCUMENTS, _OTHER_DOCUMENTS = (*DOCUMENTS.values(),), (*OTHER_DOCUMENTS.values(),)
+_TEXTS = (*QUESTIONS, "検索 🚀 zzzqqq")
+_UNKNOWN, _EMOJI, *_ = STRANGE_QUESTIONS
+_LONG = "refund " * 5_000
 
 
 class EmbedderConformance(ABC):
@@ -128,10 +122,7 @@ class EmbedderConformance(ABC):
 
     def test_the_name_fits_into_a_table(self) -> None:
         """The name is one line of text and the same each time."""
-        name = self.make().name
-        assert name.strip(), f"name {name!r}: expected a non-empty string"
-        assert name.isprintable(), f"name {name!r}: expected one printable line"
-        assert name == self.make().name, f"two equal embedders are called {name!r} and {self.make().name!r}"
+        assert_named(self.make(), self.make())
 
     def _fitted(self) -> Embedder:
         return adapted(adapted(self.make()).fit(_DOCUMENTS))

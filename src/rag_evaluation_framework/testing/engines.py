@@ -12,9 +12,9 @@ from rag_evaluation_framework.contracts.retrieved import as_retrieval
 from rag_evaluation_framework.contracts.retriever import Engine, can, check_engine, takes_constraints
 from rag_evaluation_framework.data import Document, DocumentId
 from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.testing.conformance import DOCUMENTS, FOOTER, QUESTIONS
 
-_QUERY = "How long do refunds take?"
-_TEXT = "Refunds take five working days, and are paid to the card that was charged."
+_TEXT = DOCUMENTS["billing.md"]
 _NEIGHBOURS = ("eval:ab:1", "eval:aXb:1", "EVAL:A_B:1", "eval:a%b:1", "eval:a", "xeval:a_b:1", "docs:1")
 """Documents that `eval:a_b:` must not reach: where `_` and `%` are patterns, or case does not count, it does."""
 _SCOPE = "eval:a_b:"
@@ -68,7 +68,7 @@ class EngineConformance(ABC):
     def test_a_document_that_comes_again_takes_the_place_of_the_first(self) -> None:
         """Ingesting an id again replaces the document."""
         with self._filled() as engine:
-            resolved(_all(engine).ingest(_document("eval:a_b:1", "Parcels carry a number.")))
+            resolved(_all(engine).ingest(_document("eval:a_b:1", FOOTER)))
             hits = [hit for hit in _hits(engine, "eval:a_b:1", 50) if hit.text is not None]
             assert all("Refunds" not in (hit.text or "") for hit in hits), f"the first text is still found: {hits}"
 
@@ -147,7 +147,7 @@ def _document(name: str, text: str = _TEXT, metadata: Mapping[str, Any] | None =
 
 def _hits(engine: Engine, scope: str, top_k: int, constraints: Mapping[str, Any] | None = None) -> Ranking:
     options: dict[str, Any] = {} if constraints is None else {"metadata_constraints": constraints}
-    answer: Any = resolved(_all(engine).retrieve(_QUERY, top_k, scope, **options))
+    answer: Any = resolved(_all(engine).retrieve(QUESTIONS[0], top_k, scope, **options))
     with collected():  # of what is too much, as a test says it
         return as_retrieval(answer, type(engine).__name__, top_k + 1).hits
 

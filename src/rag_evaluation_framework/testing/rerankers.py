@@ -7,22 +7,11 @@ from collections.abc import Sequence
 from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.contracts.retriever import Reranker
 from rag_evaluation_framework.data import AnyChunk, Chunk, Document, DocumentId, PositionAwareChunk, generate_chunk_id
+from rag_evaluation_framework.testing.conformance import DOCUMENTS, FOOTER, QUESTIONS, STRANGE_QUESTIONS, assert_named
 
-_FOOTER = "Support answers within one working day."
-_TEXTS = (
-    "Invoices are sent on the first day of the month.",
-    "Refunds take five working days after approval.",
-    _FOOTER,
-    "Install the agent on every server, then restart the server once.",
-    "A password has twelve characters and at least one digit.",
-    "検索の評価では、正しい文章が見つかったかどうかを調べます。",
-    "Ship it 🚀🚀 now 👩‍👩‍👧‍👦 and celebrate 🎉.",
-    _FOOTER,
-    "?!…",
-    "report " * 1_500,
-)
-_QUERIES = ("How long do refunds take?", "restart the server", _FOOTER, "検索")
-_STRANGE = ("", " \n", "🚀🎉", "?!…", "zzzqqq xxyyzz", "\ud800", "password " * 2_000)
+_TEXTS = (*DOCUMENTS.values(), "?!…", "report " * 1_500)
+_QUERIES = (*QUESTIONS, FOOTER, "検索")
+_STRANGE = ("", "\ud800", *STRANGE_QUESTIONS)
 
 
 class RerankerConformance(ABC):
@@ -45,10 +34,10 @@ class RerankerConformance(ABC):
     def test_equal_texts_at_two_positions_are_both_kept(self) -> None:
         """Chunks are distinguished by position."""
         reranker, chunks = adapted(self.make()), _chunks()
-        expected = sorted(chunk.doc_id for chunk in chunks if chunk.content == _FOOTER)
+        expected = sorted(chunk.doc_id for chunk in chunks if chunk.content == FOOTER)
         for query in _QUERIES:
             ranked = _reranked(reranker, query, chunks)
-            found = sorted(chunk.doc_id for chunk in ranked if chunk.content == _FOOTER)
+            found = sorted(chunk.doc_id for chunk in ranked if chunk.content == FOOTER)
             assert found == expected, f"{query!r}: equal texts of {expected} came back as those of {found}"
 
     def test_chunks_without_a_position_are_all_kept(self) -> None:
@@ -111,11 +100,10 @@ class RerankerConformance(ABC):
     def test_the_name_fits_into_a_table(self) -> None:
         """The name is one line of text and the same each time, prepared or not."""
         reranker = adapted(self.make())
+        assert_named(reranker, self.make())
         name = reranker.name
-        assert name.strip(), f"name {name!r}: expected a non-empty string"
-        assert name.isprintable(), f"name {name!r}: expected one printable line"
         reranker.prepare()
-        assert reranker.name == name == self.make().name, f"called {name!r}, then {reranker.name!r}"
+        assert reranker.name == name, f"called {name!r}, then {reranker.name!r}"
 
 
 def _chunk(name: str, text: str) -> PositionAwareChunk:
@@ -130,7 +118,7 @@ def _unplaced(name: str, text: str) -> Chunk:
 
 def _chunks() -> list[AnyChunk]:
     placed = [_chunk(f"{number}.md", text) for number, text in enumerate(_TEXTS)]
-    changed = [_unplaced("changed.md", text) for text in ("refunds take five days", _FOOTER, "?!…", _FOOTER)]
+    changed = [_unplaced("changed.md", text) for text in (QUESTIONS[0], FOOTER, "?!…", FOOTER)]
     return [*placed, *changed]
 
 

@@ -10,29 +10,14 @@ from rag_evaluation_framework.contracts import Retriever, as_hits
 from rag_evaluation_framework.data import Corpus, Document, DocumentId
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.errors import NotIndexed
-
-_FOOTER = "Support answers within one working day. Write to help@example.org.\n"
-_TEXTS = {
-    "billing.md": "# Billing\n\nInvoices are sent on the first day of the month. Refunds take five working days.\n",
-    "emoji.md": "# Status 🚀\n\nGreen means that the server answers ✅. Red means that nobody should restart it 🔥.\n",
-    "footer/a.md": _FOOTER,
-    "footer/b.md": _FOOTER,
-    "passwords.md": "# Passwords\n\nReset your password from the login page. A password has twelve characters.\n",
-    "server/install.md": "# Install\r\n\r\nInstall the agent on every server.\r\nRestart the server once.\r\n",
-    "server/long.md": "".join(
-        f"## Step {number}\n\nOn day {number} the server writes report {number} and the agent checks it.\n\n"
-        for number in range(40)
-    ),
-}
-_OTHER_TEXTS = {"glaciers.md": "Glaciers carve valleys. The server of this restaurant takes refunds for passwords.\n"}
-_QUERIES = (
-    "How long do refunds take?",
-    "restart the server",
-    "Who answers within one working day?",
-    "report 17",
-    "password",
+from rag_evaluation_framework.testing.conformance import (
+    DOCUMENTS,
+    FOOTER,
+    OTHER_DOCUMENTS,
+    QUESTIONS,
+    STRANGE_QUESTIONS,
+    assert_named,
 )
-_STRANGE = ("zzzqqq xxyyzz", "🚀🎉", "検索", "?!…", "\n\t", "password " * 2_000)
 
 
 def _corpus(texts: dict[str, str]) -> Corpus:
@@ -52,7 +37,7 @@ class RetrieverConformance(ABC):
     def test_retrieving_before_indexing_raises(self) -> None:
         """Without an index there is nothing to retrieve: NotIndexed."""
         try:
-            found = _ranking(adapted(self.make()), _QUERIES[0], 3)
+            found = _ranking(adapted(self.make()), QUESTIONS[0], 3)
         except NotIndexed:
             return
         raise AssertionError(f"expected NotIndexed, got {found}")
@@ -61,27 +46,27 @@ class RetrieverConformance(ABC):
         """Never more than `k`; fewer, without an error, if there are fewer."""
         with self._indexed() as retriever:
             for k in (1, 2, 5, 10_000):
-                for query in _QUERIES:
+                for query in QUESTIONS:
                     found = len(_ranking(retriever, query, k))
                     assert found <= k, f"{query!r}: {found} results for k = {k}"
 
     def test_something_is_found(self) -> None:
         """A question in the words of the corpus has results."""
         with self._indexed() as retriever:
-            for query in _QUERIES:
+            for query in QUESTIONS:
                 assert _ranking(retriever, query, 3), f"{query!r}: no results"
 
     def test_best_results_come_first(self) -> None:
         """If results have scores, the scores never rise."""
         with self._indexed() as retriever:
-            for query in _QUERIES:
+            for query in QUESTIONS:
                 scores = [hit.score for hit in _ranking(retriever, query, 50) if hit.score is not None]
                 assert scores == sorted(scores, reverse=True), f"{query!r}: scores {scores}"
 
     def test_rankings_are_the_same_every_time(self) -> None:
         """Asking again, or asking another retriever with the same parameters, gives the same ranking."""
         with self._indexed() as retriever, self._indexed() as other:
-            for query in _QUERIES:
+            for query in QUESTIONS:
                 ranking = _ranking(retriever, query, 20)
                 _assert_same(_ranking(retriever, query, 20), ranking, f"{query!r}, asked twice")
                 _assert_same(_ranking(other, query, 20), ranking, f"{query!r}, asked of an equal retriever")
@@ -91,16 +76,16 @@ class RetrieverConformance(ABC):
         with self._indexed() as retriever:
             if retriever.prefix_stable is not True:
                 raise SkipTest(f"prefix_stable is {retriever.prefix_stable}")
-            for query in _QUERIES:
+            for query in QUESTIONS:
                 long = _ranking(retriever, query, 40)
                 for k in (1, 3, 10):
                     _assert_same(_ranking(retriever, query, k), long[:k], f"{query!r}, k = {k} and 40")
 
     def test_results_are_text_of_the_corpus(self) -> None:
         """Documents exist, positions lie inside them, and each text is that at its position, white space apart."""
-        corpus = _corpus(_TEXTS)
+        corpus = _corpus(DOCUMENTS)
         with self._indexed() as retriever:
-            for hit in (hit for query in _QUERIES for hit in _ranking(retriever, query, 50)):
+            for hit in (hit for query in QUESTIONS for hit in _ranking(retriever, query, 50)):
                 assert hit.doc_id is None or hit.doc_id in corpus, f"{hit}: there is no such document"
                 if hit.doc_id is None or hit.start is None or hit.end is None:
                     continue
@@ -112,15 +97,15 @@ class RetrieverConformance(ABC):
     def test_equal_texts_in_two_documents_are_both_found(self) -> None:
         """Results are told apart by place, so that a text in two documents does not lose one of them."""
         with self._indexed() as retriever:
-            found = {hit.doc_id for hit in _ranking(retriever, _FOOTER, 10_000) if hit.doc_id is not None}
+            found = {hit.doc_id for hit in _ranking(retriever, FOOTER, 10_000) if hit.doc_id is not None}
             assert not found or {"footer/a.md", "footer/b.md"} <= found, f"found only in {sorted(found)}"
 
     def test_indexing_again_replaces_the_old_corpus(self) -> None:
         """After `index` of another corpus, only that one is searched."""
-        other = _corpus(_OTHER_TEXTS)
+        other = _corpus(OTHER_DOCUMENTS)
         with self._indexed() as retriever:
             retriever.index(other)
-            for query in _QUERIES:
+            for query in QUESTIONS:
                 for hit in _ranking(retriever, query, 50):
                     assert hit.doc_id is None or hit.doc_id in other, f"{query!r}: {hit} is of the old corpus"
             listed = retriever.chunks()
@@ -129,25 +114,25 @@ class RetrieverConformance(ABC):
     def test_a_closed_retriever_can_be_indexed_again(self) -> None:
         """`close` can be called twice, and after `index` the retriever works again."""
         retriever = adapted(self.make())
-        retriever.index(_corpus(_TEXTS))
-        before = _ranking(retriever, _QUERIES[0], 5)
+        retriever.index(_corpus(DOCUMENTS))
+        before = _ranking(retriever, QUESTIONS[0], 5)
         retriever.close()
         retriever.close()
-        retriever.index(_corpus(_TEXTS))
-        after = _ranking(retriever, _QUERIES[0], 5)
+        retriever.index(_corpus(DOCUMENTS))
+        after = _ranking(retriever, QUESTIONS[0], 5)
         retriever.close()
         _assert_same(after, before, "before closing and after indexing again")
 
     def test_unusual_questions_are_not_an_error(self) -> None:
         """Unknown words, emoji, punctuation and very long questions give a ranking, possibly an empty one."""
         with self._indexed() as retriever:
-            for query in _STRANGE:
+            for query in STRANGE_QUESTIONS:
                 found = len(_ranking(retriever, query, 3))
                 assert found <= 3, f"{query[:30]!r}: {found} results for k = 3"
 
     def test_many_questions_get_the_same_rankings_as_one_by_one(self) -> None:
         """`retrieve_many` returns what `retrieve` returns for each question, in their order."""
-        queries = [*_QUERIES, *_STRANGE[:2]]
+        queries = [*QUESTIONS, *STRANGE_QUESTIONS[:2]]
         with self._indexed() as retriever:
             rankings = retriever.retrieve_many(queries, 4)
             assert len(rankings) == len(queries), f"{len(rankings)} rankings for {len(queries)} questions"
@@ -161,22 +146,19 @@ class RetrieverConformance(ABC):
         with self._indexed() as retriever:
             listed = retriever.chunks()
             known = None if listed is None else {Hit.of(chunk).identity for chunk in listed}
-            for hit in (hit for query in _QUERIES for hit in _ranking(retriever, query, 50)):
+            for hit in (hit for query in QUESTIONS for hit in _ranking(retriever, query, 50)):
                 if known is not None and hit.placed:
                     assert hit.identity in known, f"{hit} is not in chunks()"
 
     def test_the_name_fits_into_a_table(self) -> None:
         """The name is one line of text and the same each time, indexed or not."""
-        name = self.make().name
-        assert name.strip(), f"name {name!r}: expected a non-empty string"
-        assert name.isprintable(), f"name {name!r}: expected one printable line"
         with self._indexed() as retriever:
-            assert retriever.name == name, f"called {name!r} before and {retriever.name!r} after indexing"
+            assert_named(self.make(), retriever)
 
     @contextmanager
     def _indexed(self) -> Generator[Retriever]:
         retriever = adapted(self.make())
-        retriever.index(_corpus(_TEXTS))
+        retriever.index(_corpus(DOCUMENTS))
         try:
             yield retriever
         finally:

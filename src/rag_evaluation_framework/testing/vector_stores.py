@@ -20,6 +20,7 @@ from rag_evaluation_framework.data import (
     generate_pa_chunk_id,
 )
 from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.testing.conformance import FOOTER
 
 _DIMENSION = 8
 _MANY = 6_000  # more than some databases take at a time
@@ -252,10 +253,8 @@ class VectorStoreConformance(ABC):
 
 
 def _chunk(doc_id: str, start: int, metadata: dict[str, Any] | None = None) -> PositionAwareChunk:
-    content = "Support answers within one day."
-    return PositionAwareChunk(
-        generate_pa_chunk_id(content), content, DocumentId(doc_id), start, start + len(content), metadata or {}
-    )
+    place = (DocumentId(doc_id), start, start + len(FOOTER))
+    return PositionAwareChunk(generate_pa_chunk_id(FOOTER), FOOTER, *place, metadata or {})
 
 
 def _chunks(count: int) -> list[PositionAwareChunk]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from rag_evaluation_framework.attribution.attribution import NEARLY, Attribution
+from rag_evaluation_framework.attribution.attribution import NEARLY, Advice, Attribution, Change
 from rag_evaluation_framework.attribution.losses import Bound, Cause
 from rag_evaluation_framework.report.page import Bar, Line, Lines, Table, line
 from rag_evaluation_framework.report.page import Page as Page
@@ -20,6 +20,27 @@ _TOLD: Mapping[Cause, str] = {
     "dropped_by_reranker": "within it before reranking, dropped by the reranker",
     "not_placed": "retrieved as text that has no place",
 }
+
+_ADVICE: Mapping[Change, str] = {
+    "labels": "is not in the corpus: add documents that hold it, or correct the labels",
+    "chunker": "is in no chunk: try a chunker that leaves nothing out",
+    "places": "was retrieved as text that has no place: return its doc_id, start and end",
+    "retriever": "is not among the first {depth}, and nothing else explains it: try another retriever",
+    "deeper_ranking": "is not among the results asked for: whether the retriever, the chunker or a reranker lost it, "
+    "only a deeper ranking tells",
+    "reranker": "was dropped by the reranker, beyond what it won: try without it",
+    "order": "is ranked beyond the cutoff, and nothing else explains it: try a reranker, or a better one",
+    "candidates": "is not among the reranker's candidates, and nothing else explains it: try more candidates",
+    "larger_chunks": "belongs to answers that no chunk holds whole: try larger chunks",
+    "smaller_chunks": "is behind what the budget reads of a chunk: try smaller chunks, or a larger budget",
+    "embedder": "is behind what the embedder reads of a chunk: try an embedder that reads chunks whole",
+}
+
+
+def advice_text(advice: Advice) -> str:
+    """Return the share of what is missing, its cause, and what to change."""
+    asks = ", as --deep (deep=True) asks for" if advice.change == "deeper_ranking" and advice.deep_asks else ""
+    return f"{advice.share:.0%} of what is missing {_ADVICE[advice.change].format(depth=advice.depth)}{asks}"
 
 
 def told(cause: Cause, depth: int | None) -> str:
@@ -59,7 +80,7 @@ def causes_page(known: Attribution, worst: int = _WORST) -> Page:
                 ("cause", "lost", "of it", "questions"),
                 cells or (("nothing", number(0.0), "–", "0"),),
                 "What was lost",
-                bars=tuple(Bar(lost, 0.0, lost) for *_, lost in rows),
+                bars=tuple(Bar(lost) for *_, lost in rows),
                 scale=(0.0, 1.0),
             ),
             Lines(tuple(_question(known, row) for row in known.worst(worst)), "Questions that lost most"),

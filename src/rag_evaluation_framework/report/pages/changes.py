@@ -31,6 +31,17 @@ def update_page(
     return _Update(found, corpus, additions).page(written)
 
 
+def relabelling_text(skipped: int, again: str) -> str:
+    """Return how the questions that a dataset skips are labelled again.
+
+    Args:
+        skipped: How many there are.
+        again: The command that reads their quotes.
+    """
+    which, what = ("questions", "their answers") if skipped > 1 else ("question", "its answer")
+    return f"\nTo label the skipped {which} again, quote {what} in a table of question and quote, then:{again}"
+
+
 class _Update:
     def __init__(self, found: Relabelled, corpus: Corpus, additions: Additions | None) -> None:
         self.found, self.corpus, self.additions = found, corpus, additions

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rag_evaluation_framework.analysis.comparison import Comparison
-from rag_evaluation_framework.analysis.slices import FEW_DOCUMENTS, Slice
+from rag_evaluation_framework.analysis.slices import Slice
 from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.gates.measuring import found_score
 from rag_evaluation_framework.gates.uncounted import not_compared_by_reason, why_no_score
 from rag_evaluation_framework.report.page import Block, Line, Lines, Role, Table, line, symmetric
 from rag_evaluation_framework.report.page import Page as Page
+from rag_evaluation_framework.report.pages.doubts import FEW_DOCUMENTS
 from rag_evaluation_framework.report.pages.result import bars_of, note_lines
 from rag_evaluation_framework.report.pages.strength import power_of_change
 from rag_evaluation_framework.results import EvaluationResult, GateVerdict
@@ -39,7 +40,7 @@ def comparison_page(
     *,
     gated: bool = False,
 ) -> Page:
-    """Return a comparison as people read it, with the questions that got worse.
+    """Return a comparison as people read it, with the questions that got worse, and those that got better.
 
     Those that failed in the candidate and count as 0 come last: what was retrieved for them is not known.
 
@@ -47,7 +48,7 @@ def comparison_page(
         compared: The comparison.
         runs: Baseline and candidate, to tell where they are, and which questions failed.
         score: By which score questions got better or worse; by default the first.
-        worst: How many of the questions that got worse to name.
+        worst: How many of the questions that got worse to name, and of those that got better.
         more: Blocks behind the scores, such as slices.
         gated: Whether the questions because of which gates did not pass are named in place of the worst; if there are
             none of these, all that got worse are.
@@ -70,7 +71,8 @@ def comparison_page(
             *causes,
             _scores(compared),
             *more,
-            _worse(compared, runs, name, listed),
+            _moved(compared, runs, name, listed),
+            *(() if gated else (_moved(compared, runs, name, worst, better=True),)),
             Lines(tuple(line((told, "muted"), indent=2) for told in (*facts, *_places(runs))), "Runs"),
         ),
     )
@@ -141,26 +143,26 @@ def _scores(compared: Comparison) -> Table:
     )
 
 
-def _worse(compared: Comparison, runs: Runs | None, name: str, most: int) -> Lines:
-    """Return the questions that got worse by a score, the greatest loss first."""
-    lost = compared.regressions(name)
+def _moved(compared: Comparison, runs: Runs | None, name: str, most: int, *, better: bool = False) -> Lines:
+    """Return the questions that got worse by a score, or better, those that changed most first."""
+    moved = compared.improvements(name) if better else compared.regressions(name)
     after = None if runs is None else runs[1].scores
     statuses = () if after is None else zip(after.query_ids, after.statuses, strict=True)
     failed = {query_id for query_id, status in statuses if status == "failed"}
-    listed = sorted(lost, key=failed.__contains__)[:most]
-    some = f", {len(listed)} of {len(lost)}" if len(listed) < len(lost) else ""
+    listed = sorted(moved, key=failed.__contains__)[:most]
+    some = f", {len(listed)} of {len(moved)}" if len(listed) < len(moved) else ""
     return Lines(
         tuple(
             line(
                 f"{'failed, and counts as 0: ' if query_id in failed else ''}{compared.questions[query_id] or '–'}",
                 (f" ({query_id})", "muted"),
                 indent=8,
-                before=f"{lost[query_id]:+.3f}",
-                role="bad",
+                before=f"{moved[query_id]:+.3f}",
+                role="good" if better else "bad",
             )
             for query_id in listed
         ),
-        f"Questions that got worse by {name}{some}",
+        f"Questions that got {'better' if better else 'worse'} by {name}{some}",
     )
 
 

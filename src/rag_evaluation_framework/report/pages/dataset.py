@@ -1,6 +1,7 @@
 """What a dataset is like, as people read it; what is undefined is a dash."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, WordOverlap
@@ -8,7 +9,8 @@ from rag_evaluation_framework.report.page import Line, Lines, Page, Table, line,
 
 _UNDEFINED = "–"
 _MOST_COLUMNS = 10
-_NAMES = 20  # characters of the first column
+_NAMES, _PUSHED = 20, 21  # characters of the first column
+_MOST_IDS = 10
 _DIGITS = 12  # of a hash
 _LONGEST = 500  # characters of metadata
 
@@ -90,3 +92,32 @@ def _identity(info: DatasetInfo) -> Iterator[tuple[str, str]]:
     columns = [f"{name_line(key)} ({count:,})" for key, count in info.metadata_columns.items()]
     more = [f"{len(columns) - _MOST_COLUMNS:,} more"] * (len(columns) > _MOST_COLUMNS)
     yield "metadata columns", ", ".join([*columns[:_MOST_COLUMNS], *more]) or _UNDEFINED
+
+
+def push_page(pushed: Mapping[str, Any]) -> Page:
+    """Return what became of the questions of a dataset in LangSmith.
+
+    Args:
+        pushed: The record of a push.
+    """
+    rows = {
+        "created": pushed["created"],
+        "updated": pushed["updated"],
+        "edited in LangSmith": pushed["edited"],
+        "unchanged": pushed["unchanged"],
+        "deleted": pushed["deleted"],
+        "only in LangSmith": pushed["missing"],
+    }
+    always = ("created", "updated", "unchanged")
+    listed = {name: _listed(ids) for name, ids in rows.items() if ids or name in always}
+    if pushed["left_out"]:
+        listed["not kept"] = f"{', '.join(pushed['left_out'])}: in the file only"
+    lines = (line(text, indent=_PUSHED, before=name, role="muted") for name, text in listed.items())
+    title = f"{name_line(pushed['name'])}{' (new)' if pushed['is_new'] else ''}: {pushed['url']}"
+    return Page(title, (Lines(tuple(lines)),))
+
+
+def _listed(ids: Sequence[str]) -> str:
+    named = ", ".join(map(name_line, ids[:_MOST_IDS]))
+    more = f" and {len(ids) - _MOST_IDS:,} more" if len(ids) > _MOST_IDS else ""
+    return f"{len(ids):,}: {named}{more}" if ids else "0"

@@ -1,7 +1,10 @@
 """A question that is being labelled as people read it: the passages that may answer it, and what was chosen."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
+from rag_evaluation_framework.annotation import Session
 from rag_evaluation_framework.data import CharacterSpan, Corpus, GroundTruth, Query, Skipped
 from rag_evaluation_framework.report.page import Lines, Page, Part, Passage, Passages, line, plural
 from rag_evaluation_framework.report.wrapped import quoted
@@ -10,6 +13,150 @@ from rag_evaluation_framework.text.terms import places_of_words
 
 _MOST_PLACES = 3
 _LANGUAGE = "english"
+
+
+class Key(NamedTuple):
+    """Something that can be typed at a prompt, such as a letter.
+
+    Attributes:
+        typed: What is typed.
+        does: What it does, in the help.
+        short: The same in a word or two, above the prompt; "" if it is left out there.
+        done: What is said when it is done.
+    """
+
+    typed: str
+    does: str
+    short: str = ""
+    done: str = ""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Everything that can be typed at a prompt.
+
+    Attributes:
+        intro: What stands first above the prompt.
+        keys: What can be typed.
+        outro: What stands last in the help.
+    """
+
+    intro: str
+    keys: tuple[Key, ...] = ()
+    outro: str = ""
+
+    @property
+    def line(self) -> str:
+        """What stands above the prompt."""
+        named = ", ".join(f"{key.typed} {key.short}" for key in self.keys if key.short)
+        return f"{self.intro}{' ' * bool(self.intro and named)}{named and f'{named}, ? help'}"
+
+    @property
+    def help(self) -> Lines:
+        """All of it, as a table."""
+        rows = [line(key.does, indent=_HELP, before=key.typed) for key in self.keys]
+        return Lines((*rows, *([line(self.outro)] if self.outro else [])))
+
+    def done(self, typed: str) -> str:
+        """Return what is said when something that was typed is done; "" if nothing is."""
+        return next((key.done for key in self.keys if key.typed == typed), "")
+
+
+_HELP = 9  # the column of the help
+LATER = Key("s", "leave the question for later, as it is", "later")
+_INSIDE = (
+    LATER,
+    Key("b", "choose among the passages again", "back"),
+    Key("q", "stop; this question stays as it is", "stop"),
+)
+CHOOSING = Keys(
+    "Numbers that answer it: 1 3 (both wanted) or 1/3 (either is enough). 0 nothing does.",
+    (
+        Key("1", "passage 1 answers the question"),
+        Key("1 3", "passages 1 and 3 do, and both are wanted: a search has to find both"),
+        Key("1/3", "passage 1 does, and so does 3: to find either is enough"),
+        Key("0 or n", "nothing in the documents answers the question"),
+        Key("m", "show more passages", "more"),
+        Key("/words", "search with other words; passages keep the numbers they have", "search"),
+        LATER,
+        Key("d", "remove the question, such as a mistyped one, and its label; you are asked", "remove"),
+        Key("b", "back to the question before, to label it again", "back"),
+        Key("q", "stop; everything that was labelled is saved", "stop"),
+    ),
+    "Then each passage is trimmed: Enter takes all of it, 2 or 2-3 these sentences, and other words are taken as they "
+    "are typed; ? explains it there.",
+)
+TRIMMING = Keys(
+    "Enter: all of it. 2 or 2-3: only these sentences. Or type the words that answer the question.",
+    (
+        Key("Enter", "all of the passage is the answer"),
+        Key("2", "only sentence 2 is"),
+        Key("2-3", "only sentences 2 and 3 are"),
+        Key(
+            "words",
+            "only these are, as they are shown above; capitals may differ. What is a number, or a single character, is "
+            'typed in quotation marks: "5"',
+        ),
+        *_INSIDE,
+    ),
+)
+JOINING = Keys(
+    "Any of them is enough. Enter: yes. x: no, only this place.",
+    (
+        Key("Enter", "all of these places are the answer, and to find any of them is enough"),
+        Key("x", "only the place that was chosen is"),
+        *(key._replace(short="") for key in _INSIDE),
+    ),
+)
+OVERLAP = "Choices that overlap are one answer."
+
+
+def asking(session: Session) -> Keys:
+    """Return what can be typed where a question is asked for."""
+    total = len(session.questions)
+    progress = f"{session.labelled} of {plural(total, 'question')} labelled. " if total else ""
+    return Keys(
+        f"{progress}Type {'the next' if total else 'a'} question, or q to stop.",
+        outro="Type a question as somebody would ask it; it is saved at once. b goes back to the one before, q stops.",
+    )
+
+
+def session_lines(session: Session, added: int, asked: int, notes: Iterable[str]) -> Lines:
+    """Return how a session of labelling begins.
+
+    Args:
+        session: The session.
+        added: How many questions of a file were added.
+        asked: How many questions the file has; 0 without one.
+        notes: What else is to be known.
+    """
+    goes_on = len(session.questions) > added
+    told = [f"{'Going on with' if goes_on else 'New dataset:'} {session.path}. Every answer is saved at once."]
+    if asked:
+        there = f"; the dataset has the other {asked - added} already" if asked > added else ""
+        told.append(f"{plural(added, 'question')} added{there}.")
+    return Lines(tuple(map(line, (*told, *filter(None, (session.changed, *notes))))))
+
+
+def session_counts(session: Session) -> str:
+    """Return how many questions of a session are labelled, and where."""
+    total = len(session.questions)
+    if total:
+        return f"{session.labelled} of {plural(total, 'question')} labelled in {session.path}"
+    if session.path.exists():
+        return f"{session.path} holds no question any more"
+    return "no question was asked, and nothing is written"
+
+
+def question_number(number: int, total: int, counts: str) -> str:
+    """Return which question of a dialog comes now, by its number from 0, and what became of the others."""
+    return f"Question {number + 1:,} of {total:,}{counts}:"
+
+
+def removal(has_label: bool) -> tuple[str, str]:
+    """Return what is asked before a question is removed, and said when it is."""
+    what = f"this question{' and its label' if has_label else ''}"
+    return f"Remove {what}? Enter: yes. Anything else: no, it stays.", f"Removed: {what}."
 
 
 def label_page(
@@ -57,13 +204,22 @@ def passages_block(
 
 
 def sentences_block(
-    title: str, passage: CharacterSpan, corpus: Corpus, sentences: Sequence[CharacterSpan], words: str
+    number: int | None, passage: CharacterSpan, corpus: Corpus, sentences: Sequence[CharacterSpan], words: str
 ) -> Passages:
-    """Return where a passage is, and its sentences, numbered, each in full, with the words that were searched for."""
+    """Return where a passage is, and its sentences, numbered, each in full, with the words that were searched for.
+
+    Args:
+        number: The number of the passage; None if it is the only one that was chosen.
+        passage: The passage.
+        corpus: The documents.
+        sentences: Its sentences.
+        words: The words.
+    """
     shown = (
-        Passage(tuple(_with_words(sentence.text, words)), label=str(number))
-        for number, sentence in enumerate(sentences, start=1)
+        Passage(tuple(_with_words(sentence.text, words)), label=str(place))
+        for place, sentence in enumerate(sentences, start=1)
     )
+    title = "" if number is None else f"Passage {number}, "
     return Passages(tuple(shown), f"{title}{LinePlaces(corpus).path(passage)}", around=0)
 
 

@@ -56,8 +56,8 @@ def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> It
     if many == 1:
         yield line((f"Best by {name}: {best.run}, {number(best.mean)}", "verdict"))
     else:
-        yield line((f"No run is best by {name} beyond chance: {many} of {len(board.runs)} may be", "verdict"))
-    yield line(f"tied: {many} of {len(board.runs)} runs may be the best one (95 %, for all runs together)")
+        yield line((f"{many} of {len(board.runs)} runs are tied for best by {name}", "verdict"))
+        yield line("tied: may be the best one (95 %, for all runs together)")
     yield line((f"{tied.questions} questions that all runs have", "muted"))
 
 

@@ -1,13 +1,17 @@
 """Questions of a run as people read them: what should have been found and what was, marked in the documents."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
+from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff
+from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.report.page import Lines, Page, Part, Passage, Passages, Role, line, plural
 from rag_evaluation_framework.report.pages.explanation import Places, text_of
 from rag_evaluation_framework.results import EvaluationResult, QueryResult, number
+from rag_evaluation_framework.text.reading import ContextBudget, HitReader
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 _MOST_RESULTS = 10
 _AROUND = 200  # characters of a document around an answer
@@ -62,10 +66,24 @@ class _Question:
         self.result, self.query, self.corpus = result, query, corpus
         self.rules = RULES[result.evaluation_type]
         self.places = Places(corpus)
-        hits = query.hits if result.queries.found is not None else ()
-        first = result.cutoffs[0]
-        self.hits = hits
-        self.read = hits[: int(first)] if first.isdigit() else hits
+        self.hits = query.hits if result.queries.found is not None else ()
+        self.read, self.reached = self._within(result.cutoffs[0])
+
+    def _within(self, first: str) -> tuple[Sequence[Hit], int]:
+        """Return what is read at a cutoff, the result in which a budget ends cut, and how many results it reaches."""
+        hits, config = self.hits, self.result.config
+        if first == str(OWN_CUTOFF):
+            usual = next((cutoff for cutoff in self.result.cutoffs if cutoff.isdigit()), str(len(hits)))
+            others: Mapping[str, int] = config.get("top_k") or {}
+            first = str(others.get(self.query.query_id, usual))
+        cutoff = Cutoff.parse(first)
+        if not cutoff.is_budget or self.corpus is None:  # without the documents, no text is marked
+            most = len(hits) if cutoff.is_budget else cutoff.size
+            return hits[:most], most
+        counter = resolve_tokenizer(config["tokenizer"]) if cutoff.unit == "tok" else None
+        budget = ContextBudget(cutoff, counter, HitReader(self.corpus))
+        reached = budget.depth(hits)
+        return budget.buy(RankedHits.of([hits])).hits[0], len(hits) if reached is None else reached
 
     def blocks(self) -> Iterator[Lines | Passages]:
         query = self.query
@@ -97,7 +115,8 @@ class _Question:
         if not isinstance(unit, CharacterSpan):
             return Passage((), where, label, note)
         if self.corpus is None or unit.doc_id not in self.corpus:
-            return Passage((Part(unit.text, "found" if found else "missed"),), where, label, note)
+            is_read = found is not None and found <= self.reached
+            return Passage((Part(unit.text, "found" if is_read else "missed"),), where, label, note)
         content = self.corpus[unit.doc_id].content
         begin, end = max(unit.start - _AROUND, 0), unit.end + _AROUND
         before, after = content[begin : unit.start], content[unit.end : end]
@@ -129,7 +148,7 @@ class _Question:
 
     def _results(self) -> Passages:
         shown = [(rank, hit, self._relevant(hit)) for rank, hit in enumerate(self.hits, 1)]
-        kept = [one for one in shown if one[0] <= min(len(self.read), _MOST_RESULTS) or one[2]]
+        kept = [one for one in shown if one[0] <= min(self.reached, _MOST_RESULTS) or one[2]]
         first = self.result.cutoffs[0]
         return Passages(
             tuple(self._result(*one) for one in kept), f"Results within @{first}, and later ones that hold an answer"
@@ -166,6 +185,6 @@ class _Question:
         inside = [(start, min(end, len(text))) for start, end in relevant if start < len(text)]
         role: Role = "found" if relevant and not text else ""
         notes = ["relevant"] if role else []
-        if rank > len(self.read):
+        if rank > self.reached:
             notes.append("beyond the first cutoff")
         return Passage(text_of(text, inside), self.places.of_hit(hit), str(rank), ", ".join(notes))

@@ -1,8 +1,10 @@
 """A table of quotes as people read it: how many were located, and what to do about each of the others."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
+from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.labelling import QuoteCheck, QuoteRow, skipped_questions
 from rag_evaluation_framework.quotes.suggestions import Suggestion
 from rag_evaluation_framework.report.page import Line, Lines, Page, line, plural
@@ -11,6 +13,7 @@ from rag_evaluation_framework.text.line_places import LinePlaces, folder_of
 
 _MOST_QUOTES = 100
 _MOST_PLACES = 3
+NO_SUGGESTION = "There is nothing to suggest."
 
 
 def quotes_page(check: QuoteCheck) -> Page:
@@ -20,6 +23,36 @@ def quotes_page(check: QuoteCheck) -> Page:
     elsewhere, too, and suggestions that were accepted.
     """
     return _Quotes(check).page()
+
+
+def suggestions_text(check: QuoteCheck, path: Path | InputError | None, again: str, threshold: float) -> str:
+    """Return what is said of suggestions in place of quotes; "" if there are none.
+
+    Args:
+        check: The check.
+        path: The file of the suggestions, None without any, or why it could not be written.
+        again: The command that reads the file.
+        threshold: From which similarity on suggestions are certain.
+    """
+    if isinstance(path, InputError):
+        return f"\nThe suggestions could not be written beside the questions: {path}"
+    if path is None:
+        return ""
+    found = [row.suggestion for row in check.problems if row.suggestion]
+    if not found:
+        return f"\nThe questions with the accepted quotes, as the documents have them: {path}"
+    certain = sum(not one.refusal and one.similarity >= threshold for one in found)
+    hint = f"\n\n--accept {threshold} takes {certain} of {len(found)}." if certain else ""
+    return (
+        f"\n{plural(len(found), 'suggestion')} in place of quotes: {path}. Look through the file, correct what is "
+        f"wrong, then:{again}{hint}"
+    )
+
+
+def unread_text(counts: Mapping[str, int], pattern: str) -> str:
+    """Return how many files of each ending were not read, and the pattern that reads them, too."""
+    named = ", ".join(f"{count} {suffix}" for suffix, count in counts.items())
+    return f"Not read: {named}. --glob {pattern} reads them, too.\n"
 
 
 class _Quotes:

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.outside import fit_to_keep, name_line, one_line
 from rag_evaluation_framework.data import NOT_LABELLED, Answer, Corpus, Skipped
-from rag_evaluation_framework.labelling.losses import leaving_out, pattern_with
 from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
+from rag_evaluation_framework.report.pages.notes import all_notes
 from rag_evaluation_framework.report.pages.strength import independence, power_of_run
 from rag_evaluation_framework.report.wrapped import quoted, shortened
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
@@ -37,6 +38,15 @@ _WORST = 5
 Result = EvaluationResult[Any]
 
 
+def headline(result: Result) -> str:
+    """Return on how many of the answerable questions the means stand, and how many were skipped or failed."""
+    counts = result.counts
+    failed = int(result.scores.answerable.sum()) - counts["scored"]
+    questions = "answerable question" if counts["answerable"] == 1 else "answerable questions"
+    left_out = f"{counts['skipped']} skipped, {failed} failed"
+    return f"scored {counts['scored']} of {counts['answerable']} {questions} ({left_out})"
+
+
 def result_page(result: Result, corpus: Corpus | None = None, worst: int = _WORST, more: Sequence[Block] = ()) -> Page:
     """Return a result as people read it.
 
@@ -50,7 +60,7 @@ def result_page(result: Result, corpus: Corpus | None = None, worst: int = _WORS
         result.name,
         (
             Lines((*verdict_line(result.gates), *_verdict(result))),
-            Lines(note_lines(result.all_notes), "Notes"),
+            Lines(note_lines(all_notes(result)), "Notes"),
             skipped_block(result.skipped),
             *([gate_block(result.gates)] if result.gates else []),
             scores_table(result),
@@ -67,7 +77,7 @@ def _verdict(result: Result) -> Iterator[Line]:
     known = result.statistics.get(name)
     mean = marked(result.metrics[name], name in result.unfilled)
     yield line((f"{name} {mean}{'' if known is None else f', 95 % interval {within(known)}'}", "verdict"))
-    yield line(", ".join([result.headline, *_beside(result)]))
+    yield line(", ".join([headline(result), *_beside(result)]))
     zeros = f"; counting as 0: {', '.join(sorted(result.scores.count_as_zero))}" if result.scores.count_as_zero else ""
     yield line((f"{result.config['dataset']['name']}, {result.evaluation_type}{zeros}", "muted"))
 
@@ -122,10 +132,10 @@ def labels_left_out(doc_ids: Iterable[str], corpus: Corpus) -> str:
         doc_ids: The documents.
         corpus: The documents of a folder.
     """
-    names = [name for name in dict.fromkeys(doc_ids) if leaving_out(name, corpus) is not None]
+    names = [name for name in dict.fromkeys(doc_ids) if labelling.leaving_out(name, corpus) is not None]
     if not names:
         return ""
-    pattern, folder = pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
+    pattern, folder = labelling.pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
     more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
     other = "one that does not" if pattern is None else f"--glob {shlex.quote(pattern)}"
     return f"--glob leaves out {name_line(names[0])}{more} of {folder}; give {other}"
@@ -135,7 +145,7 @@ def bar_of(mean: MeanScore | None) -> Bar | None:
     """Return a mean with its interval to be drawn; None of what is not a share."""
     if mean is None or not (SHARE[0] <= mean.mean <= SHARE[1] and SHARE[0] <= mean.low and mean.high <= SHARE[1]):
         return None
-    return Bar(mean.mean, mean.low, mean.high)
+    return Bar(mean.mean, (mean.low, mean.high))
 
 
 def scores_table(result: Result) -> Table:
@@ -165,7 +175,7 @@ def worst_block(result: Result, corpus: Corpus | None, most: int = _WORST) -> Li
     lines: list[Line] = []
     for query in result.worst(most):
         score = scores[query.query_id] or 0.0
-        if corpus is not None and score >= 1.0:
+        if score >= 1.0:
             continue
         asked = (Part(query.noted_text.strip()), Part(f" ({query.query_id})", "muted"))
         lines.append(Line(asked, 7, number(score), "bad" if score < 1.0 else ""))
@@ -268,7 +278,7 @@ def _reranking(known: Reranking, candidates: int | None) -> Table:
 
 def bars_of(tests: Sequence[PairedDifference | None]) -> tuple[Bar | None, ...]:
     """Return differences with their intervals to be drawn."""
-    return tuple(None if test is None else Bar(test.mean, test.low, test.high) for test in tests)
+    return tuple(None if test is None else Bar(test.mean, (test.low, test.high)) for test in tests)
 
 
 def _unanswerable(known: Unanswerable) -> Table:
@@ -318,6 +328,10 @@ def run_facts(result: Result) -> Iterator[str]:
         rank = result.first_relevant
         median = "none" if rank.median is None else f"{rank.median:g}"
         yield f"rank of the first relevant result: median {median} (found for {rank.found} of {rank.questions})"
+    calls, asked = result.config.get("calls"), len(result.queries)
+    if isinstance(calls, int) and calls > asked:
+        deepest = result.config.get("depth")
+        yield f"the retriever ranked {calls:,} times for {plural(asked, 'question')}, down to rank {deepest}"
     yield from (used.told for used in result.usage)
     retriever = result.config.get("retriever")
     yield from (f"server: {told}" for told in servers(retriever))

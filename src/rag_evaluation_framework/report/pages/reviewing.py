@@ -1,13 +1,16 @@
 """A question of a dataset as a person reviews it: its wording, what is known of it, and its answers where they are."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, cast
 
+from rag_evaluation_framework.annotation import ReviewSession
 from rag_evaluation_framework.base.outside import bounded, name_line, one_line
-from rag_evaluation_framework.data import REVIEW, Corpus, GroundTruth, Query, Review
+from rag_evaluation_framework.data import CHUNK, REVIEW, Corpus, Dataset, GroundTruth, Query, Review, count_skipped
 from rag_evaluation_framework.inspection.findings import Finding
 from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, units_of
-from rag_evaluation_framework.report.page import Block, Lines, Page, Part, Passage, Passages, line
+from rag_evaluation_framework.report.page import Block, Lines, Page, Part, Passage, Passages, line, plural
+from rag_evaluation_framework.report.pages.labelling import LATER, Key, Keys
 from rag_evaluation_framework.report.wrapped import shortened
 from rag_evaluation_framework.text.line_places import folder_of
 
@@ -18,6 +21,63 @@ _MOST_VALUE = 80
 _MOST_PLACES = 3
 _BEGIN = 400  # characters of a document that is relevant as a whole
 _AROUND = 4_000  # characters of a document around an answer
+_REVIEWING = (
+    Key("a", "accept the question, as it is shown", "accept", "Accepted."),
+    Key("e", "edit its wording; e and a wording takes that. Its id and its answers stay", "edit the question"),
+    Key("d", "drop the question", "drop it", "Dropped; b goes back to it."),
+    Key("d 2", "drop answer 2, one of several; d 2 again takes it back", "drop answer 2"),
+    Key("m", "show more of the documents", "more text"),
+    LATER._replace(done="Left for later."),
+    Key("u", "undo all that was decided about this question", "undo", "The question is open, and as the file has it."),
+    Key("b", "back to the question before", "back"),
+    Key("q", "stop; everything that was decided is saved", "stop"),
+)
+REWORDING = "Enter: this is the question. What is empty, or as it was, changes nothing."
+
+
+def reviewing(answers: int) -> Keys:
+    """Return what can be typed about a question of so many answers."""
+    return Keys(
+        "",
+        tuple(key._replace(short="") if key.typed == "d 2" and answers < 2 else key for key in _REVIEWING),
+        "In the file, decisions are marks beside the questions, which stay as they are: --output NEW.json writes a "
+        "dataset as the review wants it.",
+    )
+
+
+def dropped_text(answer: int, is_dropped: bool) -> str:
+    """Return what became of an answer, by its number from 0."""
+    number = answer + 1
+    return f"Answer {number} is {f'dropped; d {number} takes it back' if is_dropped else 'back'}."
+
+
+def review_lines(session: ReviewSession, path: Path, dataset: Dataset[Any], corpus: Corpus | None) -> Lines:
+    """Return how a review begins.
+
+    Args:
+        session: The review.
+        path: The file of the dataset.
+        dataset: The dataset.
+        corpus: The documents, if they are at hand.
+    """
+    told = [f"Reviewing {path}: {session.counts()}. Every decision is saved at once."]
+    if skipped := count_skipped(dataset.skipped):
+        told.append(f"Questions that the dataset skips are not reviewed: {skipped:,}.")
+    if corpus is None and dataset.level is not CHUNK:
+        told.append("Without --corpus, answers are shown as far as the dataset quotes them.")
+    if wrong := [] if corpus is None else dataset.mismatches(corpus):
+        told.append(
+            f"Labels that are not in the documents as they are now: {len(wrong):,}. Is it the right folder? `rag-eval "
+            "dataset update` finds labels again in documents that were edited."
+        )
+    return Lines(tuple(map(line, told)))
+
+
+def reviewed_text(session: ReviewSession, path: Path, output: Path, count: int) -> str:
+    """Return that a dataset of so many questions was written, as a review wants it."""
+    left = session.counts().open
+    still = f", {left:,} of them open" if left else ""
+    return f"{path}: {session.counts()}.\nWrote {output} with {plural(count, 'question')}{still}; {path} is as it was"
 
 
 def review_page(query: Query, review: Review, findings: Iterable[Finding], answers: Iterable[Block] = ()) -> Page:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import ceil, inf, isfinite, sqrt
 
+from rag_evaluation_framework.gates.power import Power
 from rag_evaluation_framework.results.means import CORRELATION, DROP, FEWEST, Clusters, drop_found
 from rag_evaluation_framework.statistics.means import MeanScore
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
@@ -10,6 +11,7 @@ from rag_evaluation_framework.statistics.power import POWER, detectable_change, 
 from rag_evaluation_framework.statistics.weights import RESAMPLES
 
 _SEEN = 0.0005  # what is less is printed as 0
+_UNKNOWN = {"unchanged": ", as no question changed", "no share": " of scores that are not from 0 to 1"}
 _FARTHEST = 350  # deviations: a mean that is nearer to 0 takes more than a million questions
 
 
@@ -26,6 +28,15 @@ def independence(clusters: Clusters, how: str, count: int) -> str:
     these = "this document" if clusters.few == 1 else f"these {clusters.few} documents"
     only = f"of {these} only, with other documents it may differ: " if clusters.few else ""
     return f"{only}{how}, questions taken as independent"
+
+
+def power_of_gate(power: Power) -> str:
+    """Return which true value would make a gate fail."""
+    if power.unknown:
+        return f"power: not known{_UNKNOWN[power.unknown]}"
+    would = "nothing" if power.least is None else f"a true {power.what} of {power.least:.3f}"
+    these = "with these questions, " if power.least is None else ""
+    return f"power: {these}{would} would make it fail 4 times in 5"
 
 
 def power_of_run(name: str, mean: MeanScore) -> Iterator[str]:
@@ -53,7 +64,9 @@ def power_of_change(name: str, test: PairedDifference, clusters: Clusters) -> It
         found = f"{name}: a true change of {least:.3f} would be found 4 times in 5"
         deviation = test.standard_error * sqrt(test.clusters)
         if test.p_value > 1 - LEVEL and _SEEN <= abs(test.mean) < least and deviation < _FARTHEST * abs(test.mean):
-            needed = pairs_needed(test.mean, deviation, test.changed / test.clusters, test.step * test.clusters)
+            needed = pairs_needed(
+                test.mean, deviation, changed=test.changed / test.clusters, size=test.step * test.clusters
+            )
             questions = ceil(needed * test.pairs / test.clusters)
             found += f"; one of {abs(test.mean):.3f}, as is seen here, with {questions:,} questions"
         yield found

@@ -1,16 +1,12 @@
 """Notes of a result: what failed, results without a place, and scores that only some of the questions have."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.levels.catalogue import RULES
-
-if TYPE_CHECKING:
-    from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.result import EvaluationResult
 
 _FAILURES_SHOWN = 5
 

@@ -1,0 +1,105 @@
+"""What commands say beside their pages: what was written, saved or removed, and what comes next."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from rag_evaluation_framework.base.optional import install_command
+from rag_evaluation_framework.base.outside import name_line, one_line
+from rag_evaluation_framework.report.page import plural
+from rag_evaluation_framework.results import EvaluationResult, number
+
+_NAMED = 10  # files that are not ours
+_EMBEDDER = 1000  # characters of an embedder and its parameters
+_DIGEST = 12  # digits of a hash
+
+
+def saved_text(folder: str) -> str:
+    """Return where something is saved."""
+    return f"\nSaved to {folder}"
+
+
+def baseline_notes(result: EvaluationResult[Any], earlier: EvaluationResult[Any] | None) -> Iterator[str]:
+    """Yield what people should know of a run before it replaces an earlier baseline."""
+    blocking = [verdict.gate for verdict in result.gates if verdict.counts_as != "pass"]
+    if blocking:
+        yield f"{name_line(result.name)} did not pass its own gates: {', '.join(map(name_line, blocking))}"
+    if earlier is not None and _dataset(earlier) != _dataset(result):
+        yield f"the baseline was of {_dataset(earlier)}, and is of {_dataset(result)} now"
+
+
+def baseline_text(result: EvaluationResult[Any], path: Path) -> str:
+    """Return what was kept as the baseline."""
+    score = result.score_names[0]
+    return (
+        f"Wrote {one_line(str(path))}: {name_line(result.name)} on {_dataset(result)}, {result.headline}, {score} "
+        f"{number(result.metrics[score])}"
+    )
+
+
+def _dataset(result: EvaluationResult[Any]) -> str:
+    return name_line(result.config["dataset"]["name"]) or "a dataset without a name"
+
+
+def demo_saved(folder: Path, count: int, problems: Sequence[str]) -> str:
+    """Return where so many results are saved, or why some of them are not."""
+    return f"not saved: {len(problems)} of {count}: {problems[0]}" if problems else f"saved in {folder}"
+
+
+def demo_next(folders: Sequence[Path], missing: Sequence[str]) -> str:
+    """Return the extras that add vectors, if they are missing, and where the results are saved."""
+    told = f"\nTo add vectors: {install_command(*missing)}\n" if missing else ""
+    if not folders:
+        return told.rstrip("\n")
+    place = one_line(str(folders[0].parent))
+    return f"{told}\nSaved {len(folders)} runs to {place}, the first as {folders[0].name}"
+
+
+def dataset_text(dataset: Path, config: Path, run: str, skipped: int, suggested: str) -> str:
+    """Return what was written of a table of quotes, and how it goes on.
+
+    Args:
+        dataset: The file of the dataset.
+        config: The configuration.
+        run: The command that runs it.
+        skipped: How many questions the dataset skips.
+        suggested: What is said of suggestions in place of quotes.
+    """
+    allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
+    more = f"\n{suggested}" if suggested else ""
+    return f"Wrote {dataset} and {config}. Next:{run}{allowed if skipped else ''}{more}"
+
+
+def templates_text(written: Sequence[str], kept: Sequence[str]) -> str:
+    """Return which files were written, and which were there."""
+    told = [f"wrote {name}" for name in written], [f"{name} is there, and is left as it is" for name in kept]
+    return "\n".join(chain(*told))
+
+
+def cache_text(found: Mapping[str, Any]) -> str:
+    """Return what earlier runs have cached.
+
+    Args:
+        found: The record of a cache.
+    """
+    told = [f"{one_line(found['folder'])}: {found['vectors']:,} vectors, {found['bytes']:,} bytes"]
+    for entry in found["embedders"]:
+        described = entry["embedder"]
+        given = ", ".join(f"{key}={value!r}" for key, value in described["parameters"].items())
+        called = one_line(f"{described['type'].partition(':')[2]}({given})", _EMBEDDER)
+        content = described.get("content")  # of weights, or of a server, which parameters do not tell
+        called += f" {content[:_DIGEST]}" if content else ""
+        told.append(f"  {called}: {entry['vectors']:,} vectors of dimension {entry['dimension']}")
+    if found["onnx_exports"]:
+        told.append(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")
+    if found["answers"]:
+        told.append(f"{plural(found['answers'], 'answer')} of language models: {found['answer_bytes']:,} bytes")
+    return "\n".join(told)
+
+
+def cleared_text(freed: int, left: Sequence[Path]) -> str:
+    """Return how much of a cache was removed, and the files that stay, as they are not ours."""
+    named = ", ".join(name_line(str(path)) for path in left[:_NAMED])
+    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    return f"removed {freed:,} bytes{f'{chr(10)}left as not ours: {named}{more}' if left else ''}"
