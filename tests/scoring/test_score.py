@@ -351,6 +351,22 @@ def test_a_budget_over_results_of_unknown_length_is_scored_as_an_evaluation_does
     ]
 
 
+def test_rankings_of_unknown_length_are_counted_among_the_others():
+    def search(query, k):
+        return [{"chunk_id": "c1"} if query == "q" else {"doc_id": "d", "start": 0, "end": 10}]
+
+    truth = Dataset(
+        [ChunkLevelGroundTruth(Query(QueryId(name), QueryText(name)), (ChunkId("c1"),)) for name in "pqr"],
+        CHUNK,
+        corpus=CORPUS,
+    )
+    with collected() as notes:
+        score(retrieve(search, CORPUS, truth.queries, ["100ch"]), truth, [ChunkRecall()], ["100ch"])
+    assert [note.partition(";")[0] for note in notes if "length is not known" in note] == [
+        "rankings of results whose length is not known: 1 of 3"
+    ]
+
+
 def test_a_budget_that_was_not_asked_of_an_unstable_retriever_is_refused():
     retriever = FunctionRetriever(lambda query, k: [{"doc_id": "d", "start": k, "end": k + 5}] * k, stable=False)
     truth = dataset(q=[(0, 10)])
