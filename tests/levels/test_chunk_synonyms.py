@@ -21,6 +21,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.levels.chunk import synonyms_by_beginning
 from support.each import each
 from support.retrievers import Listing
 
@@ -172,3 +173,8 @@ def test_a_function_that_names_chunks_names_each_by_one_id():
         retriever=Listing([ALPHA, BETA]), k=1
     )
     assert recalls(result) == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("ids", [[BARE, SHORT], [SHORT, BARE]])
+def test_of_equal_digits_the_longest_id_is_that_of_the_chunk_in_whatever_order_they_come(ids):
+    assert synonyms_by_beginning(dict.fromkeys(ids, BARE)) == {BARE: SHORT}
