@@ -40,6 +40,14 @@ AllowUnlocated = Annotated[
 NoImport = Annotated[
     bool, typer.Option("--no-import", help="Refuse your own code: only built-in components and installed plug-ins.")
 ]
+Resume = Annotated[
+    bool | None,
+    typer.Option(
+        "--resume/--fresh",
+        help="Take the answers of an interrupted run also from servers and databases, or ask all questions again; by "
+        "default taken where nothing can have changed.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 # Other commands share these, and load no `RunSpec` for them.

@@ -16,6 +16,7 @@ from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data import Query, Retrieval, Stage
 from rag_evaluation_framework.data.rankings import NOT_ASKED, Failure
+from rag_evaluation_framework.experiments.journal import Journal, Returned
 from rag_evaluation_framework.experiments.settings import Asking
 
 MOST_ABANDONED = 3
@@ -23,28 +24,6 @@ MOST_ABANDONED = 3
 
 _TOGETHER = 256
 """How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """What a retriever returned for a question, or how that failed.
-
-    Attributes:
-        found: What it found.
-        depth: How many results were asked for.
-        failure: How it failed, or None.
-        notes: What the retriever noted.
-    """
-
-    found: Retrieval
-    depth: int
-    failure: Failure | None = None
-    notes: Sequence[str] = ()
-
-    def untimed(self) -> "Returned":
-        """Return the same without the times of stages, which are not those of one question at a time."""
-        stages = tuple(replace(stage, seconds=None) for stage in self.found.stages if stage.hits is not None)
-        return replace(self, found=replace(self.found, stages=stages))
 
 
 @dataclass
@@ -55,6 +34,8 @@ class Asker:
         retriever: Has indexed the corpus.
         name: What it is called.
         asking: How it is asked.
+        journal: What keeps its answers and knows those of earlier starts, which count as calls too; None if none are
+            kept.
         calls: How many rankings it was asked for.
         answered: By query id, what was returned before it was fetched: by threads, or for many questions together.
             Whoever fetches it takes it out; what is left after an interrupt is answered as well.
@@ -64,6 +45,7 @@ class Asker:
     retriever: Retriever
     name: str
     asking: Asking
+    journal: Journal | None = None
     calls: int = 0
     answered: dict[str, Returned] = field(default_factory=dict[str, Returned])
     abandoned: int = 0
@@ -113,6 +95,11 @@ class Asker:
         stop_if_interrupted()
         stop_if_cancelled()
         self.calls += len(queries)
+        # A block is asked as a whole or not at all: the last digits of scores depend on what is computed together.
+        known = [self._known(query, depth) for query in queries]
+        if all(known):
+            yield from (answer for answer in known if answer)
+            return
         try:
             given: Any = self.retriever.retrieve_many([query.text for query in queries], depth)
             listed = one_each(given, len(queries), "retrieve_many")
@@ -129,7 +116,15 @@ class Asker:
             stop_if_interrupted()
             for query, results in zip(queries, listed, strict=True):
                 self.answered[query.id] = self._read(query, results, depth)
+            self._keep([(query, self.answered[query.id]) for query in queries])
             yield from (self.answered[query.id] for query in queries)
+
+    def _known(self, query: Query, depth: int) -> Returned | None:
+        return None if self.journal is None else self.journal.answer(query.id, depth)
+
+    def _keep(self, answers: Sequence[tuple[Query, Returned]]) -> None:
+        if self.journal is not None:
+            self.journal.keep((query.id, answer) for query, answer in answers)
 
     def _kept(self, asked: tuple[Query, int]) -> Returned:
         """Ask for one question in a thread, and keep the answer until it is fetched."""
@@ -137,22 +132,24 @@ class Asker:
         return answer
 
     def _retrieve(self, asked: tuple[Query, int]) -> Returned:
-        """Ask for one question at a depth, in its time. Threads call this."""
+        """Return the answer to one question at a depth, known or asked for in its time. Threads call this."""
         query, depth = asked
         stop_if_interrupted()
         stop_if_cancelled()
+        if known := self._known(query, depth):
+            return known
         if self.abandoned >= MOST_ABANDONED:
             return Returned(Retrieval(()), depth, NOT_ASKED)
         limit = self.asking.timeout
-        if limit is None:
-            return self._answer(query, depth)
         try:
-            return within(limit, partial(self._answer, query, depth))
+            answer = within(limit, partial(self._answer, query, depth)) if limit else self._answer(query, depth)
         except OutOfTime as late:
             with self._counting:
                 self.abandoned += late.abandoned
             what = "what it waits for was left behind" if late.abandoned else "it was cancelled"
             return self._failed(query, TimeoutError(f"no answer within {limit:g} s; {what}"), depth)
+        self._keep([(query, answer)])
+        return answer
 
     def _answer(self, query: Query, depth: int) -> Returned:
         """Ask for one question at a depth, however long it takes."""

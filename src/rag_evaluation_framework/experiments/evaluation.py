@@ -295,8 +295,7 @@ class Evaluation(ABC, Generic[U]):
         Raises:
             ConfigError: A retriever is given together with components that it would not use.
             InputError: Another argument cannot be used.
-            Interrupted: Ctrl-C came when some questions were answered, or the result was being published; it has the
-                result.
+            Interrupted: Ctrl-C came when some questions were answered, or the result was being published.
         """
         given = (("chunker", chunker), ("embedder", embedder), ("vector_store", vector_store))
         parts: dict[str, Any] = {key: part for key, part in given if part is not None}
@@ -317,8 +316,7 @@ class Evaluation(ABC, Generic[U]):
         except KeyboardInterrupt as interrupt:
             raise Interrupted(
                 f"the run is finished; the result is {result.whereabouts}, and maybe not published: publish_experiment "
-                "completes it",
-                result,
+                "completes it"
             ) from interrupt
         return published
 
