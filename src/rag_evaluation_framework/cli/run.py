@@ -181,6 +181,8 @@ def _kept(experiment: rag.ExperimentConfig[Any], resume: bool | None) -> Generat
     """Keep the answers of a run until it is finished, and say of an interrupt how it goes on."""
     taken: dict[bool | None, experiments.Resume] = {None: "if-sure", True: "always", False: "never"}
     with experiments.open_journal(experiment, taken[resume]) as journal:
+        for told in journal.notes:
+            note(told)
         try:
             yield journal
         except KeyboardInterrupt as interrupt:

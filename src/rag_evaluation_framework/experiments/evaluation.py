@@ -314,10 +314,9 @@ class Evaluation(ABC, Generic[U]):
         try:
             published: EvaluationResult[U] = load_installed(_PUBLISH)(result, self.publishes_to)
         except KeyboardInterrupt as interrupt:
-            raise Interrupted(
-                f"the run is finished; the result is {result.whereabouts}, and maybe not published: publish_experiment "
-                "completes it"
-            ) from interrupt
+            how = "" if result.folder is None else ": publish_experiment completes it"
+            said = f"the run is finished; the result is {result.whereabouts}, and maybe not published{how}"
+            raise Interrupted(said) from interrupt
         return published
 
     arun = awaited(run)

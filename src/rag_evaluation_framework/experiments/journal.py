@@ -24,7 +24,6 @@ from typing import Any, BinaryIO, Literal, cast
 
 from rag_evaluation_framework.base import utf8_json
 from rag_evaluation_framework.base.files import is_list, is_object, locked, parse_json
-from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
@@ -158,10 +157,12 @@ class Journal:
         is_finished: Whether the result is saved, so that the answers are not needed any more.
     """
 
-    def __init__(self, folder: Path, corpus: Corpus, questions: int, *, sure: bool) -> None:
+    def __init__(self, folder: Path, corpus: Corpus, questions: int, resume: Resume, *, sure: bool) -> None:
         self.notes: list[str] = []
         self.is_finished = False
-        self.folder, self.corpus, self.questions, self.sure = folder, corpus, questions, sure
+        self.folder, self.corpus, self.questions = folder, corpus, questions
+        self.resume: Resume = resume
+        self.sure = sure
         self._known: dict[tuple[str, int], _Place] = {}
         self._file: BinaryIO | None = None
         self._written = False
@@ -201,19 +202,20 @@ class Journal:
         """How many questions were answered, and how the run is continued."""
         if not self._answered:
             return "no question was answered, and nothing is kept"
-        how = "the same command goes on" if self.sure else "the same command with --resume goes on"
-        return f"{len(self._answered)} of {self.questions} questions were answered, and are kept; {how}"
+        how = "" if self.sure or self.resume == "always" else " with --resume"
+        answered = f"{len(self._answered)} of {self.questions} questions were answered"
+        return f"{answered}, and their answers are kept; run it again{how} to go on"
 
-    def begin(self, facts: Mapping[str, Any], resume: Resume, run_id: str) -> str:
+    def begin(self, facts: Mapping[str, Any], run_id: str) -> str:
         """Take the answers of earlier starts, begin the file of this one, and return the id of the run."""
         files = sorted(self.folder.glob("journal-*.jsonl"), key=_number)
         number = _number(files[-1]) + 1 if files else 1
-        if resume == "never":
+        if self.resume == "never":
             for file in files:
                 file.unlink(missing_ok=True)
             files = []
         firsts = {file: _first_line(file) for file in files}
-        taken = {file: first for file, first in firsts.items() if self._may_take(first, facts, resume)}
+        taken = {file: first for file, first in firsts.items() if self._may_take(first, facts)}
         first = {"journal": _VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
         for file in taken:
             self._take(file)
@@ -248,15 +250,15 @@ class Journal:
                 self._file = None
         if self.is_finished:
             shutil.rmtree(self.folder, ignore_errors=True)
-        with suppress(OSError):  # as long as they hold something
-            self.folder.rmdir()
-            self.folder.parent.rmdir()
+        for folder in (self.folder, self.folder.parent):
+            with suppress(OSError):  # as long as it holds something
+                folder.rmdir()
 
-    def _may_take(self, first: Mapping[str, Any], facts: Mapping[str, Any], resume: Resume) -> bool:
+    def _may_take(self, first: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
         changed = _changed(first, facts)
         if first.get("journal") != _VERSION or changed & {"corpus", "questions"}:
             return False
-        return resume == "always" or (self.sure and not changed)
+        return self.resume == "always" or (self.sure and not changed)
 
     def _why_not(self, first: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
         if first.get("journal") != _VERSION:
@@ -286,10 +288,11 @@ class Journal:
 
     def _stop(self, error: OSError) -> None:
         """Go on without a file: a full disk ends no run."""
+        with suppress(OSError):
+            cast("BinaryIO", self._file).close()
         self._file = None
-        note(
-            f"answers cannot be kept any more in {one_line(str(self.folder))} ({store.reason(error)}); the run goes on"
-        )
+        where, why = one_line(str(self.folder)), store.reason(error)
+        self.notes.append(f"answers cannot be kept any more in {where} ({why}); the run goes on")
 
 
 @contextmanager
@@ -311,16 +314,14 @@ def open_journal(config: ExperimentConfig[Any], resume: Resume) -> Generator[Jou
         "code": code,
     }
     folder, lock, number = _locked(root, _key(config))
+    journal = Journal(folder, config.corpus, len(config.dataset), resume, sure=sure)
     if number > 1:
-        note("another run of this configuration is under way; each keeps its own answers")
-    journal = Journal(folder, config.corpus, len(config.dataset), sure=sure)
+        journal.notes.append("another run of this configuration is under way; each keeps its own answers")
     try:
         engine = engine_in(config.retriever)
-        run_id = journal.begin(facts, resume, "" if engine is None else engine.run_id)
+        run_id = journal.begin(facts, "" if engine is None else engine.run_id)
         if engine is not None:  # what is written under it is written again, and deleted with it
             object.__setattr__(engine, "run_id", run_id)
-        for told in journal.notes:
-            note(told)
         yield journal
     finally:
         journal.close()
