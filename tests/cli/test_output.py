@@ -130,7 +130,9 @@ def test_every_command_says_that_its_output_cannot_be_written(folder, arguments,
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_what_was_neither_shown_nor_saved_says_both(folder):
     (folder / "own.py").write_text(
-        "from pathlib import Path\ndef search(query, k):\n    Path('.rag-eval').touch()\n    return []\n"
+        "from pathlib import Path\nimport shutil\ndef search(query, k):\n"
+        "    if Path('.rag-eval').is_dir():\n        shutil.rmtree('.rag-eval')\n"
+        "    Path('.rag-eval').touch()\n    return []\n"
     )
     with Path("/dev/full").open("w") as full:
         process = started(folder, "run", *FLAGS, "--retriever", "own:search", stdout=full, stderr=subprocess.PIPE)

@@ -148,6 +148,7 @@ class Asker:
                 self.abandoned += late.abandoned
             what = "what it waits for was left behind" if late.abandoned else "it was cancelled"
             return self._failed(query, TimeoutError(f"no answer within {limit:g} s; {what}"), depth)
+        stop_if_interrupted()  # a component may have swallowed it, and answered anything
         self._keep([(query, answer)])
         return answer
 

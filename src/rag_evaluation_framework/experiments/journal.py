@@ -166,6 +166,7 @@ class Journal:
         self._known: dict[tuple[str, int], _Place] = {}
         self._file: BinaryIO | None = None
         self._written = False
+        self._made: list[Path] = []
         self._writing = Lock()
         self._synced = time.monotonic()
         self._answered = set[str]()
@@ -192,7 +193,7 @@ class Journal:
                 if time.monotonic() - self._synced > _SYNCED:
                     self._sync()
             except OSError as error:
-                self._stop(error)
+                self.stop(error)
             else:
                 self._written = True
                 self._answered.update(query_id for query_id, _ in worked)
@@ -205,6 +206,25 @@ class Journal:
         how = "" if self.sure or self.resume == "always" else " with --resume"
         answered = f"{len(self._answered)} of {self.questions} questions were answered"
         return f"{answered}, and their answers are kept; run it again{how} to go on"
+
+    def lock(self) -> int | None:
+        """Make and lock the folder, or one beside it if another run uses it, until what is returned is closed.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        first = self.folder
+        self._made = [first.parent, *(folder for folder in first.parent.parents if not folder.exists())]
+        for number in count(1):
+            self.folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with suppress(BlockingIOError, FileNotFoundError):
+                lock = locked(self.folder)
+                break
+        if number > 1:
+            self.notes.append("another run of this configuration is under way; each keeps its own answers")
+        self._made = [self.folder, *self._made]
+        return lock
 
     def begin(self, facts: Mapping[str, Any], run_id: str) -> str:
         """Take the answers of earlier starts, begin the file of this one, and return the id of the run."""
@@ -236,7 +256,7 @@ class Journal:
             self._file.write(utf8_json.written(f"{json.dumps({**first, 'facts': facts}, ensure_ascii=False)}\n"))
             self._sync()
         except OSError as error:
-            self._stop(error)
+            self.stop(error)
         return str(first["run_id"])
 
     def close(self) -> None:
@@ -250,9 +270,10 @@ class Journal:
                 self._file = None
         if self.is_finished:
             shutil.rmtree(self.folder, ignore_errors=True)
-        for folder in (self.folder, self.folder.parent):
-            with suppress(OSError):  # as long as it holds something
-                folder.rmdir()
+        with suppress(OSError):  # as soon as one holds something
+            for folder in self._made:
+                if folder.exists():
+                    folder.rmdir()
 
     def _may_take(self, first: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
         changed = _changed(first, facts)
@@ -286,10 +307,13 @@ class Journal:
             self._file.flush()
             os.fsync(self._file.fileno())
 
-    def _stop(self, error: OSError) -> None:
+    def stop(self, error: OSError) -> None:
         """Go on without a file: a full disk ends no run."""
-        with suppress(OSError):
-            cast("BinaryIO", self._file).close()
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            if not self._written:
+                Path(self._file.name).unlink(missing_ok=True)
         self._file = None
         where, why = one_line(str(self.folder)), store.reason(error)
         self.notes.append(f"answers cannot be kept any more in {where} ({why}); the run goes on")
@@ -313,10 +337,15 @@ def open_journal(config: ExperimentConfig[Any], resume: Resume) -> Generator[Jou
         "versions": _digest(_versions()),
         "code": code,
     }
-    folder, lock, number = _locked(root, _key(config))
-    journal = Journal(folder, config.corpus, len(config.dataset), resume, sure=sure)
-    if number > 1:
-        journal.notes.append("another run of this configuration is under way; each keeps its own answers")
+    journal = Journal(
+        root / store.RUNS / UNFINISHED / _key(config), config.corpus, len(config.dataset), resume, sure=sure
+    )
+    try:
+        lock = journal.lock()
+    except OSError as error:
+        journal.stop(error)
+        yield journal
+        return
     try:
         engine = engine_in(config.retriever)
         run_id = journal.begin(facts, "" if engine is None else engine.run_id)
@@ -327,16 +356,6 @@ def open_journal(config: ExperimentConfig[Any], resume: Resume) -> Generator[Jou
         journal.close()
         if lock is not None:
             os.close(lock)
-
-
-def _locked(root: Path, key: str) -> tuple[Path, int | None, int]:
-    """Return a folder that no other run uses, its lock, and how many are in use before it."""
-    for number in count(1):
-        folder = root / store.RUNS / UNFINISHED / (key if number == 1 else f"{key}-{number}")
-        folder.mkdir(parents=True, exist_ok=True)
-        with suppress(BlockingIOError, FileNotFoundError):
-            return folder, locked(folder), number
-    raise AssertionError  # pragma: no cover  count has no end
 
 
 def _number(file: Path) -> int:
