@@ -275,7 +275,7 @@ def test_what_was_answered_before_an_interrupt_is_shown_and_kept(folder, number,
     assert (folder / "closed").exists()
     assert [path.name for path in (folder / ".rag-eval" / "runs").iterdir()] == ["unfinished"]
     # What waited does not any more, which is another file: so all is asked again, unless that is told not to matter.
-    (folder / "own.py").write_text(WAITING.format(step="nowhere"))
+    (folder / "own.py").write_text(WAITING.replace("time.sleep(600)", "pass").format(step="nowhere"))
     again = finished(folder, *FLAGS, "--retriever", f"own:{part}", "--resume")
     assert again.returncode == 0
     assert "2 of 3 questions were answered by the run that began at " in again.stderr
@@ -330,8 +330,8 @@ def test_an_interrupted_run_whose_answers_cannot_be_kept_is_shown_and_says_so(fo
     assert "Saved to" not in done.stdout
     last = done.stderr.splitlines()[-1]
     assert last == "interrupted: no question was answered, and nothing is kept"
-    assert "! answers cannot be kept any more in " in done.stdout
-    assert "File too large" in done.stdout
+    assert "! answers cannot be kept any more in /" in " ".join(done.stdout.split())
+    assert "(File too large); the run goes on" in " ".join(done.stdout.split())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
