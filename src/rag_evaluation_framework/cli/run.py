@@ -178,15 +178,12 @@ def _cleaned_up(
 
 @contextmanager
 def _kept(experiment: rag.ExperimentConfig[Any], resume: bool | None) -> Generator[experiments.Journal]:
-    """Keep the answers of a run until it is finished, and say of an interrupt how it goes on."""
+    """Keep the answers of a run until it is finished, and say which of earlier starts are taken."""
     taken: dict[bool | None, experiments.Resume] = {None: "if-sure", True: "always", False: "never"}
     with experiments.open_journal(experiment, taken[resume]) as journal:
         for told in journal.notes:
             note(told)
-        try:
-            yield journal
-        except KeyboardInterrupt as interrupt:
-            raise Interrupted(journal.said) from interrupt
+        yield journal
 
 
 def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.RunSpec, Path]:

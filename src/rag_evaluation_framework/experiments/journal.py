@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
-from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, Literal, cast
@@ -29,7 +28,7 @@ from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.data.rankings import Failure
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments.config import ExperimentConfig
 from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_ours
 from rag_evaluation_framework.results import store
@@ -215,16 +214,17 @@ class Journal:
         """
         first = self.folder
         self._made = [first.parent, *(folder for folder in first.parent.parents if not folder.exists())]
-        for number in count(1):
+        number = 0
+        while True:
+            number += 1
             self.folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
             self.folder.mkdir(parents=True, exist_ok=True)
             with suppress(BlockingIOError, FileNotFoundError):
                 lock = locked(self.folder)
-                break
-        if number > 1:
-            self.notes.append("another run of this configuration is under way; each keeps its own answers")
-        self._made = [self.folder, *self._made]
-        return lock
+                if number > 1:
+                    self.notes.append("another run of this configuration is under way; each keeps its own answers")
+                self._made = [self.folder, *self._made]
+                return lock
 
     def begin(self, facts: Mapping[str, Any], run_id: str) -> str:
         """Take the answers of earlier starts, begin the file of this one, and return the id of the run."""
@@ -325,6 +325,7 @@ def open_journal(config: ExperimentConfig[Any], resume: Resume) -> Generator[Jou
 
     Raises:
         ConfigError: Nothing can be written there.
+        Interrupted: An interrupt came inside; how many questions are answered, and how the run goes on.
     """
     root = config.config.save_results_path
     if root is None:
@@ -352,6 +353,8 @@ def open_journal(config: ExperimentConfig[Any], resume: Resume) -> Generator[Jou
         if engine is not None:  # what is written under it is written again, and deleted with it
             object.__setattr__(engine, "run_id", run_id)
         yield journal
+    except KeyboardInterrupt as interrupt:
+        raise Interrupted(journal.said) from interrupt
     finally:
         journal.close()
         if lock is not None:

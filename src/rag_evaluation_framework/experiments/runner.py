@@ -195,12 +195,11 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
     with open_journal(config, "always") if config.config.resume else nullcontext() as journal:
         result, ended = run(config, complete, journal)
         if isinstance(ended, KeyboardInterrupt):
-            said = (
-                f"{_answered(result)}, and nothing is kept; resume=True keeps answers"
-                if journal is None
-                else journal.said
+            raise (
+                ended
+                if journal
+                else Interrupted(f"{_answered(result)}, and nothing is kept; resume=True keeps answers")
             )
-            raise Interrupted(said) from ended
         return result
 
 

@@ -47,6 +47,18 @@ def _not_empty(given: str) -> str:
     return given
 
 
+def _checked_shard(given: str | None) -> str | None:
+    if given is not None and not 1 <= _shard(given)[0] <= _shard(given)[1]:
+        raise PydanticCustomError("shard", "expected a shard such as 3/8, the third eighth of the questions")
+    return given
+
+
+def _shard(given: str) -> tuple[int, int]:
+    """Return the number of a shard, and of how many; zeros of what is none."""
+    number, _, of = given.partition("/")
+    return (int(number), int(of)) if number.isdecimal() and of.isdecimal() else (0, 0)
+
+
 GivenPath = Annotated[str, AfterValidator(_not_empty)]
 _File = Option(takes=Path)
 
@@ -68,6 +80,10 @@ class RunSpec(Measuring, frozen=True):
 
     dataset: Annotated[GivenPath | None, _File] = None
     """A dataset (.json, .jsonl), or questions with quotes (.csv)."""
+
+    shard: Annotated[str | None, AfterValidator(_checked_shard), Option(metavar="NUMBER/OF")] = None
+    """Ask a part of the questions only: 3/8 is the third eighth. It is not gated. All parts are scored together as
+    stored rankings, which may be several runs."""
 
     evaluation_type: EvaluationType | None = None
     """document-level, chunk-level or token-level; by default that of the dataset. A token-level dataset can be
@@ -205,6 +221,8 @@ class RunSpec(Measuring, frozen=True):
         dataset: Any = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets)
         if self.scope_prefix is not None:
             dataset = dataset.with_scopes(self.scope_prefix)
+        if self.shard is not None:
+            dataset = dataset.shard(*_shard(self.shard))
         evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
         if self.rankings is not None:
             path = normpath(folder / from_home(self.rankings))
