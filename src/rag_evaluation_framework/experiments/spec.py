@@ -81,10 +81,6 @@ class RunSpec(Measuring, frozen=True):
     dataset: Annotated[GivenPath | None, _File] = None
     """A dataset (.json, .jsonl), or questions with quotes (.csv)."""
 
-    shard: Annotated[str | None, AfterValidator(_checked_shard), Option(metavar="NUMBER/OF")] = None
-    """Ask a part of the questions only: 3/8 is the third eighth. It is not gated. All parts are scored together as
-    stored rankings, which may be several runs."""
-
     evaluation_type: EvaluationType | None = None
     """document-level, chunk-level or token-level; by default that of the dataset. A token-level dataset can be
     evaluated at any."""
@@ -170,6 +166,10 @@ class RunSpec(Measuring, frozen=True):
 
     cluster: Annotated[Cluster | None, Option(metavar="question|document")] = None
     """What counts as independent; by default documents, if labels are in 6 or more."""
+
+    shard: Annotated[str | None, AfterValidator(_checked_shard), Option(metavar="NUMBER/OF")] = None
+    """Ask a part of the questions only: 3/8 is the third eighth. It is not gated. All parts are scored together as
+    stored rankings, which may be several runs."""
 
     def __repr__(self) -> str:
         return fit_to_show(super().__repr__())
