@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from importlib import import_module
 
 import pytest
@@ -22,10 +23,17 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, Interrupted
-from rag_evaluation_framework.experiments import journal, open_journal, run
+from rag_evaluation_framework.experiments import RunSpec, journal, open_journal, run
 from rag_evaluation_framework.rerankers.function import FunctionReranker
 
 DATASET = load_handbook()
+
+
+class Named:
+    """An object that is called."""
+
+    def __call__(self, query, k):
+        return []
 
 
 def shortest_first(query, texts):
@@ -318,7 +326,7 @@ def test_the_code_of_a_retriever_is_the_python_files_of_its_package_or_folder(tm
 
     def code(function):
         retriever = ExperimentConfig(function, DATASET).retriever
-        return journal._code(retriever)
+        return journal._code(retriever, ())
 
     first = code(words.search), code(alone.search)
     assert all(sure for sure, _ in first)
@@ -330,6 +338,25 @@ def test_the_code_of_a_retriever_is_the_python_files_of_its_package_or_folder(tm
     (tmp_path / "beside.py").write_text("")
     assert code(alone.search) != first[1]
     assert code(lambda query, k: [])[0]  # of this file
+
+
+def test_what_is_asked_through_something_else_is_not_known_by_its_code():
+    def search(query, k):
+        return []
+
+    def sure(given):
+        return journal._code(ExperimentConfig(given, DATASET).retriever, ())[0]
+
+    assert sure(search)
+    assert not sure(partial(search))
+    assert not sure(lru_cache(search))
+    assert not sure(Named())
+
+
+def test_code_that_makes_a_part_counts_as_well():
+    retriever = ExperimentConfig(BM25Retriever(), DATASET).retriever
+    assert journal._code(retriever, ()) != journal._code(retriever, (__name__,))
+    assert RunSpec(retriever="json:x", reranker={"type": "re:y"}, embedder="lsa").modules == ("json", "re")
 
 
 def test_the_result_says_that_it_ended_early_only_while_it_does(tmp_path):

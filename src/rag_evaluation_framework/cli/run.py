@@ -62,7 +62,10 @@ def run(
     summary = ci.step_summary() if step_summary else None
     with components_print_to_stderr():
         experiment = run_file.experiment(folder, imports=not no_import)
-    with _cleaned_up(experiment.retriever, run_file.cleanup) as if_left, _kept(experiment, resume) as journal:
+    with (
+        _cleaned_up(experiment.retriever, run_file.cleanup) as if_left,
+        _kept(experiment, resume, run_file.modules) as journal,
+    ):
         unreliable = partial(
             gates.unreliable,
             allow_failures=allow_failures,
@@ -177,10 +180,12 @@ def _cleaned_up(
 
 
 @contextmanager
-def _kept(experiment: rag.ExperimentConfig[Any], resume: bool | None) -> Generator[experiments.Journal]:
+def _kept(
+    experiment: rag.ExperimentConfig[Any], resume: bool | None, modules: Sequence[str]
+) -> Generator[experiments.Journal]:
     """Keep the answers of a run until it is finished, and say which of earlier starts are taken."""
     taken: dict[bool | None, experiments.Resume] = {None: "if-sure", True: "always", False: "never"}
-    with experiments.open_journal(experiment, taken[resume]) as journal:
+    with experiments.open_journal(experiment, taken[resume], modules) as journal:
         for told in journal.notes:
             note(told)
         yield journal

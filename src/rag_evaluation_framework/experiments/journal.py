@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
+from inspect import isfunction
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, Literal, cast
@@ -320,8 +321,13 @@ class Journal:
 
 
 @contextmanager
-def open_journal(config: ExperimentConfig[Any], resume: Resume) -> Generator[Journal]:
+def open_journal(config: ExperimentConfig[Any], resume: Resume, modules: Iterable[str] = ()) -> Generator[Journal]:
     """Keep the answers of a run in its root, and take those of earlier starts.
+
+    Args:
+        config: The run.
+        resume: Which answers are taken.
+        modules: Those of which something makes its parts: answers depend on their code, too.
 
     Raises:
         ConfigError: Nothing can be written there.
@@ -331,7 +337,7 @@ def open_journal(config: ExperimentConfig[Any], resume: Resume) -> Generator[Jou
     if root is None:
         raise ConfigError("resume=True keeps answers, and save_results_path is not given; expected the root of runs")
     store.check_root(root)
-    sure, code = _code(config.retriever)
+    sure, code = _code(config.retriever, modules)
     facts = {
         "corpus": config.corpus.content_hash,
         "questions": _digest([[query.id, query.text, str(query.metadata)] for query in config.dataset.queries]),
@@ -410,24 +416,27 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _code(retriever: object) -> tuple[bool, str]:
-    """Return whether it is known what answers depend on, and a hash of the code that is not ours."""
-    sure, modules = True, dict[str, str | None]()
+def _code(retriever: object, named: Iterable[str]) -> tuple[bool, str]:
+    """Return whether it is known what answers depend on, and a hash of the code that is not ours.
+
+    Args:
+        retriever: The retriever.
+        named: Modules of which something makes it.
+    """
+    sure, modules = True, set(named)
     for part in _parts(retriever):
-        module = _module(part)
-        if is_ours(module):
-            sure = sure and not is_elsewhere(part)
-        elif isinstance(part, Component) or callable(part):
-            modules[module] = _hash_of_code(module)
-        else:
+        module = type(part).__module__
+        if isfunction(part):  # what stands for something else may have its name
+            module = str(part.__globals__["__name__"])
+            sure = sure and module == part.__module__ and not is_ours(module)
+        elif not isinstance(part, Component):
             sure = False
-    return sure and None not in modules.values(), _digest(modules)
-
-
-def _module(part: object) -> str:
-    """Return the module of a function, or of the class of anything else."""
-    home: object = type(part) if isinstance(part, Component) or not callable(part) else cast("object", part)
-    return str(getattr(home, "__module__", None))
+        elif is_ours(module):
+            sure = sure and not is_elsewhere(part)
+        if not is_ours(module):
+            modules.add(module)
+    hashes = {module: _hash_of_code(module) for module in sorted(modules)}
+    return sure and None not in hashes.values(), _digest(hashes)
 
 
 def _parts(component: object) -> Iterator[Any]:

@@ -1,5 +1,6 @@
 """`RunSpec`: a run as files, options and tools describe it; each key is declared here."""
 
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -170,6 +171,13 @@ class RunSpec(Measuring, frozen=True):
     shard: Annotated[str | None, AfterValidator(_checked_shard), Option(metavar="NUMBER/OF")] = None
     """Ask a part of the questions only: 3/8 is the third eighth. It is not gated. All parts are scored together as
     stored rankings, which may be several runs."""
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The modules of your own code that it names as parts of the pipeline."""
+        given: list[Any] = [getattr(self, key) for key in (*_PIPELINE, "reranker", "engine")]
+        names = [str(part.get("type") if is_object(part) else part).partition(":")[0] for part in given]
+        return tuple(name for name in names if name in sys.modules)
 
     def __repr__(self) -> str:
         return fit_to_show(super().__repr__())
