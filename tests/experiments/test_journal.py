@@ -9,14 +9,19 @@ from importlib import import_module
 import pytest
 
 from rag_evaluation_framework import (
+    TOKEN,
     BM25Retriever,
+    CharacterSpan,
     Corpus,
+    Dataset,
     Document,
     EvaluationConfig,
     ExperimentConfig,
     HybridRetriever,
+    Query,
     RerankedRetriever,
     Retriever,
+    TokenLevelGroundTruth,
     VectorRAGRetriever,
     evaluate,
 )
@@ -25,6 +30,7 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments import RunSpec, journal, open_journal, run
 from rag_evaluation_framework.rerankers.function import FunctionReranker
+from rag_evaluation_framework.retrievers.engine import EngineRetriever
 
 DATASET = load_handbook()
 
@@ -365,3 +371,31 @@ def test_the_result_says_that_it_ended_early_only_while_it_does(tmp_path):
         result, ended = run(kept_run, None, kept)
     assert (ended, kept.is_finished) == (None, True)
     assert json.loads((result.folder / "report.json").read_text())["notes"] == [*result.notes]
+
+
+class Store:
+    """An engine, of which nothing is asked."""
+
+    def retrieve(self, query, top_k, scope):
+        return []
+
+    def ingest(self, document):
+        pass
+
+    def delete(self, scope_prefix):
+        pass
+
+
+def test_an_engine_is_written_again_under_the_same_run_id(tmp_path):
+    scope = "eval:x:{runId}:"
+    corpus = Corpus([Document(f"{scope}a", "the text of a")])
+    entry = TokenLevelGroundTruth(Query("q", "which?"), [CharacterSpan(f"{scope}a", 0, 8)])
+    dataset = Dataset([entry], TOKEN, corpus=corpus)
+    first, again, other = (EngineRetriever(Store(), scope, ingest=True) for _ in range(3))
+    assert first.run_id != again.run_id
+    with open_journal(experiment(tmp_path, first, dataset), "always") as kept:
+        kept.keep([("q", journal.Returned(Retrieval(()), 10))])
+    with open_journal(experiment(tmp_path, again, dataset), "always"):
+        assert again.run_id == first.run_id
+    with open_journal(experiment(tmp_path, other, dataset), "never"):
+        assert other.run_id != first.run_id
