@@ -39,8 +39,9 @@ from xml.etree import ElementTree as ET
 
 PACKAGE = "rag_evaluation_framework"
 PROJECTS = Path(__file__).resolve().parent / "projects"
-TIMED = {"created", "latency", "sha256", "stages", "time", "timestamp", "timings", "warm_up"}
-"""Keys of JSON and attributes of XML whose values are of the moment: durations, and hashes of files that hold some."""
+TIMED = {"best_score", "created", "latency", "sha256", "stages", "time", "timestamp", "timings", "total", "warm_up"}
+"""Keys of JSON and attributes of XML whose values are of the moment or the machine: durations, hashes of files with
+some of these, and scores of retrievers."""
 WHOLE = {"gate", "kind", "name", "verdict"}
 """Keys whose values are no wording, though they hold white space."""
 PAGES = (".md", ".yaml", ".yml", ".py")

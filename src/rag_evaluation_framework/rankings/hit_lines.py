@@ -106,62 +106,45 @@ def _columns(table: HitTable, rows: slice) -> dict[str, list[Any]]:
     return dict([first, *(other for other in others if any(value is not None for value in other[1]))])
 
 
-def read_hit_lines(path: Path, query_ids: Sequence[str], most: int) -> RankedHits:
+def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
     """Return what was found for each question.
 
     Args:
         path: The file.
         query_ids: The questions that it must hold, in their order.
-        most: How many hits it must hold.
 
     Raises:
-        DatasetError: The file cannot be read, is too small for so many hits, or a line is not the hits of its question.
+        DatasetError: The file cannot be read, is too small for its hits, or a line is not the hits of its question.
     """
-    size = path.stat().st_size
-    if most * _BYTES > most_in_all(size):
-        raise DatasetError(
-            f"{path}: has {size:,} bytes, and the report counts {most:,} hits; expected at most "
-            f"{most_in_all(size) // _BYTES:,}"
-        )
-    collector = HitCollector()
-    numbers: list[int] = []
-    left = most
+    collector, numbers = HitCollector(), list[int]()
+    left = most = most_in_all(path.stat().st_size) // _BYTES
     for number, line in enumerate(unfolded_lines(path), start=1):
         where = f"{path}: line {number}"
         try:
             known = HitLine.model_validate(parse_json(utf8_json.read(line)))
-            left -= len(known.doc_id)
-            _check(known, query_ids[number - 1] if number <= len(query_ids) else None, left)
-            nothing = [None] * len(known.doc_id)
-            numbers.append(collector.add_columns(*(nothing if column is None else column for column in _read(known))))
+            hits = len(known.doc_id)
+            left -= hits
+            expected = repr(query_ids[number - 1]) if number <= len(query_ids) else "none"
+            if repr(known.query_id) != expected:
+                raise ValueError(f"is of question {known.query_id!r}, expected {expected}")
+            if left < 0:
+                raise ValueError(f"has more hits than the {most:,} that a file of this size may have")
+            columns = [getattr(known, name) for name in _COLUMNS]
+            if any(column is not None and len(column) != hits for column in columns):
+                raise ValueError(f"$.doc_id has {hits} hits, and another column has not")
+            nothing = [None] * hits
+            numbers.append(collector.add_columns(*(nothing if column is None else column for column in columns)))
         except ValidationError as error:
             first = error.errors()[0]
             place = one_line(".".join(map(str, first["loc"])))
             raise DatasetError(f"{where}: $.{place}: {first['msg']}, got {shown(first['input'])}") from error
         except (ValueError, OverflowError) as error:
             raise DatasetError(f"{where}: {error}") from error
-    if left or len(numbers) < len(query_ids):
-        raise DatasetError(
-            f"{path}: has {len(numbers)} questions and {most - left} hits; expected {len(query_ids)} and {most}"
-        )
-    hits = collector.ranked(numbers)
-    _check_places(hits, path)
-    return hits
-
-
-def _check(line: HitLine, query_id: str | None, left: int) -> None:
-    """Check that a line is the next one, before more is made of it.
-
-    Raises:
-        ValueError: It is of another question, has more hits than there are, or columns of different lengths.
-    """
-    if line.query_id != query_id:
-        raise ValueError(f"is of question {line.query_id!r}, expected {'none' if query_id is None else repr(query_id)}")
-    if left < 0:
-        raise ValueError("has more hits than the report counts")
-    hits = len(line.doc_id)
-    if any(column is not None and len(column) != hits for column in _read(line)):
-        raise ValueError(f"$.doc_id has {hits} hits, and another column has not")
+    if len(numbers) < len(query_ids):
+        raise DatasetError(f"{path}: has {len(numbers)} questions; expected {len(query_ids)}")
+    ranked = collector.ranked(numbers)
+    _check_places(ranked, path)
+    return ranked
 
 
 def _check_places(hits: RankedHits, path: Path) -> None:
@@ -171,10 +154,6 @@ def _check_places(hits: RankedHits, path: Path) -> None:
         row = int(wrong[0])
         line = int(np.searchsorted(hits.ends, row, side="right")) + 1
         raise DatasetError(f"{path}: line {line}: start is {start[row]} and end {end[row]}; expected start <= end")
-
-
-def _read(line: HitLine) -> list[list[Any] | None]:
-    return [getattr(line, name) for name in _COLUMNS]
 
 
 # JSONL with the hits of one question per line.
