@@ -397,7 +397,7 @@ class Comparison(Shown):
             "questions": [
                 {
                     "id": query_id,
-                    "query": text or None,
+                    "query": text,
                     "deltas": {name: column.get(query_id) for name, column in self.deltas.items()},
                 }
                 for query_id, text in self.questions.items()
