@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
 from operator import eq
-from typing import Any, Generic, TypeAlias, cast
+from typing import Any, Generic, TypeAlias
 
 import numpy as np
 
@@ -220,17 +220,8 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
 
     @cached_property
     def identities(self) -> tuple[str, ...]:
-        """A hash of the wording and the truth of each query, 32 hexadecimal digits.
-
-        Of a span count its document and text, not where that text is; without a text its offsets. Two spans of the same
-        text count twice.
-        """
-        return tuple(map(self._identity, range(len(self))))
-
-    def _identity(self, row: int) -> str:
-        relevant, gains = cast("tuple[Any, ...]", self.relevant[row]), self.gains.get(row, {})
-        answers = self.answers.get(row) or map(as_answer, relevant)
-        return question_identity(self.texts[row], answers, gains)
+        """The `identity` of each query."""
+        return tuple(query.identity for query in self)
 
     def row(self, number: int) -> "QueryResult[U]":
         """Return the result of one query."""
@@ -298,6 +289,15 @@ class QueryResult(Generic[U]):
     def answers(self) -> tuple[Answer[U], ...]:
         """The answers, each with all of its places, of which any is enough; empty if the corpus holds none."""
         return self.results.answers.get(self.row) or tuple(map(as_answer, self.relevant))
+
+    @property
+    def identity(self) -> str:
+        """A hash of its wording and truth, 32 hexadecimal digits.
+
+        Of a span count its document and text, not where that text is; without a text its offsets. Two spans of the same
+        text count twice.
+        """
+        return question_identity(self.text, self.answers, self.gains)
 
     @property
     def labelled(self) -> LabelIdentity | None:

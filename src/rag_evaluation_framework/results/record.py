@@ -260,11 +260,11 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
     are not read.
     """
     results, best = queries.returned.results.tolist(), queries.returned.best_score.tolist()
-    for query, identity, count, score in zip(queries, queries.identities, results, best, strict=True):
+    for query, count, score in zip(queries, results, best, strict=True):
         content = {
             "query_id": query.query_id,
             "text": query.text,
-            "identity": identity,
+            "identity": query.identity,
             "relevant": [*map(_unit, query.relevant)],
             **_answers(query),
             "gains": query.gains,
@@ -295,4 +295,6 @@ def _answers(query: QueryResult[Any]) -> dict[str, Any]:
 
 
 def _unit(unit: Any) -> Any:
-    return asdict(unit) if isinstance(unit, CharacterSpan) else unit
+    if not isinstance(unit, CharacterSpan):
+        return unit
+    return {"doc_id": unit.doc_id, "start": unit.start, "end": unit.end, "text": unit.text}  # asdict copies each value
