@@ -241,6 +241,23 @@ def test_files_that_ended_badly_once_end_in_one_line(shared, tmp_path):
         tried(target, original, tmp_path / f"b{number}")
 
 
+@pytest.mark.parametrize("most", [0, 5_000])
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_number_of_a_run_is_read_back_to_the_last_bit(tmp_path, monkeypatch, level, most):
+    monkeypatch.setattr(results, "_MOST_IN_REPORT", most)
+    result = run(level)
+    folder = result.save(tmp_path / "run")
+    again = load_result(folder)
+    assert (folder / "questions.jsonl").exists() == (most == 0)
+    for name in ("metrics", "statistics", "micro", "per_document", "counts", "latency", "first_relevant", "unplaced"):
+        assert repr(getattr(again, name)) == repr(getattr(result, name)), name
+    for query, was in zip(again.queries, result.queries, strict=True):
+        assert repr((query.scores, query.stages, query.total)) == repr((was.scores, was.stages, was.total))
+        assert (query.hits, query.relevant, query.gains, query.identity) == (
+            (was.hits, was.relevant, was.gains, was.identity)
+        )
+
+
 # --- what is refused, and how -----------------------------------------------------------------------------------------
 
 
