@@ -19,12 +19,7 @@ def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, 
     assert "@4000ch" in outcome.out
     (run,) = (folder / ".rag-eval/runs").iterdir()
     assert run.name.endswith("-questions")
-    assert sorted(path.name for path in run.iterdir()) == [
-        "questions.jsonl",
-        "rankings.jsonl.gz",
-        "report.json",
-        "summary.md",
-    ]
+    assert sorted(path.name for path in run.iterdir()) == ["rankings.jsonl.gz", "report.json", "summary.md"]
     assert f"Saved to {run}" in outcome.out
 
 

@@ -39,8 +39,9 @@ from xml.etree import ElementTree as ET
 
 PACKAGE = "rag_evaluation_framework"
 PROJECTS = Path(__file__).resolve().parent / "projects"
-TIMED = {"created", "latency", "sha256", "stages", "time", "timestamp", "timings", "warm_up"}
-"""Keys of JSON and attributes of XML whose values are of the moment: durations, and hashes of files that hold some."""
+TIMED = {"best_score", "created", "latency", "sha256", "stages", "time", "timestamp", "timings", "total", "warm_up"}
+"""Keys of JSON and attributes of XML whose values are of the moment or the machine: durations, hashes of files with
+some of these, and scores of retrievers."""
 WHOLE = {"gate", "kind", "name", "verdict"}
 """Keys whose values are no wording, though they hold white space."""
 PAGES = (".md", ".yaml", ".yml", ".py")
@@ -106,7 +107,12 @@ class Recorder:
     def content(self, path: Path) -> Any:
         """Return the facts of a file."""
         if path.suffix == ".json":
-            return self.facts_of(json.loads(path.read_text(encoding="utf-8")))
+            content = json.loads(path.read_text(encoding="utf-8"))
+            rows = path.with_name("questions.jsonl")
+            if path.name == "report.json" and rows.exists():  # where questions were saved, until 38 also in part
+                lines = map(json.loads, rows.read_text(encoding="utf-8").splitlines())
+                content["queries"] = [known | row for known, row in zip(content["queries"], lines, strict=True)]
+            return self.facts_of(content)
         if path.suffix == ".xml":
             return self.facts_of(as_dict(ET.parse(path).getroot()))
         if path.suffixes == [".jsonl", ".gz"]:

@@ -446,7 +446,7 @@ def test_what_an_engine_tells_of_the_secrets_of_the_environment_is_hidden(monkey
     result = evaluate(EngineRetriever(Refused()), dataset_of(), 5)
     assert "cannot log in with ***" in result.failures["q1"][0].message
     folder = result.save(root=tmp_path)
-    kept = [(folder / name).read_text() for name in ("report.json", "questions.jsonl", "summary.md")]
+    kept = [(folder / name).read_text() for name in ("report.json", "summary.md")]
     assert not any("horse" in text for text in kept)
 
 

@@ -104,8 +104,8 @@ class RunSpec(Measuring, frozen=True):
     engine: ComponentConfig | None = None
     """A whole system to evaluate: my_module:factory, http://127.0.0.1:8000, or pgvector:dsn=...."""
 
-    rankings: Annotated[GivenPath | None, _File] = None
-    """Stored rankings to score, TREC or JSONL: nothing is run."""
+    rankings: Annotated[GivenPath | list[GivenPath] | None, Option(takes=list[Path])] = None
+    """Stored rankings to score, TREC or JSONL, or a run's folder: nothing is run; repeatable, read as one."""
 
     order: Annotated[Order | None, Option(metavar="given|score")] = None
     """How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first."""
@@ -233,9 +233,10 @@ class RunSpec(Measuring, frozen=True):
             dataset = dataset.shard(*_shard(self.shard))
         evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
         if self.rankings is not None:
-            path = normpath(folder / from_home(self.rankings))
+            named = [self.rankings] if isinstance(self.rankings, str) else self.rankings
+            paths = [normpath(folder / from_home(path)) for path in named]
             ids = "chunk" if evaluation_type == "chunk-level" else "document"
-            retriever = StoredRetriever(path, ids, self.order)
+            retriever = StoredRetriever(paths, ids, self.order)
         elif engine is not None:
             retriever = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
             if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode):
