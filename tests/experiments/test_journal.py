@@ -29,6 +29,7 @@ from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments import RunSpec, journal, open_journal, run
+from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.retrievers.engine import EngineRetriever
 
@@ -371,6 +372,17 @@ def test_the_result_says_that_it_ended_early_only_while_it_does(tmp_path):
         result, ended = run(kept_run, None, kept)
     assert (ended, kept.is_finished) == (None, True)
     assert json.loads((result.folder / "report.json").read_text())["notes"] == [*result.notes]
+
+
+def test_what_an_unfinished_run_has_answered_is_scored_as_stored_rankings(tmp_path):
+    log = []
+    interrupted_at(20, tmp_path, BM25Retriever(), log)
+    (file,) = tmp_path.glob("runs/unfinished/*/journal-1.jsonl")
+    known = {DATASET.queries[number].id: query for number, query in enumerate(log)}
+    fewer = replace_entries([entry for entry in DATASET if entry.query.text in log])
+    stored = evaluate(StoredRetriever(file), fewer, k=5, budgets=[])
+    assert len(known) == len(fewer) == 20
+    assert stored.metrics == evaluate(BM25Retriever(), fewer, k=5, budgets=[]).metrics
 
 
 class Store:

@@ -42,6 +42,8 @@ class HitLine(BaseModel):
         failed: Whether the retrieval failed; not there if it did not.
         seconds: How long each stage took, by its name; not there where that is not known, and not in the files of a
             finished run, whose report tells it.
+        sources: Of a journal only, and read by the run that goes on; so is `asked`.
+        asked: How a journal's answer was asked for.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -55,6 +57,8 @@ class HitLine(BaseModel):
     score: list[float | None] | None = Field(None, fail_fast=True)
     failed: bool = False
     seconds: dict[str, float] | None = None
+    sources: Any = None
+    asked: Any = None
 
 
 _COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
