@@ -12,7 +12,7 @@ from rag_evaluation_framework.base.coroutines import OutOfTime, stop_if_cancelle
 from rag_evaluation_framework.base.interrupts import pass_on_interrupt, stop_if_interrupted
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.side_by_side import side_by_side
-from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
+from rag_evaluation_framework.components.results import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data import Query, Retrieval, Stage
 from rag_evaluation_framework.data.rankings import NOT_ASKED, Failure

@@ -13,8 +13,8 @@ from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.interrupts import pass_on_interrupt
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.retrieved import as_chunks
 from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever
 from rag_evaluation_framework.data import AnyChunk, Cutoff, Dataset, Query
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus

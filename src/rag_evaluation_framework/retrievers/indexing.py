@@ -1,7 +1,7 @@
 """The three steps of indexing, chunk, embed and fill the store, each compared with what it was given."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Mapping, Sequence, Set, Sized
+from collections.abc import Generator, Mapping, Sequence, Set, Sized
 from contextlib import closing
 from typing import Any, NamedTuple, TypeAlias
 
@@ -13,7 +13,10 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.progress import progress, progress_bar
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker, as_placed
+from rag_evaluation_framework.components.parts import as_placed
+from rag_evaluation_framework.components.results import one_each
+from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.embedder import (
     EmbeddedPart,
     Embedder,
@@ -23,7 +26,6 @@ from rag_evaluation_framework.contracts.embedder import (
     joined,
     truncation_flags,
 )
-from rag_evaluation_framework.contracts.retrieved import one_each
 from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, DocumentId, Hit, PositionAwareChunk
 from rag_evaluation_framework.data.values import gives_items, items
 from rag_evaluation_framework.errors import InputError
@@ -222,7 +224,7 @@ DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
 """About 200 tokens of English, without overlap."""
 
 
-def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Callable[[str], Any]) -> list[AnyChunk]:
+def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChunker) -> list[AnyChunk]:
     """Cut every document into chunks, in the order of the documents.
 
     Chunks of a chunker that does not know positions are looked for in their document. Those that are not text of it are
@@ -261,9 +263,7 @@ class EmbeddedChunks(NamedTuple):
     truncated: NDArray[np.bool_]
 
 
-def embed_chunks(
-    chunks: Sequence[AnyChunk], embedder: Embedder | Callable[[list[str]], Any], batch_size: int = 256
-) -> EmbeddedChunks:
+def embed_chunks(chunks: Sequence[AnyChunk], embedder: Embedder | OwnEmbedder, batch_size: int = 256) -> EmbeddedChunks:
     """Embed chunks, each distinct text once.
 
     Args:

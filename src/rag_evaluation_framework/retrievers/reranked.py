@@ -1,7 +1,7 @@
 """Retrieve and rerank: a reranker around any retriever."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.side_by_side import as_finished
+from rag_evaluation_framework.components.supported import OwnReranker
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.retriever import Reranker, Retriever
 from rag_evaluation_framework.data import (
@@ -73,7 +74,7 @@ class RerankedRetriever(AroundRetriever[_Index]):
         def __init__(
             self,
             retriever: Pipeline,
-            reranker: Reranker | Callable[[str, list[str]], Any],
+            reranker: Reranker | OwnReranker,
             candidates: int = 50,
         ) -> None: ...
 

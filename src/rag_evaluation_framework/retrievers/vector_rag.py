@@ -1,10 +1,10 @@
 """Vector retrieval: chunk, embed and search."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
+from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count, confide
 from rag_evaluation_framework.contracts.embedder import Embedder, VectorStore, as_fitted, checked_parts
@@ -73,8 +74,8 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
 
         def __init__(
             self,
-            chunker: Chunker | PositionAwareChunker | Callable[[str], Any] = DEFAULT_CHUNKER,
-            embedder: Embedder | Callable[[list[str]], Any] = ...,
+            chunker: Chunker | PositionAwareChunker | OwnChunker = DEFAULT_CHUNKER,
+            embedder: Embedder | OwnEmbedder = ...,
             vector_store: VectorStore | None = None,
             batch_size: int = 256,
         ) -> None: ...
