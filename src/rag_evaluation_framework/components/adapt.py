@@ -5,7 +5,7 @@ An object is known by its methods; no library is imported. What the functions re
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import ModuleType, SimpleNamespace
@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.outside import class_name, raised, shown
-from rag_evaluation_framework.components.results import all_results, as_hits
+from rag_evaluation_framework.components.results import as_hits
 from rag_evaluation_framework.data import Retrieval
 from rag_evaluation_framework.errors import ConfigError
 
@@ -95,7 +95,7 @@ def as_function(kind: Kind, given: Any, owner: str = "") -> Callable[..., Any]:
     is_function = callable(given) and (inspect.isroutine(cast("Any", given)) or type(given) is partial)
     if kind == "retriever" and callable(given) and not is_function and _binds(given, "", 1):
         is_function = True
-    own = None if is_function else _method(kind, given)
+    own = None if is_function else method_of(kind, given)
     if own is None and callable(given):
         return _checked(kind, given, where)
     if own is None:
@@ -117,12 +117,12 @@ def as_function(kind: Kind, given: Any, owner: str = "") -> Callable[..., Any]:
 
 def query_function(given: Any) -> Callable[[str], Any] | None:
     """Return what embeds a question, if an embedding object has a method of its own for that."""
-    names = _QUERY_METHODS.get(_method("embedder", given) or "", ())
+    names = _QUERY_METHODS.get(method_of("embedder", given) or "", ())
     query = next((name for name in names if _has(given, name)), None)
     return None if query is None else getattr(given, query)
 
 
-def _method(kind: Kind, given: Any) -> str | None:
+def method_of(kind: Kind, given: Any) -> str | None:
     """Return the method by which an object is of a kind; None if it has none, as texts, lists and modules."""
     if isinstance(given, ModuleType) or type(given).__module__ == "builtins":
         return None
@@ -241,8 +241,7 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
 
 def _first(found: Any, source: str, k: int) -> Retrieval:
     """Return the first results of an object that cannot be told how many: asking again would give no more."""
-    results: Any = all_results(found, source)
-    hits = as_hits(iter(cast("Iterable[Any]", results)) if isinstance(results, Sized) else results, source, k + 1)
+    hits = as_hits(found, source, k + 1, asked=False)
     return Retrieval(hits[:k], complete=len(hits) <= k)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line, said, shown
-from rag_evaluation_framework.components.results import all_results, fields_of, told_start, told_text
+from rag_evaluation_framework.components.results import all_results, fields_of, pair_of, told_start, told_text
 from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.data.values import all_chunks, gives_items, is_mapping, plain_array, plain_text
 from rag_evaluation_framework.errors import InputError
@@ -197,7 +197,8 @@ def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float
     if not isinstance(returned, list | tuple):
         return None
     listed = cast("Sequence[Any]", returned)
-    told = [piece.text for each in listed if (piece := _piece(each, "")) is not None]
+    found = [pair[0] if (pair := pair_of(each)) else each for each in listed]
+    told = [piece.text for each in found if (piece := _piece(each, "")) is not None]
     if len(told) < len(listed) or set(texts).isdisjoint(told):
         return None
     ranks = {text: rank for rank, text in reversed([*enumerate(told)])}
@@ -205,7 +206,7 @@ def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float
         raise InputError(f"{source} returned {shown(unknown[0])}, which is none of the texts that it was given")
     if len(ranks) < len(texts):
         note(
-            f"{source} returned only {len(ranks)} of {len(texts)} texts; the others follow in their first order. Let "
-            "it return all of them (often top_n or top_k)"
+            f"{source} left out some of the texts that it was given; they follow in their first order. Let it return "
+            "all of them (its top_n or top_k)"
         )
     return np.array([len(told) - ranks[text] if text in ranks else 0 for text in texts], dtype=np.float64)

@@ -127,7 +127,7 @@ def one_each(rankings: Any, questions: int, source: str) -> list[Any]:
     return listed
 
 
-def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ...]:
+def as_hits(results: Any, source: str, most: int | None = None, *, asked: bool = True) -> tuple[Hit, ...]:
     """Read what a retriever returned as hits, in plain values.
 
     Args:
@@ -136,6 +136,7 @@ def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ..
             columns; or a mapping or an object with one of these in it, such as `hits`, `documents` or `source_nodes`.
         source: The retriever's name, for messages.
         most: How many are read, of an iterable without end too; by default all.
+        asked: Whether it was asked for so many, so that more of them are noted.
 
     Raises:
         InputError: It is nothing of the kind.
@@ -145,12 +146,17 @@ def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ..
         raise InputError(
             f"{source} returned {class_name(results)}; expected a list of texts, chunks or dicts, best first"
         )
-    if most is not None and isinstance(results, Sized) and len(results) > most:
+    if asked and most is not None and isinstance(results, Sized) and len(results) > most:
         note(f"{source} returned more results than it was asked for; the first ones were read")
     listed = [*islice(results, most)]
     hits = tuple(_sound(_as_hit(result, source), source) for result in listed)
     scores = [hit.score for hit in hits if hit.score is not None]
-    if len(scores) == len(hits) > 1 and scores[0] < scores[-1] and scores == sorted(scores) and all(map(_pair, listed)):
+    if (
+        len(scores) == len(hits) > 1
+        and scores[0] < scores[-1]
+        and scores == sorted(scores)
+        and all(map(pair_of, listed))
+    ):
         note(f"{source} returned numbers that grow with the rank; they are distances, and were left out")
         return tuple(replace(hit, score=None) for hit in hits)
     return hits
@@ -305,7 +311,7 @@ def _is_ranked(results: Any) -> TypeGuard[Iterable[Any]]:
     return isinstance(results, Iterable) and not isinstance(results, str | bytes | Mapping | Set)
 
 
-def _pair(result: Any) -> tuple[Any, Any] | None:
+def pair_of(result: Any) -> tuple[Any, Any] | None:
     """Return a result and its score, if it is a pair of these."""
     given: Any = result
     if not isinstance(given, tuple | list) or hasattr(result, "_asdict") or len(result) != 2:
@@ -331,7 +337,7 @@ def _as_hit(result: Any, source: str) -> Hit:
             return _from_mapping(cast("Mapping[str, Any]", result), source)
         case _:
             pass
-    if pair := _pair(result):
+    if pair := pair_of(result):
         return replace(_as_hit(pair[0], source), score=pair[1])
     if fields := fields_of(result):
         return _from_mapping(fields, source, class_name(result))

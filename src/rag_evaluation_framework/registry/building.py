@@ -14,7 +14,7 @@ from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.files import parse_json
 from rag_evaluation_framework.base.outside import HIDDEN, is_secret, raised, said, shown
-from rag_evaluation_framework.components.adapt import as_function, signature_of
+from rag_evaluation_framework.components.adapt import as_function, method_of, signature_of
 from rag_evaluation_framework.contracts.component import component_name, confide, confide_parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.registry.loading import PACKAGE, load_attribute, load_installed
@@ -83,6 +83,12 @@ def is_function_of(target: Any, takes: str) -> bool:
     )
 
 
+def _is_retriever_of_a_library(target: Any) -> bool:
+    """Return whether it is an object with a method of a retriever, of a class that is neither Python's nor ours."""
+    package = type(target).__module__.partition(".")[0]
+    return package not in (*sys.stdlib_module_names, PACKAGE) and method_of("retriever", target) is not None
+
+
 def what_it_is(target: Any) -> str:
     """Return what something is, for messages that refuse it."""
     if not inspect.isclass(target):
@@ -121,8 +127,8 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
     """Return what a name of that kind, or `module:attribute`, stands for: a class that keeps the contract of its kind.
 
     For a retriever it may also be a function of one's own, `(query, k) -> results`, or a retriever that is made
-    already; for an engine a function without arguments that makes one, or an engine. Nothing is called: what is not of
-    that kind is refused before it could do anything.
+    already, also one of another library; for an engine a function without arguments that makes one, or an engine.
+    Nothing is called: what is not of that kind is refused before it could do anything.
 
     Args:
         kind: The kind of component.
@@ -163,6 +169,7 @@ def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
         fits = issubclass(target, contract)
     else:
         fits = takes is not None and (isinstance(target, contract) or is_function_of(target, takes))
+        fits = fits or (kind == "retriever" and _is_retriever_of_a_library(target))
     if not fits and kind == "engine":
         raise ConfigError(
             f"{kind} {name!r} is {what_it_is(target)}; expected an object with retrieve(query, top_k, scope), or a "
