@@ -319,8 +319,9 @@ class Ranker:
         everything = (len(self.cutter.reader.corpus), len(self.chunks or ()))
         if self._stable is None and 0 < most < self._largest.size and alike > 1 and most not in everything:
             yield (
-                f"{self.name} returned {most} {'results' if most > 1 else 'result'} for {alike} questions and never more, "
-                f"where {self._largest.size} were asked for; if it has a number of its own (k, top_k), let it return more"
+                f"{self.name} returned {most} {'results' if most > 1 else 'result'} for {alike} questions and never "
+                f"more, where {self._largest.size} were asked for; if it has a number of its own (k, top_k), let it "
+                "return more"
             )
         hits = found.flat
         told = hits.take(np.flatnonzero(hits.text.known & hits.placed))
