@@ -5,7 +5,9 @@ python -m pytest -m nightly tests/components/test_real_libraries.py
 """
 
 import importlib
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -189,6 +191,19 @@ def chroma():
         return made
 
     return {"retrievers": [collection], "splitters": [], "embedders": [Letters()], "reranker": None}
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "other-libraries.md"
+PROGRAMS = dict(re.findall(r"```python title=(\S+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_programs_of_the_page_run(program, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for module in re.findall(r"^from (\w+)", PROGRAMS[program], re.MULTILINE):
+        library(module)
+    exec(compile(PROGRAMS[program], str(PAGE), "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out.count(" 0 failed)") == PROGRAMS[program].count("print(")
 
 
 LIBRARIES = [langchain, llama_index, haystack, chonkie, chroma]
