@@ -9,8 +9,17 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line, said, shown
 from rag_evaluation_framework.components.results import all_results, fields_of, pair_of, told_start, told_text
-from rag_evaluation_framework.data import Document, PositionAwareChunk
-from rag_evaluation_framework.data.values import all_chunks, gives_items, is_mapping, plain_array, plain_text
+from rag_evaluation_framework.data import AnyChunk, Chunk, Document, PositionAwareChunk
+from rag_evaluation_framework.data.values import (
+    UNREADABLE,
+    all_chunks,
+    at_most,
+    gives_items,
+    is_mapping,
+    items,
+    plain_array,
+    plain_text,
+)
 from rag_evaluation_framework.errors import InputError
 
 # What a chunker may return, and how it is read as pieces of a text or chunks of a document.
@@ -127,7 +136,7 @@ def as_numbers(returned: Any, source: str, texts: Sequence[str], dimension: int 
     """
     try:
         numbers = plain_array(returned)
-    except Exception as error:
+    except UNREADABLE as error:
         raise _refusal(shown(returned), source, texts, dimension, f": {said(error)}") from error
     if numbers.ndim != 2 or len(numbers) != len(texts) or numbers.shape[1] != (dimension or numbers.shape[1] or 1):
         told = f"shape {numbers.shape}" if numbers.ndim else shown(returned)
@@ -174,7 +183,7 @@ def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[Any]:
         return order
     try:
         scores = plain_array(returned)
-    except Exception as error:  # ragged lists, and whatever an array of somebody else's raises
+    except UNREADABLE as error:
         raise InputError(
             f"{source} returned {one_line(shown(returned))} for {len(texts)} texts: {said(error)}; {expected}"
         ) from error
@@ -210,3 +219,37 @@ def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float
             "all of them (its top_n or top_k)"
         )
     return np.array([len(told) - ranks[text] if text in ranks else 0 for text in texts], dtype=np.float64)
+
+
+# What vector stores and rerankers may return, and how it is read as the chunks that they were given.
+
+
+def as_found(found: Any, source: str, k: int) -> list[AnyChunk]:
+    """Read what a store found: its first `k` results.
+
+    Raises:
+        InputError: They are not chunks.
+    """
+    if not gives_items(found, str, Mapping, Set):
+        raise InputError(f"{source} returned {shown(found)}; expected a list of chunks, the nearest first")
+    return [
+        _chunk(result, f"{source} found", "the chunks that were added") for result in items(found, source, max(k, 0))
+    ]
+
+
+def as_order(order: Any, source: str, chunks: int) -> list[AnyChunk]:
+    """Read the order in which a reranker returned so many chunks.
+
+    Raises:
+        InputError: It is not chunks, or more of them.
+    """
+    listed: list[Any] | None = at_most(order, chunks, source) if gives_items(order, Mapping, Set) else [order]
+    if listed is None:
+        raise InputError(f"{source} returned more than the {chunks} chunks that it was given")
+    return [_chunk(each, f"{source} returned", "the chunks that it was given, best first") for each in listed]
+
+
+def _chunk(given: Any, did: str, expected: str) -> AnyChunk:
+    if not isinstance(given, Chunk | PositionAwareChunk):
+        raise InputError(f"{did} {shown(given)}; expected {expected}")
+    return given

@@ -27,6 +27,7 @@ from rag_evaluation_framework.data import (
     Stage,
 )
 from rag_evaluation_framework.data.values import (
+    UNREADABLE,
     all_chunks,
     at_most,
     gives_items,
@@ -228,7 +229,7 @@ def _as_stage(stage: Any, source: str) -> Stage:
 def _as_seconds(given: Any, where: str) -> float | None:
     if given is None:
         return None
-    with suppress(Exception):  # of anybody's number
+    with suppress(*UNREADABLE):
         seconds = plain_number(given)
         if isfinite(seconds) and seconds >= 0:
             return seconds
@@ -491,7 +492,7 @@ def _field(source: str, name: str, given: Any, plain: Callable[[Any], T], expect
         return None
     try:
         return plain(given)
-    except Exception as error:
+    except UNREADABLE as error:
         raise InputError(
             f"{source} returned a hit whose {name} is {shown(given)}, of type {class_name(given)}; expected {expected}"
         ) from error

@@ -13,7 +13,7 @@ from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.components.parts import as_vectors
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.values import plain_array, plain_offset
+from rag_evaluation_framework.data.values import UNREADABLE, plain_array, plain_offset
 from rag_evaluation_framework.errors import InputError
 
 # Embedders: from text to vectors.
@@ -180,7 +180,7 @@ def truncation_flags(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.boo
         InputError: The embedder returned other than one flag per text.
     """
     given: Any = embedder.truncated(texts)
-    with suppress(Exception):  # of anybody's flags
+    with suppress(*UNREADABLE):
         flags = plain_array(given)
         if flags.shape == (len(texts),) and (not len(flags) or flags.dtype.kind == "b"):
             return flags.astype(np.bool_)

@@ -1,9 +1,9 @@
 """The three steps of indexing, chunk, embed and fill the store, each compared with what it was given."""
 
 from collections import Counter, defaultdict
-from collections.abc import Generator, Mapping, Sequence, Set, Sized
+from collections.abc import Generator, Mapping, Sequence, Sized
 from contextlib import closing
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,7 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.progress import progress, progress_bar
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
-from rag_evaluation_framework.components.parts import as_placed
-from rag_evaluation_framework.components.results import one_each
+from rag_evaluation_framework.components.parts import as_found, as_placed
 from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.embedder import (
@@ -27,7 +26,6 @@ from rag_evaluation_framework.contracts.embedder import (
     truncation_flags,
 )
 from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, DocumentId, Hit, PositionAwareChunk
-from rag_evaluation_framework.data.values import gives_items, items
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.vector_stores.vector_checks import unit
@@ -130,30 +128,6 @@ def tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: N
         _tell_of_doubles(store, found, added)
 
 
-def as_found(found: Any, store: VectorStore, k: int) -> list[AnyChunk]:
-    """Read what a store found: its first `k` results.
-
-    Raises:
-        InputError: They are not chunks.
-    """
-    if not gives_items(found, str, Mapping, Set):
-        raise InputError(f"{store.name} returned {shown(found)}; expected a list of chunks, the nearest first")
-    results = items(found, store.name, max(k, 0))
-    for result in results:
-        if not isinstance(result, PositionAwareChunk | Chunk):
-            raise InputError(f"{store.name} found {shown(result)}; expected the chunks that were added")
-    return results
-
-
-def as_rankings(returned: Any, store: VectorStore, questions: int, k: int) -> list[list[AnyChunk]]:
-    """Read what a store found for several questions.
-
-    Raises:
-        InputError: It is not one list of chunks per question.
-    """
-    return [as_found(ranking, store, k) for ranking in one_each(returned, questions, f"{store.name}.search_many")]
-
-
 def _length(store: VectorStore) -> int | None:
     if not isinstance(store, Sized):
         return None
@@ -171,7 +145,7 @@ def _probed(store: VectorStore, vectors: NDArray[np.float32], k: int) -> list[An
         found = store.search(vectors[directed[0]], k)
     except Exception:  # noqa: BLE001  a database may fail once; each question will tell if it goes on
         return None
-    return as_found(found, store, k)
+    return as_found(found, store.name, k)
 
 
 def _texts(chunks: Sequence[AnyChunk], found: Sequence[AnyChunk]) -> Mapping[Identity, list[str]]:
