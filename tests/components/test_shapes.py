@@ -30,6 +30,7 @@ from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.chunkers import FunctionChunker, position_aware
 from rag_evaluation_framework.components.parts import as_pieces
 from rag_evaluation_framework.components.results import as_hits, as_retrieval
+from rag_evaluation_framework.data import Retrieval
 from rag_evaluation_framework.embedders import FunctionEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import load
@@ -478,3 +479,13 @@ def test_a_configuration_names_a_retriever_of_another_library(tmp_path, monkeypa
     ):
         with pytest.raises(ConfigError, match="expected a"):
             load(kind, f"own_pipeline_of_langchain:{name}")
+
+
+def test_what_a_class_derived_from_one_of_ours_returns_is_read():
+    class Own(BM25Retriever):
+        def retrieve(self, query, k):
+            return Retrieval(tuple(DOCUMENTS))
+
+    result = evaluate(Own(), dataset(), k=2, budgets=[], metrics=[SpanRecall()])
+    assert not result.failures
+    assert result.metrics["span_recall@2"] == 1.0

@@ -14,7 +14,7 @@ from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import said
 from rag_evaluation_framework.base.side_by_side import side_by_side
 from rag_evaluation_framework.components.results import as_retrieval, one_each
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.retriever import Retriever, is_trusted
 from rag_evaluation_framework.data import Query, Retrieval, Stage
 from rag_evaluation_framework.data.rankings import NOT_ASKED, Failure
 from rag_evaluation_framework.errors import InputError
@@ -190,7 +190,8 @@ class Asker:
             InputError: A function, or an object of another library, returned nothing of use for its first questions.
         """
         try:
-            found = as_retrieval(results, self.name, depth, start)
+            trusted = type(results) is Retrieval and is_trusted(self.retriever)
+            found = results if trusted else as_retrieval(results, self.name, depth, start)
         except BaseException as error:
             self._unreadable += isinstance(error, InputError)
             if self._unreadable >= _TRIED and not self._was_read and isinstance(self.retriever, FunctionRetriever):

@@ -60,6 +60,8 @@ class BM25Retriever(IndexedRetriever[_Index]):
         ConfigError: `k1` or `b` is out of range, or the language is unknown.
     """
 
+    trusted = True
+
     chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
     k1: float = 1.5
     b: float = 0.75

@@ -33,48 +33,6 @@ from rag_evaluation_framework.vector_stores.vector_checks import unit
 # What a chunker made of a corpus, compared with the corpus.
 
 
-def tell_of_chunks(
-    chunker: PositionAwareChunker, corpus: Corpus, chunks: Sequence[AnyChunk], without: Sequence[DocumentId]
-) -> None:
-    """Note what is odd about the chunks of a corpus; `without` are the documents that have text and no chunk.
-
-    Raises:
-        InputError: There is no chunk with text.
-    """
-    blank = sum(not chunk.content.strip() for chunk in chunks)
-    if blank == len(chunks):
-        made = "nothing but blank chunks" if chunks else "no chunks"
-        raise InputError(f"{chunker.name} made {made} from {len(corpus)} documents: there is nothing to search")
-    if blank:
-        note(f"{blank} of {len(chunks)} chunks of {chunker.name} are blank: no question is about them")
-    if without:
-        documents = sum(bool(document.content.strip()) for document in corpus)
-        note(
-            f"{chunker.name} made no chunk from {len(without)} of {documents} documents that have text, the first: "
-            f"{without[0]!r}. Nothing of them can be found"
-        )
-    unplaced = [chunk for chunk in chunks if isinstance(chunk, Chunk)]
-    if unplaced:
-        note(
-            f"{len(unplaced)} of {len(chunks)} chunks are not text of their document, the first: {chunker.name}, "
-            f"document {unplaced[0].doc_id!r}: {shown(unplaced[0].content[:50])}. They are searched, and keep the "
-            "chunker's text and id, but have no place: at token level they are not located. A position-aware chunker "
-            "places them"
-        )
-    if not isinstance(chunker, ChunkerPositionAdapter):
-        _tell_of_other_texts(chunker, corpus, chunks)
-
-
-def _tell_of_other_texts(chunker: PositionAwareChunker, corpus: Corpus, chunks: Sequence[AnyChunk]) -> None:
-    other = [chunk for chunk in chunks if isinstance(chunk, PositionAwareChunk) and _differs(chunk, corpus)]
-    if other:
-        note(
-            f"{len(other)} of {len(chunks)} chunks differ from the text of their place, the first: {chunker.name}, "
-            f"document {other[0].doc_id!r}, [{other[0].start}:{other[0].end}]: {shown(other[0].content[:50])}. They "
-            "are searched by their text, and judged by their place"
-        )
-
-
 def _differs(chunk: PositionAwareChunk, corpus: Corpus) -> bool:
     there = corpus[chunk.doc_id].content[chunk.start : chunk.end]
     return chunk.content != there and chunk.content.split() != there.split()
@@ -210,18 +168,50 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnCh
             one is not of the document that was cut.
     """
     positioned = adapted(chunker) if isinstance(chunker, PositionAwareChunker) else position_aware(chunker)
+    # Our chunkers cut exactly; those that the adapter places keep their own texts.
+    ours = type(positioned).__module__.startswith(RecursiveCharacterChunker.__module__.rpartition(".")[0])
     chunks: list[AnyChunk] = []
     without: list[DocumentId] = []
     for document in progress(corpus, "Chunking", "document"):
         found: Sequence[AnyChunk]
         if isinstance(positioned, ChunkerPositionAdapter):
             found = positioned.locate_chunks(document)
+        elif ours:
+            found = positioned.chunk_with_positions(document)
         else:
             found = as_placed(positioned.chunk_with_positions(document), positioned.name, document)
         if not found and document.content.strip():
             without.append(document.id)
         chunks += found
-    tell_of_chunks(positioned, corpus, chunks, without)
+    name = positioned.name
+    blank = sum(not chunk.content.strip() for chunk in chunks)
+    if blank == len(chunks):
+        made = "nothing but blank chunks" if chunks else "no chunks"
+        raise InputError(f"{name} made {made} from {len(corpus)} documents: there is nothing to search")
+    if blank:
+        note(f"{blank} of {len(chunks)} chunks of {name} are blank: no question is about them")
+    if without:
+        documents = sum(bool(document.content.strip()) for document in corpus)
+        note(
+            f"{name} made no chunk from {len(without)} of {documents} documents that have text, the first: "
+            f"{without[0]!r}. Nothing of them can be found"
+        )
+    unplaced = [chunk for chunk in chunks if isinstance(chunk, Chunk)]
+    if unplaced:
+        note(
+            f"{len(unplaced)} of {len(chunks)} chunks are not text of their document, the first: {name}, "
+            f"document {unplaced[0].doc_id!r}: {shown(unplaced[0].content[:50])}. They are searched, and keep the "
+            "chunker's text and id, but have no place: at token level they are not located. A position-aware chunker "
+            "places them"
+        )
+    if not ours:
+        other = [chunk for chunk in chunks if isinstance(chunk, PositionAwareChunk) and _differs(chunk, corpus)]
+        if other:
+            note(
+                f"{len(other)} of {len(chunks)} chunks differ from the text of their place, the first: {name}, "
+                f"document {other[0].doc_id!r}, [{other[0].start}:{other[0].end}]: {shown(other[0].content[:50])}. "
+                "They are searched by their text, and judged by their place"
+            )
     return chunks
 
 

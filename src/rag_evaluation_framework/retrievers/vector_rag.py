@@ -65,6 +65,8 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         ConfigError: `batch_size` is below 1.
     """
 
+    trusted = True
+
     chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
     embedder: Embedder = field(default_factory=LsaEmbedder)
     vector_store: VectorStore | None = field(default=None, metadata={"stands_for": _used_store})
