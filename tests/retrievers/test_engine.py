@@ -429,7 +429,13 @@ def test_an_error_while_documents_are_written_says_which():
 
 
 @pytest.mark.parametrize(
-    "inner", [EngineRetriever, lambda engine: RerankedRetriever(EngineRetriever(engine), FunctionReranker(len))]
+    "inner",
+    [
+        EngineRetriever,
+        lambda engine: RerankedRetriever(
+            EngineRetriever(engine), FunctionReranker(lambda query, texts: [0] * len(texts))
+        ),
+    ],
 )
 def test_an_engine_inside_of_a_hybrid_is_refused(inner):
     with pytest.raises(ConfigError, match="MemoryEngine is an engine, which is evaluated as a whole"):

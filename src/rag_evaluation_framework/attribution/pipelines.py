@@ -20,7 +20,7 @@ from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.records import is_elsewhere, is_ours
+from rag_evaluation_framework.registry.records import is_elsewhere, is_of_package
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipeline, as_retriever
@@ -167,7 +167,7 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
             return Unasked(f"it has your own code, {_listed(names)}; --deep (deep=True) imports and asks it", True)
         lost = _listed(name for name, is_found in names.items() if not is_found)
         return Unasked(f"it has your own code that cannot be made again by name, {lost}; give it with retriever=...")
-    if deep or _is_ours(pipeline):
+    if deep or is_ours(pipeline):
         return pipeline
     return Unasked(
         "it has parts that are not of this package, ask a provider or need a store elsewhere; --deep (deep=True) asks "
@@ -243,12 +243,12 @@ def _can_be_named(reference: str) -> bool:
     return all(map(str.isidentifier, (*module.split("."), *names)))
 
 
-def _is_ours(component: object) -> bool:
+def is_ours(component: object) -> bool:
     """Return whether a component, and all in it, is of this package, and needs neither a network nor a shared store."""
     module = type(component).__module__
-    if not is_ours(module) or module.endswith(_FUNCTION) or is_elsewhere(component):
+    if not is_of_package(module) or module.endswith(_FUNCTION) or is_elsewhere(component):
         return False
-    return all(map(_is_ours, _components(parameters(component))))
+    return all(map(is_ours, _components(parameters(component))))
 
 
 def _components(values: Mapping[str, Any]) -> Iterator[Any]:

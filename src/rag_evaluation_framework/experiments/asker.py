@@ -11,16 +11,22 @@ from typing import Any
 from rag_evaluation_framework.base.coroutines import OutOfTime, stop_if_cancelled, within
 from rag_evaluation_framework.base.interrupts import pass_on_interrupt, stop_if_interrupted
 from rag_evaluation_framework.base.notes import collected, note
+from rag_evaluation_framework.base.outside import said
 from rag_evaluation_framework.base.side_by_side import side_by_side
-from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.components.results import as_retrieval, one_each
+from rag_evaluation_framework.contracts.retriever import Retriever, is_trusted
 from rag_evaluation_framework.data import Query, Retrieval, Stage
 from rag_evaluation_framework.data.rankings import NOT_ASKED, Failure
+from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.experiments.journal import Journal, Returned
 from rag_evaluation_framework.experiments.settings import Asking
+from rag_evaluation_framework.retrievers.function import FunctionRetriever
 
 MOST_ABANDONED = 3
 """How many questions may be left behind with the thread that they take up; after that, no other one is asked."""
+
+_TRIED = 2
+"""How many of the first answers of a function must be of no use so that no other question is asked: one may be odd."""
 
 _TOGETHER = 256
 """How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
@@ -50,6 +56,8 @@ class Asker:
     answered: dict[str, Returned] = field(default_factory=dict[str, Returned])
     abandoned: int = 0
     _counting: Lock = field(default_factory=Lock, repr=False)
+    _unreadable: int = 0  # answers before the first that could be read
+    _was_read: bool = False
 
     @property
     def together(self) -> bool:
@@ -174,11 +182,21 @@ class Asker:
         return Returned(Retrieval(()), depth, failure)
 
     def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
-        """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
+        """Return what a retriever returned; with a start, how long it took, unless the retriever says that.
+
+        Raises:
+            InputError: A function, or an object of another library, returned nothing of use for its first questions.
+        """
         try:
-            found = as_retrieval(results, self.name, depth, start)
-        except BaseException as error:  # noqa: BLE001  a generator may raise anything
+            trusted = type(results) is Retrieval and is_trusted(self.retriever)
+            found = results if trusted else as_retrieval(results, self.name, depth, start)
+        except BaseException as error:
+            self._unreadable += isinstance(error, InputError)
+            if self._unreadable >= _TRIED and not self._was_read and isinstance(self.retriever, FunctionRetriever):
+                tried = f"so it did for the first {_TRIED} questions, and no other was asked"
+                raise InputError(f"{said(error)}; {tried}") from error
             return self._failed(query, error, depth)
+        self._was_read = True
         if start is not None and not found.stages:
             found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))
         return Returned(found, depth)

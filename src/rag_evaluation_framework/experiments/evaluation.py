@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unp
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.side_by_side import awaited
+from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder, OwnReranker
 from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker, Reranker, VectorStore
 from rag_evaluation_framework.contracts.component import check_truth
 from rag_evaluation_framework.data import CharacterSpan, ChunkId, ChunkRegistry, Cutoff, DocumentId
@@ -266,11 +267,11 @@ class Evaluation(ABC, Generic[U]):
 
     def run(
         self,
-        chunker: Chunker | PositionAwareChunker | Callable[[str], Any] | None = None,
-        embedder: Embedder | Callable[[list[str]], Any] | None = None,
+        chunker: Chunker | PositionAwareChunker | OwnChunker | None = None,
+        embedder: Embedder | OwnEmbedder | None = None,
         vector_store: VectorStore | None = None,
         k: int | Sequence[int] | None = None,
-        reranker: Reranker | Callable[[str, list[str]], Any] | None = None,
+        reranker: Reranker | OwnReranker | None = None,
         metrics: Metrics[U] | None = None,
         config: EvaluationConfig | None = None,
         retriever: Pipeline | None = None,

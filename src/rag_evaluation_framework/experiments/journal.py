@@ -31,7 +31,7 @@ from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments.config import ExperimentConfig
-from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_ours
+from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_of_package
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.retrievers.engine import engine_in
 
@@ -428,12 +428,12 @@ def _code(retriever: object, named: Iterable[str]) -> tuple[bool, str]:
         module = type(part).__module__
         if isfunction(part):  # what stands for something else may have its name
             module = str(part.__globals__["__name__"])
-            sure = sure and module == part.__module__ and not is_ours(module)
+            sure = sure and module == part.__module__ and not is_of_package(module)
         elif not isinstance(part, Component):
             sure = False
-        elif is_ours(module):
+        elif is_of_package(module):
             sure = sure and not is_elsewhere(part)
-        if not is_ours(module):
+        if not is_of_package(module):
             modules.add(module)
     hashes = {module: _hash_of_code(module) for module in sorted(modules)}
     return sure and None not in hashes.values(), _digest(hashes)

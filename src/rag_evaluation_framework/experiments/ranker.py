@@ -316,6 +316,15 @@ class Ranker:
         counts = [f"{rows.sum()} of {worked.sum()} at {cutoff}" for cutoff, rows in unfilled.items() if rows.any()]
         if counts:
             yield f"{UNFILLED} rankings that ran out of results before the budget was filled: {', '.join(counts)}"
+        most = max((answer.hits for answer in answers), default=0)
+        alike = sum(answer.hits == most for answer in answers)
+        everything = (len(self.cutter.reader.corpus), len(self.chunks or ()))
+        if self._stable is None and 0 < most < self._largest.size and alike > 1 and most not in everything:
+            yield (
+                f"{self.name} returned {most} {'results' if most > 1 else 'result'} for {alike} questions and never "
+                f"more, where {self._largest.size} were asked for; if it has a number of its own (k, top_k), let it "
+                "return more"
+            )
         hits = found.flat
         told = hits.take(np.flatnonzero(hits.text.known & hits.placed))
         rows, numbers = told.distinct()

@@ -13,9 +13,9 @@ from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.interrupts import pass_on_interrupt
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.retrieved import as_chunks
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever
+from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever, is_trusted
 from rag_evaluation_framework.data import AnyChunk, Cutoff, Dataset, Query
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
@@ -149,7 +149,8 @@ def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
                 pipeline.index(corpus)
             seconds = perf_counter() - start
             with no_exit(name, "chunks"), _placed("chunks", name):
-                chunks = as_chunks(pipeline.chunks(), name, corpus)
+                listed = pipeline.chunks()
+                chunks = listed if is_trusted(pipeline) else as_chunks(listed, name, corpus)
             yield Index(pipeline, name, corpus, chunks, seconds)
         except BaseException as error:
             earlier = error

@@ -17,7 +17,7 @@ from rag_evaluation_framework.base.compressed import FREE, LONGEST_LINE, most_in
 from rag_evaluation_framework.base.files import is_list, is_object, parse_json
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.base.records import Problems
-from rag_evaluation_framework.contracts.retrieved import as_retrieval
+from rag_evaluation_framework.components.results import as_retrieval
 from rag_evaluation_framework.data.hits import Hit, HitCollector, HitTable, RankedHits, Retrieval, Stage
 from rag_evaluation_framework.errors import DatasetError, InputError
 from rag_evaluation_framework.rankings.order import Order, refuse_rising

@@ -25,7 +25,7 @@ _ELSEWHERE = ("url", "host", "path", "table")  # where a store keeps what others
 _MOST_BITS = 14_284  # of a whole number in a record: of JSON, Python reads no more than 4,300 digits
 
 
-def is_ours(module: str) -> bool:
+def is_of_package(module: str) -> bool:
     """Return whether a module is one of this package."""
     return module.partition(".")[0] == PACKAGE
 
