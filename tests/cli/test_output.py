@@ -18,7 +18,7 @@ TALKING = """
 import sys
 print("on import")
 def search(query, k):
-    print("asked for", query)
+    print("somebody asks", query)
     return ["Install the agent first."]
 """
 
@@ -247,9 +247,9 @@ def test_what_components_print_goes_to_standard_error(folder, form):
     result, said = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "on import" in said
-    assert "asked for What comes first?" in said
+    assert "somebody asks What comes first?" in said
     assert "on import" not in result
-    assert "asked for" not in result
+    assert "somebody asks" not in result
     if form:
         assert json.loads(result)["counts"]["scored"] == 2
 
