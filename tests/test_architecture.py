@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 FLOORS = (
     {"base"},  # with `errors`: what they say is made safe to show there, and everything there raises them
     {"data"},
+    {"components"},  # what comes in from outside: the contracts read what components return through it
     {"types", "contracts", "statistics"},
     {"text", "markups", "judging", "registry", "providers"},
     {"chunkers", "embedders", "vector_stores", "rerankers", "llms", "metrics", "quotes"},

@@ -363,7 +363,10 @@ def parameters(command):
 
 def options(command):
     return {
-        name for parameter in parameters(command) if parameter.param_type_name == "option" for name in parameter.opts
+        name
+        for parameter in parameters(command)
+        if parameter.param_type_name == "option"
+        for name in (*parameter.opts, *parameter.secondary_opts)
     }
 
 

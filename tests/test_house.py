@@ -64,16 +64,20 @@ def paths(value, at=""):
 
 
 def keys_of_files(folder):
-    """The keys of what a run with vectors saves, by its file."""
+    """The keys of what a run with vectors saves, by its file, whether its report has the questions or not."""
     corpus = rag.Corpus([rag.Document(rag.DocumentId("a.md"), "Parcels leave at noon. Receipts are kept for a year.")])
     truth = rag.TokenLevelGroundTruth(rag.Query.from_text("When?"), [rag.CharacterSpan(rag.DocumentId("a.md"), 0, 22)])
     dataset = rag.Dataset([truth], rag.TOKEN, corpus=corpus)
     embedder = rag.LsaEmbedder()
-    saved = rag.evaluate(rag.VectorRAGRetriever(embedder=embedder), dataset, k=1).save(folder)
-    report = json.loads((saved / "report.json").read_text(encoding="utf-8"))
-    lines = (saved / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    result = rag.evaluate(rag.VectorRAGRetriever(embedder=embedder), dataset, k=1)
+    saved = [result.save(folder / "small")]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("rag_evaluation_framework.results.result._MOST_IN_REPORT", 0)
+        saved.append(result.save(folder / "large"))
+    reports = [json.loads((run / "report.json").read_text(encoding="utf-8")) for run in saved]
+    lines = (saved[1] / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     return {
-        "report.json": sorted(path for path in set(paths(report)) if path),
+        "report.json": sorted(path for path in set(chain.from_iterable(map(paths, reports))) if path),
         "questions.jsonl": sorted(
             path for path in set(chain.from_iterable(map(paths, map(json.loads, lines)))) if path
         ),

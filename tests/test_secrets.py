@@ -204,7 +204,7 @@ def test_no_secret_of_a_component_is_in_what_a_run_leaves_or_shows(pipeline, tmp
     out, err = capfd.readouterr()
     assert SECRET not in out + err
     files = dict(contents(tmp_path))
-    assert {"report.json", "summary.md", "questions.jsonl"} <= files.keys()
+    assert {"report.json", "summary.md"} <= files.keys()
     assert [name for name, data in files.items() if SECRET.encode() in data] == []
     assert "***" in str(result.config)
     assert "***" in out

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).parents[1]
-PARTS = {"chunker", "embedder", "reranker", "retriever", "retrievers"}
+PARTS = {"chunker", "embedder", "function", "reranker", "retriever", "retrievers"}
 
 
 @pytest.mark.no_cover

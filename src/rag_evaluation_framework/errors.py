@@ -19,7 +19,7 @@ RagEvalError                     base of all errors that this package raises on 
 ├── QueryFailed (RuntimeError)   a query failed, and the evaluation was to end there: `on_error="raise"`
 └── ResultError (ValueError)     a stored result cannot be read
     └── SaveFailed               a result cannot be saved; the error has it
-Interrupted (KeyboardInterrupt)  a run was interrupted; what was finished is kept
+Interrupted (KeyboardInterrupt)  work was interrupted; the text says what is kept
 ```
 
 Each class also inherits the built-in exception that a caller would catch anyway. A query that fails while a run is
@@ -84,15 +84,7 @@ class NotIndexed(RagEvalError, RuntimeError):
 
 
 class ComponentExited(RagEvalError, RuntimeError):
-    """A component, or the code that makes one, called `sys.exit` where it had to return or to raise.
-
-    Attributes:
-        result: What was finished by then, if that was `close`: as of `Interrupted`. Else None.
-    """
-
-    def __init__(self, message: str, result: Any = None) -> None:
-        super().__init__(message)
-        self.result = result
+    """A component, or the code that makes one, called `sys.exit` where it had to return or to raise."""
 
 
 class ProviderError(RagEvalError, RuntimeError):
@@ -166,16 +158,7 @@ class SaveFailed(ResultError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was interrupted, by Ctrl-C, SIGTERM or SIGHUP; the text says how much was finished, and where it is saved.
-
-    Attributes:
-        result: What would have been returned: an `EvaluationResult`, or the `Rankings` of `retrieve`. Questions that
-            were not answered are failures in it. None if no question was answered.
-    """
-
-    def __init__(self, message: str, result: Any = None) -> None:
-        super().__init__(message, result)
-        self.result = result
+    """Work was interrupted, by Ctrl-C, SIGTERM or SIGHUP; the text says how much was finished, and what is kept."""
 
     def __str__(self) -> str:
         return fit_to_show(str(self.args[0]))

@@ -70,7 +70,7 @@ def test_documents_are_taken_together_on_request_however_few_there_are():
     run = result_of([(span("x"),), (span("y"),), (span("x"),)], "token-level")
     assert clusters_of([run], ["a", "b", "c"]).few == 2
     assert clusters_of([run], ["a", "b", "c"], "document").numbers.tolist() == [0, 1, 0]
-    assert clusters_of([result_of([], "token-level"), run], ["c", "b"], "document").numbers.tolist() == [0, 1]
+    assert clusters_of([run], ["c", "b"], "document").numbers.tolist() == [0, 1]
 
 
 def test_questions_are_independent_on_request_however_many_documents_there_are():
@@ -78,15 +78,9 @@ def test_questions_are_independent_on_request_however_many_documents_there_are()
     assert clusters_of([run], [*"abcdef"], "question").numbers is None
 
 
-@pytest.mark.parametrize(
-    ("run", "reason"),
-    [
-        (result_of([("chunk_000000000000",)], "chunk-level"), "labels are chunks"),
-        (result_of([], "token-level"), "a report alone has no labels; load the folder of the run, or"),
-    ],
-)
-def test_documents_that_are_not_known_cannot_be_taken_together(run, reason):
-    with pytest.raises(ResultError, match=f"cluster='document': 'short': the documents .* are not known: {reason}"):
+def test_documents_that_are_not_known_cannot_be_taken_together():
+    run = result_of([("chunk_000000000000",)], "chunk-level")
+    with pytest.raises(ResultError, match="'short': the documents of the labels are not known, as labels are chunks"):
         clusters_of([run], ["a"], "document")
     assert clusters_of([run], ["a"]).numbers is None
 
@@ -146,17 +140,12 @@ def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
     assert asdict(test) == pytest.approx(asdict(alone))
     assert (test.pairs, test.clusters) == (50, 25)
     assert "questions on one document taken together (25 documents)" in comparison.summary().as_markdown()
-    assert not any("report alone" in told for told in comparison.notes)
     reports: list[EvaluationResult[CharacterSpan]] = []
     for name, run in (("a", before), ("b", after)):
         alone = tmp_path / f"{name}.json"
         copy(run.save(tmp_path / name) / "report.json", alone)
         reports.append(load_result(alone, TOKEN))
-    of_reports = reports[0].compare(reports[1])
-    assert any(told.startswith("a report alone has no labels: questions on one document") for told in of_reports.notes)
-    assert of_reports.tests["span_recall@1"].clusters == 50
-    assert reports[0].compare(after).tests == comparison.tests  # of which one result knows the labels
-    assert before.compare(reports[1]).tests == comparison.tests
+    assert reports[0].compare(reports[1]).tests == comparison.tests
 
 
 def test_scores_beyond_1_have_no_largest_difference(results):
@@ -182,8 +171,3 @@ def test_no_number_of_questions_is_told_for_what_hardly_can_be_seen(results, mea
     )
     assert "4 times in 5" in repr(one.compare(other))
     assert "as is seen here" not in repr(one.compare(other))
-
-
-def test_of_chunks_no_folder_tells_the_documents():
-    alone = SimpleNamespace(queries=SimpleNamespace(texts=()), evaluation_type="chunk-level")
-    assert not clusters_of([alone], []).unknown

@@ -69,12 +69,6 @@ def test_other_wordings_and_gains_are_other_questions():
     assert renamed(before, results("z: One.", gains={0: {"x": 2.0}})) == {}
 
 
-def test_a_report_alone_says_nothing_of_labels():
-    after = results("z: One.")
-    after.relevant = ()
-    assert renamed(results("a: One."), after) == {}
-
-
 def test_questions_without_labels_are_the_same_already():
     assert renamed(results(""), results("")) == {0: []}
 

@@ -16,7 +16,9 @@ import shutil
 from pathlib import Path
 def search(query, k):
     root = Path(".rag-eval")
-    if not root.exists():
+    if root.is_dir() and not Path("taken").exists():
+        Path("taken").touch()
+        shutil.rmtree(root)
         {take}
     return ["Install the agent first."]
 """
@@ -58,7 +60,7 @@ def test_a_run_is_shown_though_its_place_was_taken_away(folder, take):
 
 
 def test_a_folder_that_was_removed_meanwhile_is_made_again(folder):
-    taking = TAKING.replace("if not root.exists():", "if Path('docs').exists():")
+    taking = TAKING.replace('root.is_dir() and not Path("taken").exists()', "Path('docs').exists()")
     (folder / "own.py").write_text(taking.format(take="shutil.rmtree(Path.cwd())"))
     done = finished(folder, "run", *FLAGS, "--retriever", "own:search")
     assert done.returncode == 0
@@ -73,7 +75,7 @@ def test_a_run_is_shown_though_no_file_can_be_written_whole(folder, most):
     assert "span_recall" in done.stdout
     assert "the result is shown, but not saved" in done.stderr
     assert "File too large" in done.stderr
-    assert list((folder / ".rag-eval" / "runs").iterdir()) == []
+    assert list(folder.glob(".rag-eval/runs/2*")) == []
 
 
 def test_with_json_it_is_one_object_that_says_why(folder):
@@ -85,6 +87,8 @@ def test_with_json_it_is_one_object_that_says_why(folder):
     assert expected.pop("not_saved") is None
     assert shown.pop("run") is None
     assert "File too large" in shown.pop("not_saved")
+    assert any("answers cannot be kept any more" in told for told in shown.pop("notes"))
+    del expected["notes"]
     assert shown.pop("latency").keys() == expected.pop("latency").keys()
     assert shown == expected
 
@@ -130,7 +134,7 @@ def test_a_disk_that_is_full_loses_nothing_that_was_shown(folder):
         assert done.returncode == 2
         assert "span_recall" in done.stdout
         assert "No space left on device" in done.stderr
-        assert list(small.glob("runs/*")) == []
+        assert list(small.glob("runs/2*")) == []
         subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
         assert finished(folder, "run", *FLAGS, "--root", "small").returncode == 2  # told before the work
     finally:

@@ -18,7 +18,7 @@ TALKING = """
 import sys
 print("on import")
 def search(query, k):
-    print("asked for", query)
+    print("somebody asks", query)
     return ["Install the agent first."]
 """
 
@@ -130,7 +130,9 @@ def test_every_command_says_that_its_output_cannot_be_written(folder, arguments,
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_what_was_neither_shown_nor_saved_says_both(folder):
     (folder / "own.py").write_text(
-        "from pathlib import Path\ndef search(query, k):\n    Path('.rag-eval').touch()\n    return []\n"
+        "from pathlib import Path\nimport shutil\ndef search(query, k):\n"
+        "    if Path('.rag-eval').is_dir():\n        shutil.rmtree('.rag-eval')\n"
+        "    Path('.rag-eval').touch()\n    return []\n"
     )
     with Path("/dev/full").open("w") as full:
         process = started(folder, "run", *FLAGS, "--retriever", "own:search", stdout=full, stderr=subprocess.PIPE)
@@ -245,9 +247,9 @@ def test_what_components_print_goes_to_standard_error(folder, form):
     result, said = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "on import" in said
-    assert "asked for What comes first?" in said
+    assert "somebody asks What comes first?" in said
     assert "on import" not in result
-    assert "asked for" not in result
+    assert "somebody asks" not in result
     if form:
         assert json.loads(result)["counts"]["scored"] == 2
 

@@ -19,12 +19,7 @@ def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, 
     assert "@4000ch" in outcome.out
     (run,) = (folder / ".rag-eval/runs").iterdir()
     assert run.name.endswith("-questions")
-    assert sorted(path.name for path in run.iterdir()) == [
-        "questions.jsonl",
-        "rankings.jsonl.gz",
-        "report.json",
-        "summary.md",
-    ]
+    assert sorted(path.name for path in run.iterdir()) == ["rankings.jsonl.gz", "report.json", "summary.md"]
     assert f"Saved to {run}" in outcome.out
 
 
@@ -567,3 +562,23 @@ def test_the_configuration_that_init_wrote_is_named_where_nothing_is(rag_eval, f
     (folder / ".rag-eval").mkdir()
     (folder / ".rag-eval/questions.yaml").write_text("corpus: docs\n")
     assert "a configuration file, such as .rag-eval/questions.yaml, or --dataset" in rag_eval("run").err
+
+
+def test_the_parts_of_a_run_are_scored_together_as_the_whole(rag_eval, folder):
+    flags = [*FLAGS, "--metric", "span_recall", "--json"]
+    whole = json.loads(rag_eval("run", *flags).out)
+    parts = [rag_eval("run", *flags, "--shard", f"{number}/2", "--gate", "span_recall@5 >= 1") for number in (1, 2)]
+    assert all("a shard is not gated, nor compared with a baseline" in part.err for part in parts)
+    told = [json.loads(part.out) for part in parts]
+    assert sum(part["counts"]["questions"] for part in told) == whole["counts"]["questions"]
+    assert all(part["run"].endswith(f"-{number}-of-2") for number, part in enumerate(told, 1))
+    stored = [option for part in told for option in ("--rankings", part["run"])]
+    together = json.loads(rag_eval("run", *flags, *stored).out)
+    assert together["metrics"] == whole["metrics"]
+
+
+@pytest.mark.parametrize("shard", ["3/2", "0/2", "1", "a/b", "-1/2", ""])
+def test_a_shard_that_is_none_is_refused(rag_eval, folder, shard):
+    outcome = rag_eval("run", *FLAGS, "--shard", shard)
+    assert outcome.code == 2
+    assert "--shard: expected a shard such as 3/8, the third eighth of the questions" in outcome.err

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework.data import Failure, ScoreTable
+from rag_evaluation_framework.data.columns import mean_of
 
 GONE = (Failure("retrieve", "OSError", "gone"),)
 BROKEN = (Failure("score shaky@1", "ValueError", "no"),)
@@ -42,6 +43,12 @@ def test_a_score_that_some_questions_lack_is_averaged_over_the_others_and_the_ze
     some = table([0.9, nan, nan, nan], [True, True, False, True], failed="d", b=BROKEN)
     assert some.mean["shaky@1"] == pytest.approx(0.3)
     assert some.per_query("shaky@1") == {"a": 0.9, "b": None, "c": 0.0, "d": 0.0}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_a_mean_of_the_largest_floats_is_the_largest(count):
+    largest = float(np.finfo(np.float64).max)
+    assert mean_of(np.full(count, largest)) == largest
 
 
 def test_a_mean_of_zero_that_was_measured_is_zero():

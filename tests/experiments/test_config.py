@@ -172,7 +172,7 @@ def test_the_config_object_refuses_what_evaluate_refuses():
     "retriever", [None, 5, "bm25", [1], FixedRetriever], ids=["None", "5", "name", "list", "class"]
 )
 def test_what_is_neither_a_retriever_nor_a_function_is_refused(retriever):
-    with pytest.raises((ConfigError, TypeError), match=r"expected a Retriever or a function|pass an instance"):
+    with pytest.raises((ConfigError, TypeError), match=r"expected a Retriever, or a function|pass an instance"):
         evaluate(retriever, GOOD)
 
 

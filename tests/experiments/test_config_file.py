@@ -548,7 +548,7 @@ def test_without_imports_your_own_code_is_refused_before_it_is_imported(folder, 
     ids=str,
 )
 def test_in_a_file_a_function_is_a_retriever_and_nothing_else(folder, own, content):
-    with pytest.raises(ConfigError, match=r"expected a subclass of rag_evaluation_framework\.|expected a function"):
+    with pytest.raises(ConfigError, match=r"expected a subclass of rag_evaluation_framework\.|or a function"):
         experiment(folder, **json.loads(json.dumps(content).replace("{own}", own)))
 
 

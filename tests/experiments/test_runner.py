@@ -888,7 +888,7 @@ def exiting(step):
     return Exiting()
 
 
-@pytest.mark.parametrize("step", ["index", "prepare", "close", "chunks"])
+@pytest.mark.parametrize("step", ["index", "prepare", "chunks"])
 def test_a_retriever_that_calls_sys_exit_raises_component_exited(step):
     with pytest.raises(ComponentExited, match=rf"Exiting: called sys.exit\(0\) \(test_runner.py, line \d+\) in {step}"):
         evaluate(exiting(step), dataset(q=[span(0, 9)]), metrics=[PrecisionOmega()])

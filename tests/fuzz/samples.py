@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from tests.support.results import without_clocks
@@ -229,9 +230,9 @@ def result(level: str) -> rag.EvaluationResult[Any]:
 
 
 @cache
-def report(level: str) -> dict[str, bytes]:
-    """Return the files of a saved run."""
-    with TemporaryDirectory() as folder:
+def report(level: str, most: int = 5_000) -> dict[str, bytes]:
+    """Return the files of a saved run, of which the report holds at most so many questions."""
+    with TemporaryDirectory() as folder, mock.patch("rag_evaluation_framework.results.result._MOST_IN_REPORT", most):
         run = result(level).save(Path(folder) / "run")
         return {file.name: file.read_bytes() for file in sorted(run.iterdir())}
 

@@ -397,13 +397,11 @@ def test_a_skipped_question_is_lost_in_the_slice_of_its_document():
     assert found.told.startswith("1 of 8 questions found before")
 
 
-def test_without_the_labels_of_a_skipped_question_its_slice_is_not_measured(tmp_path):
+def test_a_report_alone_knows_the_labels_of_a_question_that_is_skipped_now(tmp_path):
     (tmp_path / "alone").mkdir()
     report = load_result((ALL.save(tmp_path / "run") / "report.json").rename(tmp_path / "alone/report.json"))
     after = run(lambda _: 1, skipped=(2,))
-    found = verdict(after, "lost <= 0 where document=d0", report)
-    assert found.verdict == "not measured"
-    assert found.told == "document is not known of 1 skipped question; compare with the folder of the baseline"
+    assert verdict(after, "lost <= 0 where document=d0", report).queries == ("q2",)
     assert verdict(after, "lost <= 0 where tags=billing", report).verdict == "passed"
     assert verdict(after, "lost <= 0 where tags=login", report).queries == ("q2",)
     anchored = replace(after, skipped=(replace(after.skipped[0], anchor=Anchor(DocumentId("d0"), 0, "x", "", "")),))
@@ -577,19 +575,16 @@ def test_a_bound_that_is_known_is_told_beside_one_that_is_not():
     assert found.told == f"3.000, interval {found.low:.3f} to ?, 8 questions"
 
 
-def test_documents_that_are_not_known_make_a_population_gate_not_measured(tmp_path):
+def test_a_population_gate_of_a_report_alone_is_that_of_its_run(tmp_path):
     (tmp_path / "alone").mkdir()
     report = (ALL.save(tmp_path / "run") / "report.json").rename(tmp_path / "alone/report.json")
     alone = load_result(report)
     for gate in ("population(recall@1) >= 0.5", "population(recall@1) drop <= 0.5"):
-        found = verdict(alone, gate, alone, cluster="document")
-        assert found.verdict == "not measured"
-        assert "the documents of the labels are not known" in found.told
-        found = verdict(alone, gate, alone, cluster=None)
-        assert found.verdict == "not measured"
-        assert "needs labels in at least 6 documents, and a report alone has no labels; load the folder" in found.told
-        assert verdict(alone, gate, alone).verdict == "passed"
-    assert verdict(alone, "recall@1 >= 0.5", cluster=None).verdict == "passed"
+        for cluster in ("document", "question", None):
+            assert verdict(alone, gate, alone, cluster=cluster) == verdict(ALL, gate, ALL, cluster=cluster)
+
+
+def test_what_is_independent_in_a_gate_is_a_question_or_a_document():
     with pytest.raises(ConfigError, match="cluster='page': expected 'question' or 'document'"):
         check_gates(ALL, "recall@1 >= 0.5", cluster="page")
 

@@ -39,13 +39,14 @@ from xml.etree import ElementTree as ET
 
 PACKAGE = "rag_evaluation_framework"
 PROJECTS = Path(__file__).resolve().parent / "projects"
-TIMED = {"created", "latency", "sha256", "stages", "time", "timestamp", "timings", "warm_up"}
-"""Keys of JSON and attributes of XML whose values are of the moment: durations, and hashes of files that hold some."""
+TIMED = {"best_score", "created", "latency", "sha256", "stages", "time", "timestamp", "timings", "total", "warm_up"}
+"""Keys of JSON and attributes of XML whose values are of the moment or the machine: durations, hashes of files with
+some of these, and scores of retrievers."""
 WHOLE = {"gate", "kind", "name", "verdict"}
 """Keys whose values are no wording, though they hold white space."""
 PAGES = (".md", ".yaml", ".yml", ".py")
 """Files that are wording, and hold what other files hold, too: that they were written is a fact, their text is none."""
-DURATION = re.compile(r"[\d.,]+ ?(?:ms|µs|s|min)\b|\d{4}-\d\d-\d\dT[\d:]+(?:\+00:00|Z)|\d{8}T\d{6}-[\da-f]{8}")
+DURATION = re.compile(r"[\d.,]+ ?(?:ms|µs|s|min)\b|\d{4}-\d\d-\d\d[T ][\d:]+(?:\+00:00|Z| UTC)|\d{8}T\d{6}-[\da-f]{8}")
 HASH = re.compile(r"\b[\da-f]{32,}\b")
 RUN = re.compile(r"\d{8}T\d{6}Z-[\w-]+")
 COMMAND = re.compile(r"rag-eval\s+(?:dataset\s+)?[a-z]+|(?<![\w-])--[a-z][a-z-]+")
@@ -106,7 +107,14 @@ class Recorder:
     def content(self, path: Path) -> Any:
         """Return the facts of a file."""
         if path.suffix == ".json":
-            return self.facts_of(json.loads(path.read_text(encoding="utf-8")))
+            content = json.loads(path.read_text(encoding="utf-8"))
+            rows = path.with_name("questions.jsonl")
+            if path.name == "report.json" and rows.exists():  # where questions were saved, until 38 also in part
+                lines = map(json.loads, rows.read_text(encoding="utf-8").splitlines())
+                content["queries"] = [known | row for known, row in zip(content["queries"], lines, strict=True)]
+            return self.facts_of(content)
+        if path.name.startswith("journal-"):  # answers with their times
+            return len(path.read_bytes().splitlines())
         if path.suffix == ".xml":
             return self.facts_of(as_dict(ET.parse(path).getroot()))
         if path.suffixes == [".jsonl", ".gz"]:

@@ -201,3 +201,99 @@ def test_a_line_that_cannot_be_read_is_named_once(tmp_path):
     content = '{"query_id": "q", "hits": [{"doc_id": "a.md", "start": 3}]}\n'
     with pytest.raises(DatasetError, match=r": line 1: it returned a result without end"):
         evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])
+
+
+HITS_OF_ONE = {"query_id": "q1", "hits": [{"doc_id": "a", "score": 2.0}, {"doc_id": "b", "score": 1.0}]}
+HITS_OF_TWO = {"query_id": "q2", "hits": [{"doc_id": "b"}]}
+
+
+def test_several_files_are_one_run(tmp_path):
+    paths = [stored(tmp_path, content, name).path for name, content in (("1", [HITS_OF_ONE]), ("2", [HITS_OF_TWO]))]
+    several = StoredRetriever(paths)
+    result = evaluate(several, DOCUMENTS, 1, budgets=[])
+    assert (result.name, result.config["retriever"]["path"]) == ("1 and 1 more", paths)
+    whole = evaluate(stored(tmp_path, [HITS_OF_ONE, HITS_OF_TWO]), DOCUMENTS, 1, budgets=[])
+    assert [*result.queries] == [*whole.queries]
+    assert result.metrics == whole.metrics == dict.fromkeys(whole.metrics, 1.0)
+
+
+def test_several_files_may_have_different_formats(tmp_path):
+    one = stored(tmp_path, gzip.compress(b"q1 Q0 a 1 1.0 r\n"), "one.gz")
+    other = stored(tmp_path, [HITS_OF_TWO], "other.jsonl")
+    assert StoredRetriever((one.path, other.path)).rankings == {**one.rankings, **other.rankings}
+
+
+@pytest.mark.parametrize(
+    "otherwise", [{"query_id": "q1", "hits": []}, {"query_id": "q1", "doc_id": [], "failed": True}]
+)
+def test_a_question_that_two_files_rank_differently_is_refused_with_both(tmp_path, otherwise):
+    paths = [stored(tmp_path, content, name).path for name, content in (("1", [HITS_OF_ONE]), ("2", [otherwise]))]
+    with pytest.raises(DatasetError, match=rf"{paths[1]}: ranks question 'q1' otherwise than {paths[0]}; name one of"):
+        _ = StoredRetriever(paths).rankings
+    same = StoredRetriever([paths[0], stored(tmp_path, [HITS_OF_ONE, HITS_OF_TWO], "3").path])
+    assert same.rankings.keys() == {"q1", "q2"}
+
+
+def test_the_folders_of_runs_are_merged_with_their_times(tmp_path, monkeypatch):
+    whole = evaluate(BM25Retriever(), SPANS, 1, budgets=[])
+    folders = [
+        evaluate(BM25Retriever(), Dataset([entry], TOKEN, corpus=CORPUS), 1, budgets=[]).save(tmp_path / entry.query.id)
+        for entry in SPANS
+    ]
+    with monkeypatch.context() as patched:
+        patched.setattr("rag_evaluation_framework.results.result._MOST_IN_REPORT", 0)
+        folders[1] = load_result(folders[1]).save(tmp_path / "large")
+    merged = evaluate(StoredRetriever(folders), SPANS, 1, budgets=[])
+    assert merged.name == "q1 and 1 more"
+    assert merged.metrics == whole.metrics
+    assert [query.hits for query in merged.queries] == [query.hits for query in whole.queries]
+    assert [query.stages for query in merged.queries] == [load_result(run).queries[0].stages for run in folders]
+    assert merged.queries[1].stages.keys() == {"search"}
+
+
+def test_the_folder_of_no_run_is_refused(tmp_path):
+    stored(tmp_path, [HITS_OF_ONE], "rankings.jsonl.gz")
+    (tmp_path / "report.json").write_text("{}")
+    with pytest.raises(DatasetError, match=r"report\.json: does not tell its questions; expected the folder of a run"):
+        _ = StoredRetriever(tmp_path).rankings
+
+
+@pytest.mark.parametrize("paths", [[], ()])
+def test_no_file_at_all_is_refused(paths):
+    with pytest.raises(ConfigError, match="no stored rankings are named"):
+        StoredRetriever(paths)
+
+
+def test_a_line_of_hits_tells_the_seconds_of_its_stages(tmp_path):
+    line = {"query_id": "q1", "doc_id": ["a"], "seconds": {"embed": 0.25, "search": 1}}
+    found = evaluate(stored(tmp_path, [line, HITS_OF_TWO]), DOCUMENTS, 1, budgets=[])
+    assert found.queries[0].stages == {"embed": 0.25, "search": 1.0}
+    with pytest.raises(DatasetError, match=r"line 1: \$\.seconds\.embed: .*, got '1'"):
+        _ = stored(tmp_path, [{**line, "seconds": {"embed": "1"}}]).rankings
+
+
+JOURNAL = {"journal": 1, "spec": "3f"}
+
+
+def test_a_journal_is_read_without_its_first_line_and_with_the_last_of_each_question(tmp_path):
+    shallow = {"query_id": "q1", "doc_id": ["b"]}
+    deep = {"query_id": "q1", "doc_id": ["b", "a"], "seconds": {"search": 0.5}}
+    journal = stored(tmp_path, [JOURNAL, shallow, HITS_OF_TWO, deep], "journal.jsonl")
+    assert journal.rankings == stored(tmp_path, [deep, HITS_OF_TWO]).rankings
+    with pytest.raises(DatasetError, match="line 2: question 'q1' has a ranking already"):
+        _ = stored(tmp_path, [shallow, deep]).rankings
+    assert stored(tmp_path, [JOURNAL]).rankings == {}
+
+
+@pytest.mark.parametrize("end", ['{"query_id": "q1", "doc_', '{"query_id": "q1", "doc_id": ["a"', "{"])
+def test_the_torn_last_line_of_a_journal_is_left_out(tmp_path, end):
+    whole = f"{json.dumps(JOURNAL)}\n{json.dumps(HITS_OF_TWO)}\n"
+    assert stored(tmp_path, f"{whole}{end}").rankings.keys() == {"q2"}
+    for torn in (f"{whole}{end}\n", f"{json.dumps(HITS_OF_TWO)}\n{end}"):
+        with pytest.raises(DatasetError, match="line "):
+            _ = stored(tmp_path, torn).rankings
+
+
+def test_a_journal_of_another_version_is_refused(tmp_path):
+    with pytest.raises(DatasetError, match="is a journal of version 2; this version reads 1: run it again"):
+        _ = stored(tmp_path, [{"journal": 2}, HITS_OF_ONE]).rankings

@@ -61,10 +61,9 @@ def test_a_reranked_retriever_takes_a_function():
         ([1.0, 2.0], r"shape \(2,\)"),
         ([[1.0], [2.0], [3.0]], r"shape \(3, 1\)"),
         ([1.0, float("nan"), 2.0], "NaN or infinity"),
-        (["bbb", "aa", "c"], r"\['bbb', 'aa', 'c'\]"),
         (None, "None"),
     ],
-    ids=["too few", "a column", "nan", "texts", "nothing"],
+    ids=["too few", "a column", "nan", "nothing"],
 )
 def test_what_is_not_a_score_per_text_is_refused_with_the_name_of_the_function(returned, said):
     def judge(query, texts):

@@ -118,7 +118,7 @@ def test_it_is_in_the_summary_the_report_and_what_is_loaded(tmp_path):
     }
     assert [told.record() for told in load_result(folder).breakdowns] == [record]
     alone = load_result(shutil.copy(folder / "report.json", tmp_path / "alone.json"))
-    assert alone.breakdowns == ()
+    assert [told.record() for told in alone.breakdowns] == [record]
 
 
 @pytest.mark.parametrize("value", [-3.0, 5.0])

@@ -22,6 +22,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.report.pages.result import latency_table
 from rag_evaluation_framework.results.latency import Duration, Latency
 from rag_evaluation_framework.testing import ReversingReranker
+from support.results import saved_rows
 
 NAN = float("nan")
 CORPUS = Corpus([Document(DocumentId("d"), "abcdefghij" * 10)])
@@ -68,7 +69,7 @@ def test_the_total_of_each_question_is_in_the_result_and_in_its_file(tmp_path):
         assert query.total == pytest.approx(sum(query.stages.values()), abs=1e-12)
         assert query.total >= sum(seconds[query.text].values()) + 2.0
     folder = result.save(tmp_path / "run")
-    lines = [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = saved_rows(folder)
     assert [line["total"] for line in lines] == [query.total for query in result.queries]
     assert all("total" not in line["stages"] for line in lines)
     assert [query.total for query in load_result(folder).queries] == [query.total for query in result.queries]
@@ -82,8 +83,8 @@ def test_a_question_that_was_not_timed_has_no_total(tmp_path):
 
     result = run(untimed, 1)
     assert (result.queries[0].stages, result.queries[0].total) == ({}, None)
-    (line,) = (result.save(tmp_path / "run") / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(line)["total"] is None
+    (row,) = saved_rows(result.save(tmp_path / "run"))
+    assert row["total"] is None
 
 
 def test_the_first_question_that_was_timed_is_not_counted():

@@ -14,7 +14,7 @@ def save(root, folder, name="bm25", created="2026-01-01T00:00:00+00:00"):
     made = root / "runs" / folder
     made.mkdir(parents=True)
     head = {"name": name, "config": {"name": "nested", "created": "never"}, "created": created, "metrics": {}}
-    store.write_lines(made / "report.json", store.report_lines(head, ["{}"], has_places=False))
+    store.write_lines(made / "report.json", store.report_lines(head, ["{}"]))
     return made
 
 
@@ -121,7 +121,7 @@ def damage(kind, folder):
         case "no UTF-8":
             file.write_bytes(written.encode().replace(b"bm25", b"\xff"))
         case "another schema":
-            file.write_text(written.replace('"schema_version": 2', '"schema_version": 99'))
+            file.write_text(written.replace('"schema_version": 4', '"schema_version": 99'))
         case "no name":
             file.write_text(written.replace('\n "name": "bm25"', '\n "called": "bm25"'))
         case "no text for a name":

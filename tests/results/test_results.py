@@ -39,7 +39,7 @@ from rag_evaluation_framework.results import store
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
 from support.pages import lines, table
 
-FILES = ["questions.jsonl", "rankings.jsonl.gz", "report.json", "summary.md"]
+FILES = ["rankings.jsonl.gz", "report.json", "summary.md"]
 CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)], {"source": "docs"})
 TRUTH = {
     "worst": [(90, 100)],
@@ -503,7 +503,7 @@ def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_p
         "usage",
         "queries",
     ]
-    assert report["schema_version"] == 2
+    assert report["schema_version"] == 4
     assert report["metrics"] == result.metrics
     assert report["counts"] == result.counts
     lines = [line for line in text.splitlines() if line.startswith('  {"query_id"')]
@@ -560,7 +560,7 @@ def test_a_lone_surrogate_in_a_question_does_not_break_saving(tmp_path):
     assert again.queries[0].hits[0].text == "lost \udc81"
 
 
-REPORT = {"schema_version": 2, "evaluation_type": "token-level"}
+REPORT = {"schema_version": 4, "evaluation_type": "token-level"}
 WHOLE = {
     **REPORT,
     "name": "x",
@@ -607,18 +607,25 @@ WHOLE = {
     [
         (None, "cannot be read .*expected a run's folder or its report.json"),
         ("", "not valid JSON"),
-        ('{"schema_version": 2, "name": "cut', "not valid JSON"),
-        ("[]", "schema_version is None; this version reads 2 and 3"),
+        ('{"schema_version": 4, "name": "cut', "not valid JSON"),
+        ("[]", "schema_version is None; this version reads 4"),
         ('{"name": "x"}', "has no schema_version, so it is not a report of rag-eval"),
-        ('{"schema_version": 4}', "schema_version is 4; this version reads 2 and 3"),
-        ('{"schema_version": 1}', "schema_version is 1; this version reads 2 and 3"),
+        ('{"schema_version": 5}', "schema_version is 5; this version reads 4"),
+        (
+            '{"schema_version": 3}',
+            "schema_version is 3; this version reads 4: run it again, or read it with the version",
+        ),
         (json.dumps(REPORT), r"\$\.name: Field required"),
         (json.dumps({**REPORT, "name": 5}), r"\$\.name: "),
         (json.dumps({**WHOLE, "queries": [{}]}), r"\$\.queries\.0\.query_id: Field required"),
         (json.dumps({**WHOLE, "queries": 5}), r"\$\.queries: got 5; expected a list"),
         (json.dumps({**WHOLE, "queries": []}), "has no questions"),
-        (json.dumps(WHOLE), r"questions\.jsonl: is missing; it holds the scores of the quest"),
-        ('{"schema_version": 2, "name": "x", "name": "y"}', "duplicate key 'name'"),
+        (json.dumps(WHOLE), r"\$\.queries: got None; expected a list"),
+        (
+            json.dumps({**WHOLE, "files": {"questions.jsonl": {}}}),
+            r"questions\.jsonl: is missing; it holds",
+        ),
+        ('{"schema_version": 4, "name": "x", "name": "y"}', "duplicate key 'name'"),
     ],
     ids=[
         "missing",
@@ -634,6 +641,7 @@ WHOLE = {
         "questions",
         "count",
         "no questions",
+        "no questions beside",
         "twice",
     ],
 )
@@ -647,7 +655,7 @@ def test_a_file_that_is_not_a_report_is_refused(tmp_path, text, message):
 
 
 def test_a_report_in_another_encoding_is_refused(tmp_path):
-    (tmp_path / "report.json").write_bytes(b'{"schema_version": 2, "name": "\xff"}')
+    (tmp_path / "report.json").write_bytes(b'{"schema_version": 4, "name": "\xff"}')
     with pytest.raises(ResultError, match=r"report\.json"):
         load_result(tmp_path)
 
@@ -660,7 +668,7 @@ def test_a_report_of_another_level_is_refused(tmp_path, result):
     (folder / "report.json").write_text(text)
     with pytest.raises(LevelMismatch, match="is chunk-level, expected token-level"):
         load_result(folder, TOKEN)
-    with pytest.raises(ResultError, match=r"questions\.jsonl: line 1: \$\.relevant\.0"):  # it holds spans all the same
+    with pytest.raises(ResultError, match=r"\$\.queries\.0\.relevant\.0"):  # it holds spans all the same
         load_result(folder)
 
 

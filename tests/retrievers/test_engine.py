@@ -429,7 +429,13 @@ def test_an_error_while_documents_are_written_says_which():
 
 
 @pytest.mark.parametrize(
-    "inner", [EngineRetriever, lambda engine: RerankedRetriever(EngineRetriever(engine), FunctionReranker(len))]
+    "inner",
+    [
+        EngineRetriever,
+        lambda engine: RerankedRetriever(
+            EngineRetriever(engine), FunctionReranker(lambda query, texts: [0] * len(texts))
+        ),
+    ],
 )
 def test_an_engine_inside_of_a_hybrid_is_refused(inner):
     with pytest.raises(ConfigError, match="MemoryEngine is an engine, which is evaluated as a whole"):
@@ -446,7 +452,7 @@ def test_what_an_engine_tells_of_the_secrets_of_the_environment_is_hidden(monkey
     result = evaluate(EngineRetriever(Refused()), dataset_of(), 5)
     assert "cannot log in with ***" in result.failures["q1"][0].message
     folder = result.save(root=tmp_path)
-    kept = [(folder / name).read_text() for name in ("report.json", "questions.jsonl", "summary.md")]
+    kept = [(folder / name).read_text() for name in ("report.json", "summary.md")]
     assert not any("horse" in text for text in kept)
 
 

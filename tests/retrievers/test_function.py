@@ -15,7 +15,7 @@ from rag_evaluation_framework import (
     generate_chunk_id,
 )
 from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.contracts.retrieved import as_hits, as_retrieval
+from rag_evaluation_framework.components.results import as_hits, as_retrieval
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import InputError
 from support.each import each
@@ -267,7 +267,7 @@ class TestAsHits:
         with pytest.raises(InputError, match=r"^search returned \w+; expected a list of texts, chunks or dicts"):
             as_hits(results, "search")
 
-    @pytest.mark.parametrize("result", [None, 5, b"Hello", ["Hello"], DOCUMENT])
+    @pytest.mark.parametrize("result", [None, 5, b"Hello", ["Hello"], object()])
     def test_what_is_no_result_is_refused(self, result):
         with pytest.raises(InputError, match="search returned a result of type"):
             as_hits([result], "search")

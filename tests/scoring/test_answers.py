@@ -239,6 +239,14 @@ def test_a_metric_of_ones_own_gets_of_each_answer_the_place_of_which_most_was_re
     assert Seen.given == [([part], [COPY, OTHER, A])]
 
 
+def test_text_beside_a_place_that_is_longer_than_the_reference_weighs_as_much_less():
+    places = CharacterSpan(DocumentId("d"), 0, 10, "d" * 10), CharacterSpan(DocumentId("e"), 0, 20, "e" * 20)
+    answer = Answer.any_of(*places)
+    read = CharacterSpan(DocumentId("e"), 0, 40)  # the place, and 20 characters that weigh as 10
+    table = score_spans({"q": [answer]}, {"q": [read]}, ["span_iou", "span_f1", "span_iou_raw"])
+    assert [column[0] for column in table.columns.values()] == pytest.approx([0.5, 2 / 3, 0.5])
+
+
 @pytest.mark.parametrize(
     ("found", "recall", "precision", "iou", "f1"),
     [

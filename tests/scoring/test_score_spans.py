@@ -549,6 +549,12 @@ class TestArrays:
         np.testing.assert_array_equal(truth, before[0])
         np.testing.assert_array_equal(ranked, before[1])
 
+    def test_small_numbers_of_any_kind_of_integers_are_taken(self):
+        rows = [(0, 0, 0, 5)]
+        for kind in (np.uint64, np.uint8, np.int32):
+            table = score_span_arrays(np.array(rows, dtype=kind), np.array(rows, dtype=kind), 1, SCORES)
+            assert table.mean == score_span_arrays(np.array(rows), np.array(rows), 1, SCORES).mean
+
     @each(
         "bad",
         [

@@ -1,5 +1,6 @@
 """What results say, to be compared."""
 
+import json
 from dataclasses import replace
 
 from rag_evaluation_framework.results.record import question_lines
@@ -11,6 +12,11 @@ def without_clocks(result):
     queries = replace(result.queries, stages=stages)
     timings = dict.fromkeys(result.timings, 0.0)
     return replace(result, queries=queries, timings=timings, created="2026-01-02T03:04:05+00:00")
+
+
+def saved_rows(folder):
+    """The questions in the report of a run."""
+    return json.loads((folder / "report.json").read_text(encoding="utf-8"))["queries"]
 
 
 def told(result):

@@ -40,6 +40,7 @@ from rag_evaluation_framework import (
     EvaluationResult,
     ExperimentConfig,
     FixedTokenChunker,
+    FunctionRetriever,
     HybridRetriever,
     LsaEmbedder,
     Metric,
@@ -314,7 +315,9 @@ SemanticChunker(embedder=by_number)  # type: ignore[arg-type]
 SemanticChunker(LsaEmbedder(), max_size="400")  # type: ignore[arg-type]
 chunk_corpus(corpus, by_number)  # type: ignore[arg-type]
 embed_chunks([placed], by_number)  # type: ignore[arg-type]
-ChunkerPositionAdapter(FixedTokenChunker())  # type: ignore[arg-type]
+ChunkerPositionAdapter(LsaEmbedder())  # type: ignore[arg-type]
+VectorRAGRetriever(embedder=FixedTokenChunker())  # type: ignore[arg-type]
+FunctionRetriever(FixedTokenChunker())  # type: ignore[arg-type]
 retriever.chunker = RecursiveCharacterChunker()  # type: ignore[misc]
 wrong_part: Callable[[str], Any] = retriever.chunker  # type: ignore[assignment]
 Unfinished()  # type: ignore[abstract]

@@ -122,6 +122,38 @@ from rag_evaluation_framework.rerankers import FunctionReranker
 from rag_evaluation_framework.retrievers import chunk_corpus, embed_chunks
 
 
+class ForeignRetriever:
+    """As one of LangChain: no function, and not of ours."""
+
+    def invoke(self, input: str, config: dict[str, str] | None = None, **kwargs: Any) -> list[object]:  # noqa: A002
+        return [input, config, kwargs]
+
+
+class ForeignPipeline:
+    """As a component of Haystack, with keywords only."""
+
+    def run(self, *, query: str, top_k: int | None = None) -> dict[str, list[str]]:
+        return {"documents": [query] * (top_k or 1)}
+
+
+class ForeignSplitter:
+    def split_text(self, text: str) -> list[str]:
+        return [text]
+
+
+class ForeignEmbeddings:
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [[float(len(text))] for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return [float(len(text))]
+
+
+class ForeignReranker:
+    def compress_documents(self, documents: Sequence[object], query: str, callbacks: None = None) -> Sequence[object]:
+        return documents
+
+
 class OwnSentences(Chunker):
     def chunk(self, text: str) -> list[str]:
         return text.split(". ")
@@ -346,6 +378,11 @@ assert_type(result.per_query("span_recall"), dict[str, float | None])
 assert_type(result.worst(3)[0].relevant, tuple[CharacterSpan, ...])
 
 assert_type(evaluate(search, token_truth), EvaluationResult[CharacterSpan])
+assert_type(evaluate(ForeignRetriever(), token_truth), EvaluationResult[CharacterSpan])
+assert_type(evaluate(ForeignPipeline(), token_truth), EvaluationResult[CharacterSpan])
+assert_type(BM25Retriever(ForeignSplitter()).chunker, Chunker | PositionAwareChunker)
+assert_type(VectorRAGRetriever(ForeignSplitter(), ForeignEmbeddings()).embedder, Embedder)
+assert_type(RerankedRetriever(ForeignRetriever(), ForeignReranker()).reranker, Reranker)
 assert_type(evaluate(search_elsewhere, token_truth, k=3), EvaluationResult[CharacterSpan])
 assert_type(evaluate(lambda query, k: [query][:k], token_truth), EvaluationResult[CharacterSpan])
 assert_type(evaluate(FirstChunks(), token_truth, k=[1, 5], budgets=["4000ch", Cutoff(9, "ch")]).name, str)

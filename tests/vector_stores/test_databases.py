@@ -378,6 +378,8 @@ class TestOthersCollections:
     def test_clients_of_the_users_own_live_beside_a_store_in_memory(self, chunks, vectors):
         chromadb = pytest.importorskip("chromadb")
         with chromadb.EphemeralClient() as before:
+            for other in before.list_collections():  # of a test before, as all of a process share their memory
+                before.delete_collection(other.name)
             before.create_collection("mine", embedding_function=None)
             store = rag.ChromaVectorStore()
             store.add(chunks(1), vectors(1))

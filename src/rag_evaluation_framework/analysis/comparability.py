@@ -44,8 +44,6 @@ def edited_rows(
             nor those whose texts stand in several places: another of them may have been labelled.
         was_in: The documents that labels of the baseline and of the candidate were in before, by question and document.
     """
-    if not (before.texts and after.texts and before.relevant and after.relevant):
-        return {}
     old, new = _labelled(before), _labelled(after)
     found: dict[int, Names] = {}
     for row, other in rows:

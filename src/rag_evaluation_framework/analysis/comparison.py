@@ -45,30 +45,26 @@ def clusters_of(
     """Return which questions count together.
 
     Args:
-        runs: Results that have these questions with one truth; the first that knows its labels tells them.
+        runs: Results that have these questions with one truth.
         query_ids: The questions.
         cluster: What is taken as independent; by default documents where the labels are in at least 6, else questions.
 
     Raises:
         ConfigError: It is neither a question nor a document.
-        ResultError: It is a document, and no result knows the documents of its labels.
+        ResultError: It is a document, and the labels are chunks.
     """
     given: Any = cluster
     if given is not None and not (isinstance(given, str) and given in get_args(Cluster)):
         raise ConfigError(f"cluster={shown(cluster)}: expected 'question' or 'document', or None for the default")
-    known = next((run for run in runs if run.queries.texts), None)
-    are_chunks = runs[0].evaluation_type == "chunk-level"
-    if cluster == "document" and (known is None or are_chunks):
-        why = "labels are chunks" if are_chunks else "a report alone has no labels; load the folder of the run"
+    first = runs[0]
+    if cluster == "document" and first.evaluation_type == "chunk-level":
         names = ", ".join(dict.fromkeys(repr(run.name) for run in runs))
         raise ResultError(
-            f"cluster='document': {names}: the documents of the labels are not known: {why}, or take questions as "
-            "independent (cluster: question)"
+            f"cluster='document': {names}: the documents of the labels are not known, as labels are chunks; take "
+            "questions as independent (cluster: question)"
         )
-    if known is None:
-        return Clusters(unknown=cluster is None and not are_chunks)
-    relevant = [known.queries.relevant[known.scores.rows[query_id]] for query_id in query_ids]
-    return Clusters.of(relevant, known.evaluation_type, cluster)
+    relevant = [first.queries.relevant[first.scores.rows[query_id]] for query_id in query_ids]
+    return Clusters.of(relevant, first.evaluation_type, cluster)
 
 
 # Whether the best run is another one at a number of results than at a context budget.
@@ -223,8 +219,6 @@ class Comparison(Shown):
         old, new = _paired(baseline.scores, candidate.scores, names, same)
         was_skipped, now_skipped = ({label.query.id for label in run.skipped} for run in (baseline, candidate))
         change = replace(old, columns={name: new.columns[name] - old.columns[name] for name in names})
-        known = candidate if candidate.queries.texts else baseline
-        rows = [known.scores.rows[query_id] for query_id in same] if known.queries.texts else []
         compared = cls(
             baseline=baseline.name,
             candidate=candidate.name,
@@ -234,7 +228,7 @@ class Comparison(Shown):
             headlines=(baseline.headline, candidate.headline),
             run_notes=(baseline.all_notes, candidate.all_notes),
             unfilled=(baseline.unfilled, candidate.unfilled),
-            questions=_wordings(baseline, candidate, shared),
+            questions={query_id: baseline.queries.texts[before[query_id]] for query_id in shared},
             added=tuple(query_id for query_id in after if query_id not in before and query_id not in was_skipped),
             removed=tuple(query_id for query_id in before if query_id not in after and query_id not in now_skipped),
             skipped=tuple(query_id for query_id in before if query_id not in after and query_id in now_skipped),
@@ -243,7 +237,7 @@ class Comparison(Shown):
             notes=(),
             incomparable=others,
             clusters=clusters_of((candidate, baseline), same, cluster),
-            labels=labels_of(known.queries, rows, known.evaluation_type),
+            labels=labels_of(candidate.queries, [after[query_id] for query_id in same], candidate.evaluation_type),
         )
         notes: tuple[str, ...] = load_installed(_DOUBTS)(
             compared,
@@ -403,7 +397,7 @@ class Comparison(Shown):
             "questions": [
                 {
                     "id": query_id,
-                    "query": text or None,
+                    "query": text,
                     "deltas": {name: column.get(query_id) for name, column in self.deltas.items()},
                 }
                 for query_id, text in self.questions.items()
@@ -429,15 +423,6 @@ class Comparison(Shown):
         """Return the comparison as people read it."""
         page: Page = load_installed(_PAGE)(self)
         return page
-
-
-def _wordings(
-    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
-) -> dict[str, str]:
-    """Return the wordings of queries by id; a baseline that is a report alone does not know them."""
-    known = baseline if baseline.queries.texts else candidate
-    texts = known.queries.texts or [""] * len(known.queries)
-    return {query_id: texts[known.scores.rows[query_id]] for query_id in query_ids}
 
 
 def _paired(

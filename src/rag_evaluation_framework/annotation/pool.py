@@ -13,8 +13,8 @@ from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.chunkers import MarkdownHeaderChunker, SentenceChunker
 from rag_evaluation_framework.chunkers.measure import cut_out
+from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts import PositionAwareChunker, Retriever
-from rag_evaluation_framework.contracts.retrieved import as_chunks
 from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, Document, PositionAwareChunk
 from rag_evaluation_framework.errors import InputError, MissingDependency
 from rag_evaluation_framework.quotes.hit_locator import HitLocator

@@ -20,7 +20,6 @@ from rag_evaluation_framework.attribution.told_recall import (
     noted,
     question_before,
     recall_name,
-    scored_rows,
     told_losses,
 )
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
@@ -63,7 +62,7 @@ def find_question(result: EvaluationResult[Any], given: str) -> int:
     name: Any = given
     if not isinstance(name, str) or not (sought := _folded(name)):
         raise ConfigError(f"question {shown(given)}: expected its id, or the beginning or some words of it")
-    known = [_way(given, query_id, texts[row] if texts else "") for row, query_id in enumerate(ids)]
+    known = [_way(given, query_id, texts[row]) for row, query_id in enumerate(ids)]
     skipped = [_way(given, label.query.id, _folded(label.query.text)) for label in result.skipped]
     for way in _WAYS:
         rows = [row for row, found in enumerate(known) if found == way]
@@ -116,7 +115,7 @@ def _were_skipped(result: EvaluationResult[Any], given: str, labels: Sequence[Sk
 
 def _listed(result: EvaluationResult[Any], rows: list[int]) -> str:
     texts = result.queries.texts
-    return _lines([(result.scores.query_ids[row], one_line(texts[row], _LINE) if texts else "") for row in rows])
+    return _lines([(result.scores.query_ids[row], one_line(texts[row], _LINE)) for row in rows])
 
 
 def _lines(questions: Sequence[tuple[str, str]]) -> str:
@@ -156,8 +155,6 @@ def explain(
     """
     row = find_question(result, question)
     name, cutoff = recall_name(result, score, row)
-    if not result.queries.texts:
-        scored_rows(result, name)  # which says that nothing is known of the questions
     rows = np.array([row], dtype=np.int64)
     gathered = gather(result, rows, cutoff, retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep)
     losses = None

@@ -20,7 +20,7 @@ from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.registry.loading import PACKAGE
+from rag_evaluation_framework.registry.records import is_elsewhere, is_of_package
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipeline, as_retriever
@@ -116,7 +116,6 @@ def uncovered(spans: Iterable[CharacterSpan], others: Iterable[CharacterSpan]) -
 
 _FUNCTION = ".function"  # the modules of what wraps functions
 _FUNCTION_RETRIEVER = f"{FunctionRetriever.__module__}:{FunctionRetriever.__qualname__}"
-_ELSEWHERE = ("url", "host", "path", "table")  # where a store keeps what others may need, or what takes a network
 
 
 @dataclass(frozen=True)
@@ -245,18 +244,11 @@ def _can_be_named(reference: str) -> bool:
 
 
 def is_ours(component: object) -> bool:
-    """Return whether a component, and all in it, is of this package, and needs neither a network nor a shared store.
-
-    What has an address asks a provider, which costs money, and is sent the texts: at an address that is in the record.
-    """
-    kind = type(component)
-    module = kind.__module__
-    if not module.startswith(f"{PACKAGE}.") or module.endswith(_FUNCTION):
+    """Return whether a component, and all in it, is of this package, and needs neither a network nor a shared store."""
+    module = type(component).__module__
+    if not is_of_package(module) or module.endswith(_FUNCTION) or is_elsewhere(component):
         return False
-    known = parameters(component)
-    if hasattr(kind, "address") or any(known.get(name) is not None for name in _ELSEWHERE):
-        return False
-    return all(map(is_ours, _components(known)))
+    return all(map(is_ours, _components(parameters(component))))
 
 
 def _components(values: Mapping[str, Any]) -> Iterator[Any]:

@@ -84,12 +84,8 @@ def scored_rows(result: EvaluationResult[Any], name: str) -> Integers:
     """Return the rows of the questions that have a recall; of one that the run does not score, of all scored.
 
     Raises:
-        ResultError: There are none, or only a report is known, without what was asked.
+        ResultError: There are none.
     """
-    if not result.queries.texts:
-        raise ResultError(
-            f"{name_line(result.name)}: its questions are not known, as it was loaded from a report alone"
-        )
     scored = result.scores.with_status("scored")
     column = result.scores.columns.get(name)
     rows: Integers = np.flatnonzero(scored if column is None else scored & ~np.isnan(column))
@@ -270,6 +266,6 @@ def _changed(
     The truth is compared in the same documents only: in others, the same truth may have other names and places.
     """
     one, other = baseline.queries, result.queries
-    if one.texts and one.texts[there] != other.texts[row]:
+    if one.texts[there] != other.texts[row]:
         return "wording"
     return "truth" if same_documents and one.identities[there] != other.identities[row] else ""

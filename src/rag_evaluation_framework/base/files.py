@@ -140,7 +140,7 @@ def _made(parent: Path) -> tuple[Path, int | None]:
     while True:
         folder = Path(mkdtemp(prefix=f"{_PREFIX}{_machine()}-", dir=parent))
         try:
-            return folder, _locked(folder)
+            return folder, locked(folder)
         except (BlockingIOError, FileNotFoundError):  # another process takes it for an abandoned one: let it
             continue
 
@@ -149,7 +149,7 @@ def remove_abandoned(parent: Path) -> None:
     """Remove the hidden folders that killed processes left in a folder."""
     for folder in parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):  # it is in use, or was moved or removed meanwhile
-            lock = _locked(folder) if folder.name.startswith(f"{_PREFIX}{_machine()}-") else None
+            lock = locked(folder) if folder.name.startswith(f"{_PREFIX}{_machine()}-") else None
             try:
                 if lock is not None or time.time() - _last_change(folder) > _LONG_AGO:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -158,7 +158,7 @@ def remove_abandoned(parent: Path) -> None:
                     os.close(lock)
 
 
-def _locked(folder: Path) -> int | None:
+def locked(folder: Path) -> int | None:
     """Lock a folder until the descriptor that is returned is closed; None where folders cannot be locked.
 
     Raises:

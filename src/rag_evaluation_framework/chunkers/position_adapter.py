@@ -1,15 +1,18 @@
 """Position adapter: finds in the document the chunks of a chunker that returns only texts."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker, as_texts
+from rag_evaluation_framework.chunkers.function import FunctionChunker
+from rag_evaluation_framework.components.parts import as_pieces
+from rag_evaluation_framework.components.supported import OwnChunker
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.data import (
     AnyChunk,
     Chunk,
@@ -31,7 +34,7 @@ _PAGE = 4_096
 Place = tuple[int, int]
 
 
-def position_aware(chunker: Chunker | PositionAwareChunker | Callable[[str], Any]) -> PositionAwareChunker:
+def position_aware(chunker: Chunker | PositionAwareChunker | OwnChunker) -> PositionAwareChunker:
     """Return the chunker itself if it knows positions, else wrapped in a `ChunkerPositionAdapter`."""
     positioned: Chunker | PositionAwareChunker = as_component(Chunker, chunker, "position_aware")
     return positioned if isinstance(positioned, PositionAwareChunker) else ChunkerPositionAdapter(positioned)
@@ -52,7 +55,7 @@ class ChunkerPositionAdapter(PositionAwareChunker):
         skipped_chunks: How many chunks could not be found so far.
     """
 
-    def __init__(self, chunker: Chunker | Callable[[str], Any]) -> None:
+    def __init__(self, chunker: Chunker | OwnChunker) -> None:
         self.chunker: Chunker = as_component(Chunker, chunker, "ChunkerPositionAdapter")
         self.skipped_chunks = 0
 
@@ -76,9 +79,15 @@ class ChunkerPositionAdapter(PositionAwareChunker):
 
     def locate_chunks(self, document: Document) -> list[AnyChunk]:
         """Return all chunks, in the order of the chunker; those that could not be found are without a position."""
-        returned = self.chunker.chunk(document.content)
-        texts = [text for text in as_texts(returned, f"{self.chunker.name}.chunk", document.content) if text]
-        places = _locate(document.content, texts)
+        content, chunker = document.content, self.chunker
+        returned = chunker.pieces(content) if isinstance(chunker, FunctionChunker) else chunker.chunk(content)
+        pieces = [piece for piece in as_pieces(returned, f"{chunker.name}.chunk", content) if piece.text]
+        texts = [piece.text for piece in pieces]
+        told = [None if start is None else (start, start + len(text)) for text, start in pieces]
+        places = told
+        if None in told:  # what tells its place keeps it
+            located = _locate(content, texts)
+            places = [own or found for own, found in zip(told, located, strict=True)]
         self.skipped_chunks += places.count(None)
         return [
             Chunk(generate_chunk_id(text), text, document.id)

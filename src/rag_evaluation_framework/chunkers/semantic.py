@@ -1,6 +1,6 @@
 """Semantic chunking: cuts where the subject changes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.chunkers.measure import check_length, cut_out, length_shown, measured
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
+from rag_evaluation_framework.components.parts import as_numbers
+from rag_evaluation_framework.components.supported import OwnEmbedder
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count, check_number
-from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted, as_numbers
+from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
 from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from rag_evaluation_framework.registry.building import as_component
@@ -59,7 +61,7 @@ class SemanticChunker(PositionAwareChunker):
 
         def __init__(
             self,
-            embedder: Embedder | Callable[[list[str]], Any],
+            embedder: Embedder | OwnEmbedder,
             percentile: float = 95,
             buffer: int = 1,
             min_size: int = 0,

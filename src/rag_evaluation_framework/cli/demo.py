@@ -3,7 +3,6 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,6 @@ import rag_evaluation_framework as rag
 import rag_evaluation_framework.base as support
 from rag_evaluation_framework import demo as built_in
 from rag_evaluation_framework import report, results
-from rag_evaluation_framework.base import interrupts
 from rag_evaluation_framework.base.optional import missing_extras
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import arriving, print_json, stdout
@@ -38,18 +36,8 @@ def demo(
     interrupt: KeyboardInterrupt | None = None
     try:
         for kind, size, retriever in support.progress(cells, "Evaluating", "run"):
-            label = f"recursive {size}"
-            try:
-                result = rag.evaluate(retriever, dataset)
-            except Interrupted as error:
-                if error.result is None:
-                    raise
-                label, interrupt, result = f"{label}, in part", error, error.result
-            where, late = interrupts.finished(partial(_saved, result, root))
-            done.append(((kind, label, result), where))
-            interrupt = interrupt or late
-            if interrupt is not None:
-                break
+            result = rag.evaluate(retriever, dataset)
+            done.append(((kind, f"recursive {size}", result), _saved(result, root)))
     except KeyboardInterrupt as error:
         interrupt = error
     runs = root / "runs"
@@ -68,9 +56,8 @@ def demo(
             report.show(stdout(), report.demo_page(dataset.corpus, len(dataset), rows, whole=interrupt is None))
             report.print_wrapped(stdout(), report.demo_next(folders, missing), 0)
     if interrupt is not None:
-        part = any(label.endswith("in part") for _, label, _ in rows)
         raise Interrupted(
-            f"{len(rows) - part} of {len(cells)} evaluations were made{', and one in part' * part}; "
+            f"{len(rows)} of {len(cells)} evaluations were made; "
             f"{f'they are saved in {runs}' * bool(folders)}{'; ' * bool(folders and problems)}"
             f"{f'shown, but {saved}' * bool(problems)}{'' if rows else 'nothing is saved'}"
         ) from interrupt

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, gates, report, results, retrievers
@@ -18,19 +18,12 @@ from rag_evaluation_framework.cli import ci
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
-from rag_evaluation_framework.errors import (
-    ComponentExited,
-    ConfigError,
-    Interrupted,
-    ResultError,
-    SaveFailed,
-)
+from rag_evaluation_framework.errors import ConfigError, Interrupted, ResultError, SaveFailed
 
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""
 _ABOUT_ENGINES = ("ingest", "cleanup", "allow_custom_prefix", "allow_remote")
-Problem: TypeAlias = SaveFailed | Interrupted | ComponentExited
 
 
 def run(
@@ -45,6 +38,7 @@ def run(
     allow_skipped: options.AllowSkipped = 0,
     allow_unlocated: options.AllowUnlocated = 0.5,
     no_import: options.NoImport = False,
+    resume: options.Resume = None,
     as_json: options.AsJson = False,
     **keys: Any,
 ) -> None:
@@ -66,20 +60,23 @@ def run(
     written = gates.Written(keys["gate"] or (), keys["threshold"] or (), "--gate", "--threshold")
     gating = gates.Gating(run_file, folder, written, keys["baseline"])
     summary = ci.step_summary() if step_summary else None
-    with components_print_to_stderr(), _nothing_kept():
+    with components_print_to_stderr():
         experiment = run_file.experiment(folder, imports=not no_import)
-    with _cleaned_up(experiment.retriever, run_file.cleanup) as if_left:
+    with (
+        _cleaned_up(experiment.retriever, run_file.cleanup) as if_left,
+        _kept(experiment, resume, run_file.modules) as journal,
+    ):
         unreliable = partial(
             gates.unreliable,
             allow_failures=allow_failures,
             allow_skipped=allow_skipped,
             allow_unlocated=allow_unlocated,
         )
-        result, problem = _made(experiment, gating, unreliable)
+        result, problem = _made(experiment, gating, unreliable, journal)
         runs = gating.runs(result)
         problems = unreliable(result, why_skipped=report.why_skipped(result, experiment.corpus))
         not_written: tuple[str, ...] = ()
-        if not isinstance(problem, Interrupted):
+        if not isinstance(problem, KeyboardInterrupt):
             known = (*_told(problem), *_told(runs.compared), *problems)
             if summary is not None:
                 not_written = ci.add_to_step_summary(summary, result)
@@ -96,20 +93,20 @@ def _made(
     experiment: rag.ExperimentConfig[Any],
     gating: gates.Gating,
     unreliable: Callable[[rag.EvaluationResult[Any]], Sequence[str]],
-) -> tuple[rag.EvaluationResult[Any], Problem | None]:
+    journal: experiments.Journal,
+) -> tuple[rag.EvaluationResult[Any], BaseException | None]:
     """Return the result of an experiment, and what is to be told after that was shown."""
-    with components_print_to_stderr(), _nothing_kept():
+    with components_print_to_stderr():
         planned = gating.gates_of(experiment)
 
         def complete(run: rag.EvaluationResult[Any]) -> rag.EvaluationResult[Any]:
             return report.with_comparison(gating.checked(run, planned, unreliable(run)), gating.runs(run))
 
         try:
-            return rag.run_experiment(experiment, complete), None
-        except (SaveFailed, Interrupted, ComponentExited) as problem:
-            if problem.result is None:
-                raise
+            result, ended = experiments.run(experiment, complete, journal)
+        except SaveFailed as problem:
             return problem.result, problem
+        return result, Interrupted(journal.said) if isinstance(ended, KeyboardInterrupt) else ended
 
 
 def _told(problem: object) -> tuple[str, ...]:
@@ -121,7 +118,7 @@ def _told(problem: object) -> tuple[str, ...]:
 
 def _tell(
     result: rag.EvaluationResult[Any],
-    problem: Problem | None,
+    problem: BaseException | None,
     corpus: rag.Corpus,
     runs: gates.Runs,
     worst: int,
@@ -183,12 +180,15 @@ def _cleaned_up(
 
 
 @contextmanager
-def _nothing_kept() -> Generator[None]:
-    """Say of an interrupt inside that there is nothing to show."""
-    try:
-        yield
-    except KeyboardInterrupt as interrupt:
-        raise Interrupted("no question was answered at every cutoff, and nothing is saved") from interrupt
+def _kept(
+    experiment: rag.ExperimentConfig[Any], resume: bool | None, modules: Sequence[str]
+) -> Generator[experiments.Journal]:
+    """Keep the answers of a run until it is finished, and say which of earlier starts are taken."""
+    taken: dict[bool | None, experiments.Resume] = {None: "if-sure", True: "always", False: "never"}
+    with experiments.open_journal(experiment, taken[resume], modules) as journal:
+        for told in journal.notes:
+            note(told)
+        yield journal
 
 
 def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.RunSpec, Path]:

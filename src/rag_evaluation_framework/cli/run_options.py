@@ -40,6 +40,14 @@ AllowUnlocated = Annotated[
 NoImport = Annotated[
     bool, typer.Option("--no-import", help="Refuse your own code: only built-in components and installed plug-ins.")
 ]
+Resume = Annotated[
+    bool | None,
+    typer.Option(
+        "--resume/--fresh",
+        help="Take the answers of an interrupted run also from servers and databases, or ask all questions again; by "
+        "default taken where nothing can have changed.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 # Other commands share these, and load no `RunSpec` for them.
@@ -107,7 +115,7 @@ def _option(key: str, field: Any, mark: Any) -> KeyOption:
     described = _FIRST_SENTENCE.match(" ".join(field.description.split()))
     given: dict[str, Any] = {"help": described[0] if described else field.description, "metavar": mark.metavar}
     given["min"] = next((limit.ge for limit in field.metadata if hasattr(limit, "ge")), None)
-    given["parser"] = paths.path if takes is Path else None
+    given["parser"] = paths.path if takes in (Path, list[Path]) else None
     annotation: Any = Annotated[takes if takes is bool else takes | None, typer.Option(option, **given)]
     name = option.removeprefix("--").replace("-", "_")
     default = False if takes is bool else None
@@ -138,6 +146,8 @@ def name_of(key: str) -> str:
 def _written(key: str, value: Any) -> Any:
     if isinstance(value, Path):
         return str(value.absolute())
+    if key == "rankings":
+        return [str(path.absolute()) for path in value]
     if key == "glob":
         return paths.pattern(value)
     if key == "ingest":  # --no-ingest says so

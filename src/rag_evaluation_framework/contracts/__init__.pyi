@@ -13,7 +13,6 @@ from .question_strategy import LLMClient as LLMClient
 from .question_strategy import QuestionRequest as QuestionRequest
 from .question_strategy import QuestionStrategy as QuestionStrategy
 from .question_strategy import Section as Section
-from .retrieved import as_hits as as_hits
 from .retriever import Engine as Engine
 from .retriever import IndexedRetriever as IndexedRetriever
 from .retriever import Reranker as Reranker

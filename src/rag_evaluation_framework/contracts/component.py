@@ -195,12 +195,6 @@ def check_number(owner: str, name: str, value: Any, most: float = inf) -> None:
         raise ConfigError(f"{owner}: {name}={shown(value)}; expected a number {expected}")
 
 
-def check_function(owner: str, function: object) -> None:
-    """Check that a parameter is a function, or an object that is called as one; raise ConfigError otherwise."""
-    if isinstance(function, type) or not callable(function):
-        raise ConfigError(f"{owner}: function={shown(function)}; expected a function")
-
-
 def function_name(function: object) -> str:
     """Return how tables call a function: by its qualified name, an object that is called as one by its class."""
     return str(getattr(function, "__qualname__", type(function).__name__))

@@ -3,7 +3,7 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.outside import class_name, shown
@@ -46,6 +46,9 @@ class Reranker(Component, ABC):
 
 class Retriever(Component, ABC):
     """Finds, for a question, the best results in a corpus. It never knows how it is scored."""
+
+    trusted: ClassVar[bool] = False
+    """Whether this very class makes all that it returns of what was read before, so that it is not read again."""
 
     @property
     def prefix_stable(self) -> bool | None:
@@ -140,6 +143,11 @@ class Retriever(Component, ABC):
 
     def close(self) -> None:
         """Release what `index` built; called once after the last question, also after an error."""
+
+
+def is_trusted(retriever: Retriever) -> bool:
+    """Return whether what a retriever returns need not be read; of a class that derives from one of ours it must be."""
+    return vars(type(retriever)).get("trusted") is True
 
 
 def checked_prefix_stable(retriever: Retriever, name: str) -> bool | None:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from math import fsum
 from typing import TypeVar, overload
 
@@ -19,7 +20,7 @@ def mean_of(column: Numbers) -> float | None:
     try:
         return fsum(known) / len(known) if known else None
     except OverflowError:  # the sum is beyond floats, and the mean is not
-        return fsum(number / len(known) for number in known)
+        return float(sum(map(Fraction, known)) / len(known))
 
 
 class Numbering(dict[str, int]):

@@ -240,6 +240,13 @@ class Dataset(Generic[U]):
         """Return a copy of the dataset with this corpus; `corpus_hash` is unchanged."""
         return replace(self, corpus=corpus)
 
+    def shard(self, number: int, of: int) -> "Dataset[U]":
+        """Return every `of`-th question from the `number`-th on, as a dataset whose name says so: an eighth is (3, 8).
+
+        All shards together have every question once.
+        """
+        return replace(self, ground_truth=self.ground_truth[number - 1 :: of], name=f"{self.name} {number} of {of}")
+
     def with_scopes(self, prefix: str | None = None) -> "Dataset[U]":
         """Return the dataset with the scope of each question in the metadata of the question, as `Scope.of` reads it.
 

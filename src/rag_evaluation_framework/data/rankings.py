@@ -69,9 +69,6 @@ NOT_ASKED = Failure(
 NOT_ANSWERED = Failure("retrieve", "Interrupted", "not answered, as the run was interrupted")
 """What becomes of the questions that are left when a run is interrupted."""
 
-NOT_SCORED = ("Interrupted", "not scored, as the run was interrupted")
-"""What becomes of the scores of a run whose scoring is interrupted again: kind and message of the failure."""
-
 
 # Rankings: what was found for every query, as deep as any cutoff reaches. In columns.
 

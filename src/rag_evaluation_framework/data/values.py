@@ -1,7 +1,8 @@
 """What values of the field are made of: plain values, frozen dicts and lists, and the types of fields."""
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from contextlib import suppress
+from functools import wraps
 from itertools import islice
 from numbers import Complex, Integral, Real
 from operator import index
@@ -10,8 +11,10 @@ from typing import Any, Never, TypeGuard, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.base.outside import raised, said, shown
 from rag_evaluation_framework.errors import InputError, RagEvalError
+
+T = TypeVar("T")
 
 # Plain values of what other people's code gives: texts, numbers, offsets, whatever their classes and methods are.
 
@@ -22,6 +25,25 @@ def encodable(text: str) -> str:
     One without the other becomes U+FFFD.
     """
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+UNREADABLE = (TypeError, ValueError, OverflowError)
+"""What reading a value as a plain one raises, whatever the value's own methods raise."""
+
+
+def _readable(read: Callable[[Any], T]) -> Callable[[Any], T]:
+    """Let what is read raise nothing but `UNREADABLE`."""
+
+    @wraps(read)
+    def read_safely(value: Any) -> T:
+        try:
+            return read(value)
+        except UNREADABLE:
+            raise
+        except Exception as error:  # of anybody's number
+            raise ValueError(said(error)) from error
+
+    return read_safely
 
 
 def plain_text(value: object) -> str:
@@ -37,6 +59,7 @@ def plain_text(value: object) -> str:
     return str.__str__(value)
 
 
+@_readable
 def plain_offset(value: Any) -> int:
     """Return an offset as an `int`: Python's and NumPy's whole numbers.
 
@@ -48,6 +71,7 @@ def plain_offset(value: Any) -> int:
     return int.__int__(index(value))  # of a subclass, whose methods may be anything
 
 
+@_readable
 def plain_number(value: Any) -> float:
     """Return a number as a `float`, which may be NaN or infinite: Python's, NumPy's, a decimal, a fraction.
 
@@ -64,6 +88,7 @@ def plain_number(value: Any) -> float:
     return float(value)
 
 
+@_readable
 def plain_array(value: Any) -> NDArray[Any]:
     """Return an array, or nested lists, as an array of real numbers, or of Booleans, in their own precision.
 

@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import json
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import HIDDEN, class_name, is_secret, without_secrets
+from rag_evaluation_framework.components.parts import as_vectors
+from rag_evaluation_framework.components.supported import OwnEmbedder
 from rag_evaluation_framework.contracts.component import Component, recorded_parameters
 from rag_evaluation_framework.contracts.embedder import (
     EmbeddedPart,
@@ -24,7 +26,6 @@ from rag_evaluation_framework.contracts.embedder import (
     Role,
     TokenEmbedder,
     as_fitted,
-    as_vectors,
     checked_dimension,
     checked_parts,
     joined,
@@ -179,7 +180,7 @@ class CachedEmbedder(Embedder):
 
     if TYPE_CHECKING:  # what is given may be a function, what is read is a component
 
-        def __init__(self, embedder: Embedder | Callable[[list[str]], Any], root: str | Path = ".rag-eval") -> None: ...
+        def __init__(self, embedder: Embedder | OwnEmbedder, root: str | Path = ".rag-eval") -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "embedder", as_component(Embedder, self.embedder, "CachedEmbedder"))

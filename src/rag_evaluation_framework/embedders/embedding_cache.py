@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.data.values import plain_offset
+from rag_evaluation_framework.data.values import UNREADABLE, plain_offset
 from rag_evaluation_framework.embedders.cache_file import AnothersDatabase, CacheFile, Damaged, NotOurs, Replaced
 from rag_evaluation_framework.errors import InputError
 
@@ -298,6 +298,6 @@ def _limit(given: Any) -> int | None:
     """Return the most tokens that an embedder tells that it reads; None if it tells no number that could be one."""
     try:
         limit = plain_offset(given)
-    except Exception:  # noqa: BLE001  it is anybody's number
+    except UNREADABLE:
         return None
     return limit if 0 < limit <= _LARGEST else None

@@ -1,7 +1,7 @@
 """A complete retrieval system in PostgreSQL with pgvector, to evaluate and to copy."""
 
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -22,9 +22,11 @@ from rag_evaluation_framework.base.postgres import (
     known_table,
 )
 from rag_evaluation_framework.chunkers.position_adapter import position_aware
+from rag_evaluation_framework.components.parts import as_vectors
+from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import Component, component_name
-from rag_evaluation_framework.contracts.embedder import Embedder, as_vectors, checked_dimension
+from rag_evaluation_framework.contracts.embedder import Embedder, checked_dimension
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import as_component
@@ -95,8 +97,8 @@ class PgVectorEngine(Component):
     requires: ClassVar[Mapping[str, str]] = {"psycopg": "pgvector", "pgvector": "pgvector"}
 
     dsn: str = field(repr=False)
-    embedder: Embedder | Callable[[list[str]], Any]
-    chunker: Chunker | PositionAwareChunker | Callable[[str], Any] = DEFAULT_CHUNKER
+    embedder: Embedder | OwnEmbedder
+    chunker: Chunker | PositionAwareChunker | OwnChunker = DEFAULT_CHUNKER
     table: str = "rag_eval_engine"
     index: str = "exact"
     m: int = 16

@@ -8,7 +8,11 @@ from .evaluation import DocumentLevelEvaluation as DocumentLevelEvaluation
 from .evaluation import Evaluation as Evaluation
 from .evaluation import TokenLevelEvaluation as TokenLevelEvaluation
 from .evaluation import evaluate as evaluate
+from .journal import Journal as Journal
+from .journal import Resume as Resume
+from .journal import open_journal as open_journal
 from .retrieval import retrieve as retrieve
+from .runner import run as run
 from .runner import run_experiment as run_experiment
 from .settings import Asking as Asking
 from .settings import EvaluationConfig as EvaluationConfig

@@ -11,40 +11,25 @@ from typing import Any
 from rag_evaluation_framework.base.coroutines import OutOfTime, stop_if_cancelled, within
 from rag_evaluation_framework.base.interrupts import pass_on_interrupt, stop_if_interrupted
 from rag_evaluation_framework.base.notes import collected, note
+from rag_evaluation_framework.base.outside import said
 from rag_evaluation_framework.base.side_by_side import side_by_side
-from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.components.results import as_retrieval, one_each
+from rag_evaluation_framework.contracts.retriever import Retriever, is_trusted
 from rag_evaluation_framework.data import Query, Retrieval, Stage
 from rag_evaluation_framework.data.rankings import NOT_ASKED, Failure
+from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.experiments.journal import Journal, Returned
 from rag_evaluation_framework.experiments.settings import Asking
+from rag_evaluation_framework.retrievers.function import FunctionRetriever
 
 MOST_ABANDONED = 3
 """How many questions may be left behind with the thread that they take up; after that, no other one is asked."""
 
+_TRIED = 2
+"""How many of the first answers of a function must be of no use so that no other question is asked: one may be odd."""
+
 _TOGETHER = 256
 """How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """What a retriever returned for a question, or how that failed.
-
-    Attributes:
-        found: What it found.
-        depth: How many results were asked for.
-        failure: How it failed, or None.
-        notes: What the retriever noted.
-    """
-
-    found: Retrieval
-    depth: int
-    failure: Failure | None = None
-    notes: Sequence[str] = ()
-
-    def untimed(self) -> "Returned":
-        """Return the same without the times of stages, which are not those of one question at a time."""
-        stages = tuple(replace(stage, seconds=None) for stage in self.found.stages if stage.hits is not None)
-        return replace(self, found=replace(self.found, stages=stages))
 
 
 @dataclass
@@ -55,6 +40,8 @@ class Asker:
         retriever: Has indexed the corpus.
         name: What it is called.
         asking: How it is asked.
+        journal: What keeps its answers and knows those of earlier starts, which count as calls too; None if none are
+            kept.
         calls: How many rankings it was asked for.
         answered: By query id, what was returned before it was fetched: by threads, or for many questions together.
             Whoever fetches it takes it out; what is left after an interrupt is answered as well.
@@ -64,10 +51,13 @@ class Asker:
     retriever: Retriever
     name: str
     asking: Asking
+    journal: Journal | None = None
     calls: int = 0
     answered: dict[str, Returned] = field(default_factory=dict[str, Returned])
     abandoned: int = 0
     _counting: Lock = field(default_factory=Lock, repr=False)
+    _unreadable: int = 0  # answers before the first that could be read
+    _was_read: bool = False
 
     @property
     def together(self) -> bool:
@@ -113,6 +103,11 @@ class Asker:
         stop_if_interrupted()
         stop_if_cancelled()
         self.calls += len(queries)
+        # A block is asked as a whole or not at all: the last digits of scores depend on what is computed together.
+        known = [self._known(query, depth) for query in queries]
+        if all(known):
+            yield from (answer for answer in known if answer)
+            return
         try:
             given: Any = self.retriever.retrieve_many([query.text for query in queries], depth)
             listed = one_each(given, len(queries), "retrieve_many")
@@ -129,7 +124,15 @@ class Asker:
             stop_if_interrupted()
             for query, results in zip(queries, listed, strict=True):
                 self.answered[query.id] = self._read(query, results, depth)
+            self._keep([(query, self.answered[query.id]) for query in queries])
             yield from (self.answered[query.id] for query in queries)
+
+    def _known(self, query: Query, depth: int) -> Returned | None:
+        return None if self.journal is None else self.journal.answer(query.id, depth)
+
+    def _keep(self, answers: Sequence[tuple[Query, Returned]]) -> None:
+        if self.journal is not None:
+            self.journal.keep((query.id, answer) for query, answer in answers)
 
     def _kept(self, asked: tuple[Query, int]) -> Returned:
         """Ask for one question in a thread, and keep the answer until it is fetched."""
@@ -137,22 +140,25 @@ class Asker:
         return answer
 
     def _retrieve(self, asked: tuple[Query, int]) -> Returned:
-        """Ask for one question at a depth, in its time. Threads call this."""
+        """Return the answer to one question at a depth, known or asked for in its time. Threads call this."""
         query, depth = asked
         stop_if_interrupted()
         stop_if_cancelled()
+        if known := self._known(query, depth):
+            return known
         if self.abandoned >= MOST_ABANDONED:
             return Returned(Retrieval(()), depth, NOT_ASKED)
         limit = self.asking.timeout
-        if limit is None:
-            return self._answer(query, depth)
         try:
-            return within(limit, partial(self._answer, query, depth))
+            answer = within(limit, partial(self._answer, query, depth)) if limit else self._answer(query, depth)
         except OutOfTime as late:
             with self._counting:
                 self.abandoned += late.abandoned
             what = "what it waits for was left behind" if late.abandoned else "it was cancelled"
             return self._failed(query, TimeoutError(f"no answer within {limit:g} s; {what}"), depth)
+        stop_if_interrupted()  # a component may have swallowed it, and answered anything
+        self._keep([(query, answer)])
+        return answer
 
     def _answer(self, query: Query, depth: int) -> Returned:
         """Ask for one question at a depth, however long it takes."""
@@ -176,11 +182,21 @@ class Asker:
         return Returned(Retrieval(()), depth, failure)
 
     def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
-        """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
+        """Return what a retriever returned; with a start, how long it took, unless the retriever says that.
+
+        Raises:
+            InputError: A function, or an object of another library, returned nothing of use for its first questions.
+        """
         try:
-            found = as_retrieval(results, self.name, depth, start)
-        except BaseException as error:  # noqa: BLE001  a generator may raise anything
+            trusted = type(results) is Retrieval and is_trusted(self.retriever)
+            found = results if trusted else as_retrieval(results, self.name, depth, start)
+        except BaseException as error:
+            self._unreadable += isinstance(error, InputError)
+            if self._unreadable >= _TRIED and not self._was_read and isinstance(self.retriever, FunctionRetriever):
+                tried = f"so it did for the first {_TRIED} questions, and no other was asked"
+                raise InputError(f"{said(error)}; {tried}") from error
             return self._failed(query, error, depth)
+        self._was_read = True
         if start is not None and not found.stages:
             found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))
         return Returned(found, depth)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unp
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.side_by_side import awaited
+from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder, OwnReranker
 from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker, Reranker, VectorStore
 from rag_evaluation_framework.contracts.component import check_truth
 from rag_evaluation_framework.data import CharacterSpan, ChunkId, ChunkRegistry, Cutoff, DocumentId
@@ -266,11 +267,11 @@ class Evaluation(ABC, Generic[U]):
 
     def run(
         self,
-        chunker: Chunker | PositionAwareChunker | Callable[[str], Any] | None = None,
-        embedder: Embedder | Callable[[list[str]], Any] | None = None,
+        chunker: Chunker | PositionAwareChunker | OwnChunker | None = None,
+        embedder: Embedder | OwnEmbedder | None = None,
         vector_store: VectorStore | None = None,
         k: int | Sequence[int] | None = None,
-        reranker: Reranker | Callable[[str, list[str]], Any] | None = None,
+        reranker: Reranker | OwnReranker | None = None,
         metrics: Metrics[U] | None = None,
         config: EvaluationConfig | None = None,
         retriever: Pipeline | None = None,
@@ -295,8 +296,7 @@ class Evaluation(ABC, Generic[U]):
         Raises:
             ConfigError: A retriever is given together with components that it would not use.
             InputError: Another argument cannot be used.
-            Interrupted: Ctrl-C came when some questions were answered, or the result was being published; it has the
-                result.
+            Interrupted: Ctrl-C came when some questions were answered, or the result was being published.
         """
         given = (("chunker", chunker), ("embedder", embedder), ("vector_store", vector_store))
         parts: dict[str, Any] = {key: part for key, part in given if part is not None}
@@ -315,11 +315,9 @@ class Evaluation(ABC, Generic[U]):
         try:
             published: EvaluationResult[U] = load_installed(_PUBLISH)(result, self.publishes_to)
         except KeyboardInterrupt as interrupt:
-            raise Interrupted(
-                f"the run is finished; the result is {result.whereabouts}, and maybe not published: publish_experiment "
-                "completes it",
-                result,
-            ) from interrupt
+            how = "" if result.folder is None else ": publish_experiment completes it"
+            said = f"the run is finished; the result is {result.whereabouts}, and maybe not published{how}"
+            raise Interrupted(said) from interrupt
         return published
 
     arun = awaited(run)

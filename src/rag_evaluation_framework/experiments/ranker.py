@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.coroutines import stop_if_cancelled
-from rag_evaluation_framework.base.interrupts import finished, stop_if_interrupted
+from rag_evaluation_framework.base.interrupts import say_that_it_goes_on, stop_if_interrupted
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.progress import progress_bar
@@ -26,7 +26,8 @@ from rag_evaluation_framework.data.rankings import (
     stage_columns,
     stage_rows,
 )
-from rag_evaluation_framework.experiments.asker import Asker, Returned
+from rag_evaluation_framework.experiments.asker import Asker
+from rag_evaluation_framework.experiments.journal import Journal, Returned
 from rag_evaluation_framework.experiments.settings import Asking
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.text.reading import RankingCutter
@@ -85,6 +86,7 @@ class Ranker:
         cutter: Where rankings are cut.
         asking: How it is asked. With a time limit, no questions are asked together.
         spans: Whether spans are scored, so that it is noted that a result is a whole document.
+        journal: What keeps its answers; None if they are not kept.
         timed: How many questions were asked one at a time.
         depth: The most results that were asked for.
         interrupt: What ended the asking before all questions were answered at every cutoff, or None.
@@ -96,6 +98,7 @@ class Ranker:
     cutter: RankingCutter
     asking: Asking
     spans: bool = False
+    journal: Journal | None = None
     timed: int = 0
     depth: int = 0
     interrupt: KeyboardInterrupt | None = None
@@ -105,7 +108,7 @@ class Ranker:
         self._largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
         self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         self._stage_locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
-        self._asker = Asker(self.retriever, self.name, self.asking)
+        self._asker = Asker(self.retriever, self.name, self.asking, self.journal)
         self._hits = HitCollector()
         self._said: dict[str, set[str]] = {}  # what the retriever noted, and of which questions
 
@@ -122,9 +125,7 @@ class Ranker:
             at[self._largest] = first
         deepest = self._deepest(queries, first)
         stop_if_cancelled()
-        rankings, interrupt = finished(lambda: self._joined(queries, first, at, deepest))
-        self.interrupt = self.interrupt or interrupt
-        return rankings
+        return self._joined(queries, first, at, deepest)
 
     def _joined(
         self,
@@ -260,6 +261,7 @@ class Ranker:
                         bar.update()
             except KeyboardInterrupt as interrupt:
                 self.interrupt = interrupt
+                say_that_it_goes_on()
         for row, query in enumerate(queries):
             if row not in answers:
                 answers[row] = self._seen(self._asker.answered.pop(query.id, _INTERRUPTED).untimed())
@@ -314,6 +316,15 @@ class Ranker:
         counts = [f"{rows.sum()} of {worked.sum()} at {cutoff}" for cutoff, rows in unfilled.items() if rows.any()]
         if counts:
             yield f"{UNFILLED} rankings that ran out of results before the budget was filled: {', '.join(counts)}"
+        most = max((answer.hits for answer in answers), default=0)
+        alike = sum(answer.hits == most for answer in answers)
+        everything = (len(self.cutter.reader.corpus), len(self.chunks or ()))
+        if self._stable is None and 0 < most < self._largest.size and alike > 1 and most not in everything:
+            yield (
+                f"{self.name} returned {most} {'results' if most > 1 else 'result'} for {alike} questions and never "
+                f"more, where {self._largest.size} were asked for; if it has a number of its own (k, top_k), let it "
+                "return more"
+            )
         hits = found.flat
         told = hits.take(np.flatnonzero(hits.text.known & hits.placed))
         rows, numbers = told.distinct()

@@ -13,15 +13,16 @@ from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.interrupts import pass_on_interrupt
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.retrieved import as_chunks
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever
+from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever, is_trusted
 from rag_evaluation_framework.data import AnyChunk, Cutoff, Dataset, Query
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.rankings import NOT_ANSWERED, Rankings
 from rag_evaluation_framework.data.values import gives_items, items
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted, RagEvalError
+from rag_evaluation_framework.experiments.journal import Journal
 from rag_evaluation_framework.experiments.ranker import Ranker
 from rag_evaluation_framework.experiments.settings import Asking, AskingFields
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
@@ -67,9 +68,8 @@ def retrieve(
             run.
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: Two queries share an id.
-        ComponentExited: The retriever called `sys.exit` before the queries, or when it was closed: then `result` has
-            the rankings.
-        Interrupted: Ctrl-C came when some queries were answered: `result` has the rankings, in which the others failed.
+        ComponentExited: The retriever called `sys.exit` before the queries. When it is closed, that is noted.
+        Interrupted: Ctrl-C came when some queries were answered.
         Exception: Whatever else the retriever raises while it indexes.
     """
     asking = Asking.of(fields)
@@ -82,12 +82,9 @@ def retrieve(
             corpus,
             lambda index: index.rank(asked, cutter, asking),
         )
-    rankings = replace(rankings, notes=tuple(notes))
-    if isinstance(ended, ComponentExited):
-        raise ComponentExited(f"{ended}; {how_many_answered(rankings)}", rankings) from ended
-    if ended is not None:
-        raise Interrupted(how_many_answered(rankings), rankings) from ended
-    return rankings
+    if isinstance(ended, KeyboardInterrupt):
+        raise Interrupted(f"{how_many_answered(rankings)}, and nothing is kept") from ended
+    return replace(rankings, notes=tuple(notes))
 
 
 def _asked(queries: Any) -> list[Query]:
@@ -152,7 +149,8 @@ def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
                 pipeline.index(corpus)
             seconds = perf_counter() - start
             with no_exit(name, "chunks"), _placed("chunks", name):
-                chunks = as_chunks(pipeline.chunks(), name, corpus)
+                listed = pipeline.chunks()
+                chunks = listed if is_trusted(pipeline) else as_chunks(listed, name, corpus)
             yield Index(pipeline, name, corpus, chunks, seconds)
         except BaseException as error:
             earlier = error
@@ -230,6 +228,7 @@ class Index:
         asking: Asking,
         *,
         spans: bool = False,
+        journal: Journal | None = None,
     ) -> tuple[Rankings, KeyboardInterrupt | None]:
         """Return the ranking of every query, as `retrieve` does, and the interrupt that came when some were answered.
 
@@ -242,7 +241,7 @@ class Index:
         start = perf_counter()
         if asking.batch_queries:
             self._prepare(queries)
-        ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans)
+        ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans, journal)
         rankings = ranker.rankings(queries)
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
         prepared = asking.batch_queries and type(self.pipeline).prepare is not Retriever.prepare

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import chain
-from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias, overload
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from rag_evaluation_framework import quotes
 from rag_evaluation_framework.base.exits import no_exit
-from rag_evaluation_framework.base.interrupts import finished
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data import (
@@ -30,8 +29,9 @@ from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
 from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.levels import DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.rankings import NOT_ANSWERED, Rankings
-from rag_evaluation_framework.errors import ComponentExited, Interrupted, SaveFailed
+from rag_evaluation_framework.errors import Interrupted
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
+from rag_evaluation_framework.experiments.journal import Journal, open_journal
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
 from rag_evaluation_framework.labelling.copies import is_long
@@ -39,7 +39,7 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults, check_root
 from rag_evaluation_framework.scoring.rank_checks import none_matches
-from rag_evaluation_framework.scoring.score import score_checked, unscored, with_own_cutoffs
+from rag_evaluation_framework.scoring.score import score_checked, with_own_cutoffs
 from rag_evaluation_framework.text.reading import RankingCutter
 
 # How often the text of a label was retrieved where it is not labelled.
@@ -173,27 +173,54 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
     """Run an experiment: index the corpus, retrieve for every query, score every metric at every cutoff.
 
     A query whose retrieval raises, or a metric that does, becomes a `Failure` of the result; so does one that calls
-    `sys.exit`. The retriever is closed at the end, also after an error or an interrupt. Latencies are those of one
-    query at a time.
+    `sys.exit`. The retriever is closed at the end, also after an error or an interrupt; that it calls `sys.exit` then
+    is noted. Latencies are those of one query at a time.
 
     Args:
         config: The experiment.
-        complete: Adds to the result what follows from it, such as the verdicts of gates; not to one of a run that was
-            interrupted.
+        complete: Adds to the result what follows from it, such as the verdicts of gates.
 
     Raises:
         ConfigError: Results cannot be saved where they are to be saved, or the list of chunks is needed and the
             retriever cannot give it.
         DatasetError: None of the relevant chunks is in the index: it was made by another chunker.
-        ComponentExited: A component called `sys.exit` before or after the queries. If that was when the retriever was
-            closed, the error has the result, which is saved as any other.
+        ComponentExited: A component called `sys.exit` before the queries.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`: the first that is known, in the order of
             the queries. Nothing is saved.
         SaveFailed: The result could not be saved; the error has it.
-        Interrupted: Ctrl-C came when some queries were answered; it has their result, which is saved as any other. The
-            other queries are failures in it.
+        Interrupted: Ctrl-C came when some queries were answered; with `resume=True` these answers are kept.
         KeyboardInterrupt: Ctrl-C came before.
         Exception: Whatever else the retriever raises while it indexes.
+    """
+    with open_journal(config, "always") if config.config.resume else nullcontext() as journal:
+        result, ended = run(config, complete, journal)
+        if isinstance(ended, KeyboardInterrupt):
+            raise (
+                ended
+                if journal
+                else Interrupted(f"{_answered(result)}, and nothing is kept; resume=True keeps answers")
+            )
+        return result
+
+
+def _answered(result: EvaluationResult[Any]) -> str:
+    left = sum(NOT_ANSWERED in failures for failures in result.failures.values())
+    return f"{len(result.queries) - left} of {len(result.queries)} questions were answered"
+
+
+def run(
+    config: ExperimentConfig[Any], complete: Complete | None = None, journal: Journal | None = None
+) -> tuple[EvaluationResult[Any], Ended | None]:
+    """Do what `run_experiment` does, and return how it ended, if not as usual, instead of raising it.
+
+    Args:
+        config: The experiment.
+        complete: As for `run_experiment`.
+        journal: What keeps the answers.
+
+    Returns:
+        The result; of a run that was interrupted when some queries were answered, the other queries are failures in
+        it, and it is not saved. And the interrupt, or that the retriever called `sys.exit` when it was closed.
     """
     measured = config.config
     if measured.save_results_path is not None:
@@ -214,24 +241,26 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
         def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings], KeyboardInterrupt | None]:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
             spans = config.level is not DOCUMENT
-            rankings, interrupt = index.rank(config.dataset.queries, cutter, measured, spans=spans)
+            rankings, interrupt = index.rank(config.dataset.queries, cutter, measured, spans=spans, journal=journal)
             return (truth, rankings), interrupt
 
         (truth, rankings), ended = ranked(config.retriever, config.corpus, asked)
-        answered = how_many_answered(rankings)
-        try:
-            result, late = finished(lambda: _scored(config, cutter, truth, rankings, head, record))
-        except KeyboardInterrupt as again:
-            answered, late = f"{answered}, but not scored", again
-            result = _scored(config, cutter, truth, rankings, head, record, interrupted=True)
-    told = [f"interrupted: {answered}"] if NOT_ANSWERED in rankings.failures.values() else []
-    said = [*told, *config.notes, *notes]
+        result = _scored(config, cutter, truth, rankings, head, record)
+    interrupted = isinstance(ended, KeyboardInterrupt)
+    told = [f"interrupted: {how_many_answered(rankings)}"] if interrupted else []
+    said = [*told, *config.notes, *(() if journal is None else journal.notes), *notes]
     if result.unplaced > 0.5:
         said.append(example_of_unlocated(result, config.corpus))
     result = replace(result, notes=tuple(dict.fromkeys(said)), usage=tuple(usage.models))
-    if complete is not None and late is None and not isinstance(ended, KeyboardInterrupt):
-        result, late = finished(lambda: complete(result))
-    return _kept(result, measured.save_results_path, answered, late or ended)
+    if interrupted:
+        return result, ended
+    if complete is not None:
+        result = complete(result)
+    if measured.save_results_path is not None:
+        result = replace(result, folder=result.save(root=measured.save_results_path))
+        if journal is not None:
+            journal.is_finished = True
+    return result, ended
 
 
 def _scored(
@@ -241,20 +270,16 @@ def _scored(
     rankings: Rankings,
     head: Mapping[str, Any],
     record: Mapping[str, Any],
-    interrupted: bool = False,
 ) -> EvaluationResult[Any]:
-    """Return the result of rankings, without scores if these were interrupted; its notes are still to come."""
+    """Return the result of rankings; its notes are still to come."""
     start = perf_counter()
     rankings = truth.with_dataset_ids(rankings)
-    if interrupted:
-        table, before = unscored(rankings, truth, config.metrics, cutter), BeforeReranking()
-    else:
-        table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
-        before = BeforeReranking()
-        if (candidates := rankings.before_reranking) is not None:
-            before = before_reranking(candidates, rankings, truth, config.metrics, cutter, config.config.on_error)
-        if copied := record["dataset"].get("copied"):
-            note_copies_retrieved(config.dataset, rankings, copied)
+    table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
+    before = BeforeReranking()
+    if (candidates := rankings.before_reranking) is not None:
+        before = before_reranking(candidates, rankings, truth, config.metrics, cutter, config.config.on_error)
+    if copied := record["dataset"].get("copied"):
+        note_copies_retrieved(config.dataset, rankings, copied)
     seconds = perf_counter() - start
     if config.top_k is not None:
         own = partial(with_own_cutoffs, top_k=config.top_k)
@@ -263,7 +288,7 @@ def _scored(
     table = replace(table, count_as_zero=config.config.count_as_zero)
     queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted, config.dataset)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
-    if not interrupted and queries.none_is_relevant:
+    if queries.none_is_relevant:
         note_unmatched_results(config.level, queries, truth.entries)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](
@@ -283,31 +308,3 @@ def _scored(
         hits={"hits": len(known), "unlocated_hits": len(known) - int(known.sum())},
         skipped=config.dataset.skipped,
     )
-
-
-def _kept(
-    result: EvaluationResult[Any], root: Path | None, answered: str, ended: Ended | None
-) -> EvaluationResult[Any]:
-    """Save a result, if that is wanted, and return it.
-
-    Raises:
-        SaveFailed: It could not be saved.
-        Interrupted: The run was interrupted, before or just now.
-        ComponentExited: The retriever called `sys.exit` when it was closed.
-    """
-    unsaved = ""
-    if root is not None:
-        try:
-            folder, late = finished(lambda: result.save(root=root))
-        except SaveFailed as error:
-            if ended is None:
-                raise
-            unsaved = f": {error.why}"
-        else:
-            result, ended = replace(result, folder=folder), late or ended
-    if ended is None:
-        return result
-    where = f"the result is {result.whereabouts}{unsaved}"
-    if isinstance(ended, ComponentExited):
-        raise ComponentExited(f"{ended}; {answered}; {where}", result) from ended
-    raise Interrupted(f"{answered}; {where}", result) from ended

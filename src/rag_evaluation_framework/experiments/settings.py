@@ -170,6 +170,7 @@ class RunFields(AskingFields, total=False):
     experiment_name: str | None
     count_as_zero: Iterable[Unscored]
     save_results_path: str | Path | None
+    resume: bool
 
 
 class EvaluationFields(RunFields, total=False):
@@ -194,6 +195,11 @@ class EvaluationConfig(Measuring, frozen=True):
 
     save_results_path: Path | None = None
     """The root under whose `runs/` every result is saved. None saves nothing."""
+
+    resume: StrictBool = False
+    """Whether answers are kept in that root as they come, and those of a run that was interrupted are taken: of the
+    same retriever on the same documents and questions. Whether its code, or a server that it asks, has changed since is
+    yours to know."""
 
     def __init__(self, **given: Unpack[EvaluationFields]) -> None:
         values: dict[str, Any] = {**given}

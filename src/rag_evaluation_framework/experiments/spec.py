@@ -1,5 +1,6 @@
 """`RunSpec`: a run as files, options and tools describe it; each key is declared here."""
 
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -47,6 +48,18 @@ def _not_empty(given: str) -> str:
     return given
 
 
+def _checked_shard(given: str | None) -> str | None:
+    if given is not None and not 1 <= _shard(given)[0] <= _shard(given)[1]:
+        raise PydanticCustomError("shard", "expected a shard such as 3/8, the third eighth of the questions")
+    return given
+
+
+def _shard(given: str) -> tuple[int, int]:
+    """Return the number of a shard, and of how many; zeros of what is none."""
+    number, _, of = given.partition("/")
+    return (int(number), int(of)) if number.isdecimal() and of.isdecimal() else (0, 0)
+
+
 GivenPath = Annotated[str, AfterValidator(_not_empty)]
 _File = Option(takes=Path)
 
@@ -91,8 +104,8 @@ class RunSpec(Measuring, frozen=True):
     engine: ComponentConfig | None = None
     """A whole system to evaluate: my_module:factory, http://127.0.0.1:8000, or pgvector:dsn=...."""
 
-    rankings: Annotated[GivenPath | None, _File] = None
-    """Stored rankings to score, TREC or JSONL: nothing is run."""
+    rankings: Annotated[GivenPath | list[GivenPath] | None, Option(takes=list[Path])] = None
+    """Stored rankings to score, TREC or JSONL, or a run's folder: nothing is run; repeatable, read as one."""
 
     order: Annotated[Order | None, Option(metavar="given|score")] = None
     """How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first."""
@@ -155,6 +168,17 @@ class RunSpec(Measuring, frozen=True):
     cluster: Annotated[Cluster | None, Option(metavar="question|document")] = None
     """What counts as independent; by default documents, if labels are in 6 or more."""
 
+    shard: Annotated[str | None, AfterValidator(_checked_shard), Option(metavar="NUMBER/OF")] = None
+    """Ask a part of the questions only: 3/8 is the third eighth. It is not gated. All parts are scored together as
+    stored rankings, which may be several runs."""
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The modules of your own code that it names as parts of the pipeline."""
+        given: list[Any] = [getattr(self, key) for key in (*_PIPELINE, "reranker", "engine")]
+        names = [str(part.get("type") if is_object(part) else part).partition(":")[0] for part in given]
+        return tuple(name for name in names if name in sys.modules)
+
     def __repr__(self) -> str:
         return fit_to_show(super().__repr__())
 
@@ -205,11 +229,14 @@ class RunSpec(Measuring, frozen=True):
         dataset: Any = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets)
         if self.scope_prefix is not None:
             dataset = dataset.with_scopes(self.scope_prefix)
+        if self.shard is not None:
+            dataset = dataset.shard(*_shard(self.shard))
         evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
         if self.rankings is not None:
-            path = normpath(folder / from_home(self.rankings))
+            named = [self.rankings] if isinstance(self.rankings, str) else self.rankings
+            paths = [normpath(folder / from_home(path)) for path in named]
             ids = "chunk" if evaluation_type == "chunk-level" else "document"
-            retriever = StoredRetriever(path, ids, self.order)
+            retriever = StoredRetriever(paths, ids, self.order)
         elif engine is not None:
             retriever = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
             if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.experiments import ExperimentConfig, RunSpec
 from rag_evaluation_framework.gates.checking import verdicts
 from rag_evaluation_framework.gates.gate import Gate
@@ -37,10 +38,13 @@ class Gating:
         beside = folder if folder.absolute().name == store.ROOT.name else folder / store.ROOT
         root = folder / spec.save_results_path if spec.save_results_path else beside
         name, where = (spec.baseline, folder) if baseline is None else (baseline, Path())
-        self.baseline = None if name is None else load_result(find_run(name, root, where))
+        self.baseline = None if name is None or spec.shard else load_result(find_run(name, root, where))
 
     def gates_of(self, experiment: ExperimentConfig[Any]) -> tuple[Gate, ...]:
-        """Return the gates of the run; raises ConfigError if one cannot be measured in it."""
+        """Return the gates of the run, none of a shard; raises ConfigError if one cannot be measured in it."""
+        if self._spec.shard is not None:
+            note("a shard is not gated, nor compared with a baseline: the run that scores all shards is")
+            return ()
         return gates_of_run(experiment, self._places, self.baseline)
 
     def runs(self, result: EvaluationResult[Any]) -> Runs:

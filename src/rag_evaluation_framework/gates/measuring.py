@@ -320,11 +320,7 @@ class Runs:
         }
 
     def _labels_before(self, by: str) -> Mapping[str, tuple[str, ...]]:
-        """Return the values of a property that the baseline knows of questions that are skipped now.
-
-        Raises:
-            NotMeasured: It follows from the labels of a question, and the baseline does not tell these.
-        """
+        """Return the values of a property that the baseline knows of questions that are skipped now."""
         if self.baseline is None or by not in (DOCUMENT, LENGTH):
             return {}
         rows = {
@@ -332,22 +328,12 @@ class Runs:
             for label in self.result.skipped
             if (row := self.baseline.scores.rows.get(label.query.id)) is not None
         }
-        unknown = [label for label in self.result.skipped if label.query.id in rows and not _values(label, by)]
-        if not self.baseline.queries.texts:
-            if unknown:
-                raise NotMeasured(
-                    f"{by} is not known of {len(unknown)} skipped question{'s' * (len(unknown) != 1)}; compare with "
-                    "the folder of the baseline"
-                )
-            return {}
         values = every_label(self.baseline.queries, [*rows.values()], self.baseline.evaluation_type).get(by, ())
         return dict(zip(rows, values, strict=False))
 
     @cached_property
     def _labels(self) -> Mapping[str, Sequence[tuple[str, ...]]]:
         queries = self.result.queries
-        if not queries.texts:
-            raise NotMeasured("a report alone does not tell what its questions are about; load the folder of the run")
         return every_label(queries, range(len(queries)), self.result.evaluation_type)
 
     def _full(
@@ -369,24 +355,19 @@ def cannot_fail(gate: Gate, worst: float) -> str:
 
 
 def check_clusters(clusters: Clusters, count: int) -> None:
-    """Raise NotMeasured if questions or documents are too few, or not known, for a claim about all such questions."""
+    """Raise NotMeasured if questions or documents are too few for a claim about all such questions."""
     few = clusters.few or count
-    if few >= FEWEST and not clusters.unknown:
+    if few >= FEWEST:
         return
-    if not (clusters.few or clusters.numbers is not None or clusters.unknown):
+    if not clusters.few and clusters.numbers is None:
         raise NotMeasured(
             f"a claim about all questions like these needs at least {FEWEST} questions, and there are {few}; add some, "
             "or pin the gate to these questions: leave population() out"
         )
     raise NotMeasured(
-        f"a claim about all questions like these needs labels in at least {FEWEST} documents, and "
-        + (
-            "a report alone has no labels; load the folder of the run"
-            if clusters.unknown
-            else f"they are in {few}; add some"
-        )
-        + ", make the gate about the questions on these documents alone (cluster: question), or pin the gate to these "
-        "questions: leave population() out"
+        f"a claim about all questions like these needs labels in at least {FEWEST} documents, and they are in {few}; "
+        "add some, make the gate about the questions on these documents alone (cluster: question), or pin the gate to "
+        "these questions: leave population() out"
     )
 
 

@@ -4,7 +4,7 @@ import gzip
 import json
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import groupby
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -17,8 +17,8 @@ from rag_evaluation_framework.base.compressed import FREE, LONGEST_LINE, most_in
 from rag_evaluation_framework.base.files import is_list, is_object, parse_json
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.base.records import Problems
-from rag_evaluation_framework.contracts.retrieved import as_retrieval
-from rag_evaluation_framework.data.hits import Hit, HitCollector, HitTable, RankedHits, Retrieval
+from rag_evaluation_framework.components.results import as_retrieval
+from rag_evaluation_framework.data.hits import Hit, HitCollector, HitTable, RankedHits, Retrieval, Stage
 from rag_evaluation_framework.errors import DatasetError, InputError
 from rag_evaluation_framework.rankings.order import Order, refuse_rising
 
@@ -40,6 +40,10 @@ class HitLine(BaseModel):
         text: The retrieved text.
         score: The retriever's own score.
         failed: Whether the retrieval failed; not there if it did not.
+        seconds: How long each stage took, by its name; not there where that is not known, and not in the files of a
+            finished run, whose report tells it.
+        sources: Of a journal only, and read by the run that goes on; so is `asked`.
+        asked: How a journal's answer was asked for.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -52,9 +56,12 @@ class HitLine(BaseModel):
     text: list[str | None] | None = Field(None, fail_fast=True)
     score: list[float | None] | None = Field(None, fail_fast=True)
     failed: bool = False
+    seconds: dict[str, float] | None = None
+    sources: Any = None
+    asked: Any = None
 
 
-_COLUMNS = tuple(HitLine.model_fields)[1:-1]
+_COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
 
 
 def write_hit_lines(
@@ -106,62 +113,55 @@ def _columns(table: HitTable, rows: slice) -> dict[str, list[Any]]:
     return dict([first, *(other for other in others if any(value is not None for value in other[1]))])
 
 
-def read_hit_lines(path: Path, query_ids: Sequence[str], most: int) -> RankedHits:
+def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
     """Return what was found for each question.
 
     Args:
         path: The file.
         query_ids: The questions that it must hold, in their order.
-        most: How many hits it must hold.
 
     Raises:
-        DatasetError: The file cannot be read, is too small for so many hits, or a line is not the hits of its question.
+        DatasetError: The file cannot be read, is too small for its hits, or a line is not the hits of its question.
     """
-    size = path.stat().st_size
-    if most * _BYTES > most_in_all(size):
-        raise DatasetError(
-            f"{path}: has {size:,} bytes, and the report counts {most:,} hits; expected at most "
-            f"{most_in_all(size) // _BYTES:,}"
-        )
-    collector = HitCollector()
-    numbers: list[int] = []
-    left = most
+    collector, numbers = HitCollector(), list[int]()
+    left = most = most_in_all(path.stat().st_size) // _BYTES
     for number, line in enumerate(unfolded_lines(path), start=1):
         where = f"{path}: line {number}"
         try:
-            known = HitLine.model_validate(parse_json(utf8_json.read(line)))
-            left -= len(known.doc_id)
-            _check(known, query_ids[number - 1] if number <= len(query_ids) else None, left)
-            nothing = [None] * len(known.doc_id)
-            numbers.append(collector.add_columns(*(nothing if column is None else column for column in _read(known))))
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = one_line(".".join(map(str, first["loc"])))
-            raise DatasetError(f"{where}: $.{place}: {first['msg']}, got {shown(first['input'])}") from error
+            known = _hit_line(parse_json(utf8_json.read(line)))
+            hits = len(known.doc_id)
+            left -= hits
+            expected = repr(query_ids[number - 1]) if number <= len(query_ids) else "none"
+            if repr(known.query_id) != expected:
+                raise ValueError(f"is of question {known.query_id!r}, expected {expected}")
+            if left < 0:
+                raise ValueError(f"has more hits than the {most:,} that a file of this size may have")
+            columns = [getattr(known, name) for name in _COLUMNS]
+            if any(column is not None and len(column) != hits for column in columns):
+                raise ValueError(f"$.doc_id has {hits} hits, and another column has not")
+            nothing = [None] * hits
+            numbers.append(collector.add_columns(*(nothing if column is None else column for column in columns)))
         except (ValueError, OverflowError) as error:
             raise DatasetError(f"{where}: {error}") from error
-    if left or len(numbers) < len(query_ids):
-        raise DatasetError(
-            f"{path}: has {len(numbers)} questions and {most - left} hits; expected {len(query_ids)} and {most}"
-        )
-    hits = collector.ranked(numbers)
-    _check_places(hits, path)
-    return hits
+    if len(numbers) < len(query_ids):
+        raise DatasetError(f"{path}: has {len(numbers)} questions; expected {len(query_ids)}")
+    ranked = collector.ranked(numbers)
+    _check_places(ranked, path)
+    return ranked
 
 
-def _check(line: HitLine, query_id: str | None, left: int) -> None:
-    """Check that a line is the next one, before more is made of it.
+def _hit_line(content: Any) -> HitLine:
+    """Return what a line holds.
 
     Raises:
-        ValueError: It is of another question, has more hits than there are, or columns of different lengths.
+        ValueError: It is something else.
     """
-    if line.query_id != query_id:
-        raise ValueError(f"is of question {line.query_id!r}, expected {'none' if query_id is None else repr(query_id)}")
-    if left < 0:
-        raise ValueError("has more hits than the report counts")
-    hits = len(line.doc_id)
-    if any(column is not None and len(column) != hits for column in _read(line)):
-        raise ValueError(f"$.doc_id has {hits} hits, and another column has not")
+    try:
+        return HitLine.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = one_line(".".join(map(str, first["loc"])))
+        raise ValueError(f"$.{place}: {first['msg']}, got {shown(first['input'])}") from error
 
 
 def _check_places(hits: RankedHits, path: Path) -> None:
@@ -173,10 +173,6 @@ def _check_places(hits: RankedHits, path: Path) -> None:
         raise DatasetError(f"{path}: line {line}: start is {start[row]} and end {end[row]}; expected start <= end")
 
 
-def _read(line: HitLine) -> list[list[Any] | None]:
-    return [getattr(line, name) for name in _COLUMNS]
-
-
 # JSONL with the hits of one question per line.
 
 Hits: TypeAlias = dict[str, Retrieval | None]
@@ -184,20 +180,36 @@ Hits: TypeAlias = dict[str, Retrieval | None]
 
 _MOST = 2_000_000_000  # hits of a question
 _RESULTS = ("hits", "retrieved_chunk_ids", "retrieved_spans")
-_OF_A_HIT = ("doc_id", "start", "end", "chunk_id", "text", "score")
+_JOURNAL = "journal"
+"""The key of the first line of a journal, to which a run appends what it found as it comes."""
+_JOURNAL_VERSION = 1
 
 
 def read_hits(data: bytes, path: Path, order: Order | None) -> Hits | None:
     """Return the hits of each question; None if the file has another format.
 
+    Of a journal, which begins with a line that says so, the last line of a question counts, as a run may ask again for
+    more results, and a last line that was not written to its end does not.
+
     Raises:
-        DatasetError: A line cannot be read, or all scores rise and no order is given.
+        DatasetError: A line cannot be read, or all scores rise and no order is given; or a journal is of another
+            version.
     """
-    lines = enumerate(data.split(b"\n"), start=1) if data.lstrip()[:1] == b"{" else iter(())
-    first = next(((number, line) for number, line in lines if line.strip()), None)
-    if first is None or not _holds_hits(first[1]):
+    split = enumerate(data.split(b"\n"), start=1) if data.lstrip()[:1] == b"{" else ()
+    lines = [(number, line) for number, line in split if line.strip()]
+    first = _object(lines[0][1]) if lines else {}
+    is_journal = _JOURNAL in first
+    if is_journal:
+        if first[_JOURNAL] != _JOURNAL_VERSION:
+            raise DatasetError(
+                f"{path}: is a journal of version {shown(first[_JOURNAL], 60)}; this version reads {_JOURNAL_VERSION}: "
+                "run it again"
+            )
+        is_torn = not data.endswith(b"\n") and not _object(lines[-1][1])
+        lines = lines[1 : -1 if is_torn else None]
+    elif not (any(key in first for key in _RESULTS) or is_list(first.get("doc_id"))):  # lines with ids, or a whole file
         return None
-    rankings = _parsed(chain([first], lines), path)
+    rankings = _parsed(lines, path, is_journal=is_journal)
     if order is None:
         scores = ([hit.score for hit in found.hits if hit.score is not None] for found in rankings.values() if found)
         refuse_rising(scores, path)
@@ -211,25 +223,23 @@ def _ordered(hits: tuple[Hit, ...], order: Order) -> tuple[Hit, ...]:
     return tuple(sorted(hits, key=lambda hit: inf if hit.score is None else -hit.score))
 
 
-def _holds_hits(line: bytes) -> bool:
-    """Return whether a line is a question with its hits, as opposed to one with ids, or a whole file."""
+def _object(line: bytes) -> dict[str, Any]:
+    """Return the JSON object of a line; empty if it is none."""
     try:
         content = parse_json(utf8_json.read(line))
     except ValueError:
-        return False
-    return is_object(content) and (any(key in content for key in _RESULTS) or is_list(content.get("doc_id")))
+        return {}
+    return content if is_object(content) else {}
 
 
-def _parsed(lines: Iterable[tuple[int, bytes]], path: Path) -> Hits:
+def _parsed(lines: Iterable[tuple[int, bytes]], path: Path, *, is_journal: bool) -> Hits:
     problems, rankings = Problems(), dict[str, Retrieval | None]()
     for number, line in lines:
-        if not line.strip():
-            continue
         where = f"line {number}"
         try:
             content: Any = parse_json(utf8_json.read(line))
             query_id, found = _question(content)
-            if query_id in rankings:
+            if query_id in rankings and not is_journal:
                 raise ValueError(f"question {query_id!r} has a ranking already")
             rankings[query_id] = found
         except (ValueError, InputError) as error:
@@ -251,12 +261,14 @@ def _question(content: Any) -> tuple[str, Retrieval | None]:
     if not isinstance(query_id, str | int) or isinstance(query_id, bool) or query_id == "":
         raise ValueError(f"query_id is {shown(query_id, 60)}; expected the id of a question")
     if is_list(content.get("doc_id")):
-        line = HitLine.model_validate(content)
-        return str(query_id), None if line.failed else as_retrieval([*_hits_of(line)], "it", _MOST)
+        line = _hit_line(content)
+        stages = tuple(Stage(name, seconds) for name, seconds in (line.seconds or {}).items())
+        found = as_retrieval([*_hits_of(line)], "it", _MOST)
+        return str(query_id), None if line.failed else replace(found, stages=stages)
     given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
     return str(query_id), as_retrieval(given, "it", _MOST)
 
 
 def _hits_of(line: HitLine) -> Iterator[Hit]:
-    columns: list[Any] = [getattr(line, name) or [None] * len(line.doc_id) for name in _OF_A_HIT]
+    columns: list[Any] = [getattr(line, name) or [None] * len(line.doc_id) for name in _COLUMNS]
     yield from (Hit(*values) for values in zip(*columns, strict=True))

@@ -1,11 +1,14 @@
 """Stored rankings as a retriever: nothing is run, what was found is read from a file."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from rag_evaluation_framework.base.files import checked_path
+from pydantic import BaseModel, FiniteFloat, TypeAdapter
+
+from rag_evaluation_framework.base.files import checked_path, parse_json, read_text
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -32,30 +35,37 @@ class StoredRetriever(Retriever):
     A file is a TREC run or another of the formats that `read_rankings` reads, whose ids are those of documents or
     chunks; or JSONL with one question a line, `{"query_id": ..., "hits": [...]}`, whose hits are what any retriever may
     return (`retrieved_chunk_ids` and `retrieved_spans` are read in their place); or the `rankings.jsonl.gz` of a run.
-    A question that it lacks has an empty ranking; one that failed in that run fails again.
+    The folder of a run means that file, with the times of the run. Several files are read one after the other, as one:
+    of runs of parts of the questions. A question that all lack has an empty ranking; one that failed fails again.
 
     Attributes:
-        path: The file; compressed with gzip or not.
+        path: The file, compressed with gzip or not, or the folder of a run; or several.
         ids: What an id that stands alone names, `"document"` or `"chunk"`.
         order: How rankings are ordered, as `read_rankings` takes it.
 
     Raises:
-        ConfigError: `ids` or `order` is something else.
+        ConfigError: `ids` or `order` is something else, or no file is named.
     """
 
-    path: str | Path
+    path: str | Path | Sequence[str | Path]
     ids: str = "document"
     order: Order | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", str(checked_path(self.path, ConfigError)))
+        given: Any = self.path
+        listed: list[Any] = [*given] if isinstance(given, list | tuple) else [given]
+        paths = tuple(str(checked_path(path, ConfigError)) for path in listed)
+        if not paths:
+            raise ConfigError("no stored rankings are named; expected a file, or the folder of a run")
+        object.__setattr__(self, "path", paths[0] if len(paths) == 1 else paths)
         check_choice("StoredRetriever", "ids", self.ids, ("document", "chunk"))
         check_order(self.order)
 
     @property
     def name(self) -> str:
-        """The name of the file."""
-        return Path(self.path).name
+        """The name of the file; of several, that of the first and how many more there are."""
+        first, *others = self._paths
+        return f"{Path(first).name}{f' and {len(others)} more' if others else ''}"
 
     @property
     def prefix_stable(self) -> bool:
@@ -77,15 +87,45 @@ class StoredRetriever(Retriever):
         """What was found, by the id of the question; None where the retrieval failed.
 
         Raises:
-            DatasetError: The file cannot be used.
+            DatasetError: A file cannot be used, or two rank a question differently.
         """
-        file = RankFile.of_rankings(self.path, self.order)
-        file.note_oddities(self.path)
-        if file.hits is not None:
+        rankings, ranked_in = dict[str, Retrieval | None](), dict[str, str]()
+        for path in self._paths:
+            for query_id, found in self._read(path).items():
+                known = rankings.setdefault(query_id, found)
+                other = ranked_in.setdefault(query_id, path)
+                if (known and known.hits) != (found and found.hits):
+                    raise DatasetError(
+                        f"{path}: ranks question {shown(query_id, 60)} otherwise than {other}; name one of the two "
+                        "files, or delete the question in one"
+                    )
+        return rankings
+
+    @property
+    def _paths(self) -> Sequence[str]:
+        given: Any = self.path
+        return [given] if isinstance(given, str) else given
+
+    @property
+    def _where(self) -> str:
+        return ", ".join(self._paths)
+
+    def _read(self, path: str) -> Mapping[str, Retrieval | None]:
+        """Return what a file holds, or that of a run's folder."""
+        is_run = Path(path).is_dir()
+        source = Path(path, "rankings.jsonl.gz") if is_run else path
+        file = RankFile.of_rankings(source, self.order)
+        file.note_oddities(source)
+        if file.hits is None:
+            return {
+                query_id: Retrieval(self._of_ids(found, scored=query_id not in file.unscored))
+                for query_id, found in file.by_query.items()
+            }
+        if not is_run:
             return file.hits
+        stages = _stages_of_run(Path(path))
         return {
-            query_id: Retrieval(self._of_ids(found, scored=query_id not in file.unscored))
-            for query_id, found in file.by_query.items()
+            query_id: found and replace(found, stages=stages.get(query_id, ())) for query_id, found in file.hits.items()
         }
 
     def honours(self, scope: Scope) -> bool:
@@ -104,7 +144,7 @@ class StoredRetriever(Retriever):
         known = self.rankings.keys() & asked
         if not known:
             raise DatasetError(
-                f"{self.path}: ranks none of the {len(asked)} questions; it has "
+                f"{self._where}: ranks none of the {len(asked)} questions; it has "
                 f"{', '.join(shown(name, 40) for name in [*self.rankings][:3])}, the dataset "
                 f"{', '.join(shown(name, 40) for name in [*asked][:3])}"
             )
@@ -113,7 +153,7 @@ class StoredRetriever(Retriever):
         needed = [name for name in _NEEDED[evaluation_type] if name != "text" or len(corpus)]
         if fields.isdisjoint(needed) and hits:
             raise ConfigError(
-                f"{self.path}: cannot be scored at {evaluation_type}, as its hits have no {' and no '.join(needed)}; "
+                f"{self._where}: cannot be scored at {evaluation_type}, as its hits have no {' and no '.join(needed)}; "
                 f"they have {', '.join(name for name in _COLUMNS if name in fields)}"
             )
         if lacking := len(asked) - len(known):
@@ -142,8 +182,33 @@ class StoredRetriever(Retriever):
             raise ResultError(f"failed in the run of which {self.name} has the rankings")
         return Retrieval(found.hits[:k], found.stages or _UNTIMED, complete=k >= len(found.hits))
 
-    def _of_ids(self, found: dict[str, float], *, scored: bool) -> tuple[Hit, ...]:
+    def _of_ids(self, found: Mapping[str, float], *, scored: bool) -> tuple[Hit, ...]:
         ranked = [(name, score if scored else None) for name, score in sorted(found.items(), key=lambda item: -item[1])]
         if self.ids == "document":
             return tuple(Hit(doc_id=DocumentId(name), score=score) for name, score in ranked)
         return tuple(Hit(chunk_id=name, score=score) for name, score in ranked)
+
+
+class _Question(BaseModel):
+    """What is read of a question of a run."""
+
+    query_id: str
+    stages: dict[str, FiniteFloat]
+
+
+def _stages_of_run(folder: Path) -> dict[str, tuple[Stage, ...]]:
+    """Return how long the retrieval of each question of a saved run took; its questions tell that, not its rankings.
+
+    Raises:
+        DatasetError: They cannot be read.
+    """
+    file = folder / "questions.jsonl"
+    is_beside = file.exists()
+    file = file if is_beside else folder / "report.json"
+    text = read_text(file)
+    try:
+        rows: Any = [parse_json(line) for line in text.split("\n") if line] if is_beside else parse_json(text)
+        questions = TypeAdapter(list[_Question]).validate_python(rows if is_beside else rows["queries"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise DatasetError(f"{file}: does not tell its questions; expected the folder of a run") from error
+    return {one.query_id: tuple(Stage(name, seconds) for name, seconds in one.stages.items()) for one in questions}

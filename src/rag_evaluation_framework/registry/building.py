@@ -14,6 +14,7 @@ from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.files import parse_json
 from rag_evaluation_framework.base.outside import HIDDEN, is_secret, raised, said, shown
+from rag_evaluation_framework.components.adapt import as_function, method_of, signature_of
 from rag_evaluation_framework.contracts.component import component_name, confide, confide_parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.registry.loading import PACKAGE, load_attribute, load_installed
@@ -82,6 +83,12 @@ def is_function_of(target: Any, takes: str) -> bool:
     )
 
 
+def _is_retriever_of_a_library(target: Any) -> bool:
+    """Return whether it is an object with a method of a retriever, of a class that is neither Python's nor ours."""
+    package = type(target).__module__.partition(".")[0]
+    return package not in (*sys.stdlib_module_names, PACKAGE) and method_of("retriever", target) is not None
+
+
 def what_it_is(target: Any) -> str:
     """Return what something is, for messages that refuse it."""
     if not inspect.isclass(target):
@@ -92,18 +99,6 @@ def what_it_is(target: Any) -> str:
             return f"of type {type(target).__name__}"
     kept = [CONTRACTS[kind] for kind in KINDS if issubclass(target, contract_of(kind))]
     return f"the class of a {kept[0]}" if kept else f"the class {target.__name__}"
-
-
-def signature_of(target: Any) -> inspect.Signature:
-    """Return the signature of anything; what computes it can be code of its own.
-
-    Raises:
-        ValueError: It cannot be read.
-    """
-    try:
-        return inspect.signature(target)
-    except (Exception, SystemExit) as error:
-        raise ValueError(f"its signature cannot be read: {raised(error)}") from error
 
 
 def _written(target: Any) -> Any:
@@ -132,8 +127,8 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
     """Return what a name of that kind, or `module:attribute`, stands for: a class that keeps the contract of its kind.
 
     For a retriever it may also be a function of one's own, `(query, k) -> results`, or a retriever that is made
-    already; for an engine a function without arguments that makes one, or an engine. Nothing is called: what is not of
-    that kind is refused before it could do anything.
+    already, also one of another library; for an engine a function without arguments that makes one, or an engine.
+    Nothing is called: what is not of that kind is refused before it could do anything.
 
     Args:
         kind: The kind of component.
@@ -174,6 +169,7 @@ def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
         fits = issubclass(target, contract)
     else:
         fits = takes is not None and (isinstance(target, contract) or is_function_of(target, takes))
+        fits = fits or (kind == "retriever" and _is_retriever_of_a_library(target))
     if not fits and kind == "engine":
         raise ConfigError(
             f"{kind} {name!r} is {what_it_is(target)}; expected an object with retrieve(query, top_k, scope), or a "
@@ -204,13 +200,6 @@ def _hint(kind: Kind, name: str) -> str:
 
 
 # From what a configuration says to a component.
-
-# What functions can be in Python; `Function<contract>` in `function.py` of the room makes components of them.
-_FUNCTIONS: Mapping[Kind, str] = {
-    "chunker": "(text) -> list of texts",
-    "embedder": "(texts) -> vectors",
-    "reranker": "(query, texts) -> scores",
-}
 
 # How configurations of the TypeScript design call these parameters, beyond writing them in camelCase.
 _FOREIGN_PARAMETERS = {"chunk_overlap": "overlap", "tokens_per_chunk": "tokens"}
@@ -343,27 +332,22 @@ def _shown(target: type[Any], values: Mapping[str, Any]) -> str:
 
 
 def as_component(contract: type[Any], given: Any, owner: str) -> Any:
-    """Return a component that was given in Python, its coroutine methods adapted, and a function as a component.
+    """Return a component that was given in Python, its coroutine methods adapted.
+
+    A function, or an object of another library, is made a component.
 
     Args:
         contract: `Chunker`, `Embedder` or `Reranker`; `as_retriever` takes pipelines.
-        given: The component or function.
+        given: The component, function or object.
         owner: What it is given to, for messages.
 
     Raises:
-        ConfigError: It is neither, or a class.
+        ConfigError: It is none of these, or a class, or has to be called with something else.
     """
+    confide(given)
     if isinstance(given, contract):
         component_name(given)
-        confide(given)
         return adapted(given)
     kind: Any = contract.__name__.lower()
-    if inspect.isclass(given):
-        name = given.__name__
-        raise ConfigError(f"{owner}: {kind}={name} is a class; pass an instance, {name}(...)")
-    if not callable(given):
-        article = "an" if contract.__name__[0] in "AEIOU" else "a"
-        raise ConfigError(
-            f"{owner}: {kind}={shown(given)}; expected {article} {contract.__name__}, or a function {_FUNCTIONS[kind]}"
-        )
+    as_function(kind, given, owner)  # `Function<contract>` in `function.py` of the room makes a component of it
     return load_installed(f"{PACKAGE}.{ROOMS[kind]}.function:Function{contract.__name__}")(given)

@@ -9,12 +9,34 @@ from pathlib import PurePath
 from typing import Any, cast
 
 from rag_evaluation_framework.base.outside import HIDDEN, fit_to_keep, is_secret
-from rag_evaluation_framework.contracts.component import Component, component_name, confide, recorded_parameters
+from rag_evaluation_framework.contracts.component import (
+    Component,
+    component_name,
+    confide,
+    parameters,
+    recorded_parameters,
+)
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.registry.loading import PACKAGE
 from rag_evaluation_framework.registry.table import KINDS, built_in
 
 _DEEPEST = 50  # of a record: JSON may be nested some hundreds deep, and a value may hold itself
+_ELSEWHERE = ("url", "host", "path", "table")  # where a store keeps what others may need, or what takes a network
 _MOST_BITS = 14_284  # of a whole number in a record: of JSON, Python reads no more than 4,300 digits
+
+
+def is_of_package(module: str) -> bool:
+    """Return whether a module is one of this package."""
+    return module.partition(".")[0] == PACKAGE
+
+
+def is_elsewhere(component: object) -> bool:
+    """Return whether a component of this package needs a network, or keeps what it finds where others may need it.
+
+    What has an address asks a provider, which costs money, and is sent the texts: at an address that is in the record.
+    """
+    known = parameters(component)
+    return hasattr(type(component), "address") or any(known.get(name) is not None for name in _ELSEWHERE)
 
 
 def describe(component: object) -> dict[str, Any]:

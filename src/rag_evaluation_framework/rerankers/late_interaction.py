@@ -13,7 +13,7 @@ from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.outside import one_line, said, shown
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import TokenEmbedder
-from rag_evaluation_framework.data.values import gives_items, items, plain_array
+from rag_evaluation_framework.data.values import UNREADABLE, gives_items, items, plain_array
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
@@ -100,7 +100,7 @@ class LateInteractionReranker(ScoringReranker):
 def _token_vectors(array: Any, source: str) -> NDArray[np.float32]:
     try:
         numbers = plain_array(array)
-    except Exception as error:  # ragged lists, and whatever an array of somebody else's raises
+    except UNREADABLE as error:
         raise InputError(
             f"{source} returned {one_line(shown(array))}: {said(error)}; expected (tokens, dimension)"
         ) from error

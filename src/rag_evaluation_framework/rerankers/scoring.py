@@ -2,15 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.outside import one_line, said, shown
+from rag_evaluation_framework.components.parts import as_scores
 from rag_evaluation_framework.contracts.retriever import Reranker
 from rag_evaluation_framework.data.chunks import AnyChunk
-from rag_evaluation_framework.data.values import plain_array
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.statistics.nearest import top_k as best_first
 
@@ -37,28 +35,3 @@ class ScoringReranker(Reranker, ABC):
         score_of = dict(zip(texts, scores, strict=True))
         ranked = best_first(np.array([score_of[chunk.content] for chunk in chunks]), len(chunks))
         return [chunks[number] for number in ranked[:top_k]]
-
-
-def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[Any]:
-    """Read what a reranker returned as scores: one finite number per text, shape (len(texts),).
-
-    Raises:
-        InputError: They are something else.
-    """
-    expected = "expected one finite number per text, in their order, higher is better"
-    try:
-        scores = plain_array(returned)
-    except Exception as error:  # ragged lists, and whatever an array of somebody else's raises
-        raise InputError(
-            f"{source} returned {one_line(shown(returned))} for {len(texts)} texts: {said(error)}; {expected}"
-        ) from error
-    if scores.shape != (len(texts),):
-        told = f"shape {scores.shape}" if scores.ndim else one_line(shown(returned))
-        raise InputError(f"{source} returned {told} for {len(texts)} texts; {expected}")
-    wrong: list[int] = np.flatnonzero(~np.isfinite(scores)).tolist()
-    if wrong:
-        raise InputError(
-            f"{source} returned NaN or infinity for {len(wrong)} of {len(texts)} texts, the first: "
-            f"{shown(texts[wrong[0]])}; {expected}"
-        )
-    return scores if scores.dtype.kind == "f" else scores.astype(np.float64)

@@ -35,13 +35,11 @@ class Clusters:
         few: Number of documents of the labels, where these are too few to count by document, so that what is found is
             about these documents only; else 0.
         fewest: Of fewer documents, each question counts by itself.
-        unknown: Whether each question counts by itself as a report alone does not tell the documents of its labels.
     """
 
     numbers: Integers | None = None
     few: int = 0
     fewest: int = FEWEST
-    unknown: bool = False
 
     @classmethod
     def of(
@@ -50,7 +48,7 @@ class Clusters:
         """Return the clusters of questions; one without a label is a cluster of its own.
 
         Args:
-            relevant: The relevant units of each question; none at all if they are not known.
+            relevant: The relevant units of each question.
             evaluation_type: The level of these; chunks do not tell their documents.
             cluster: What is taken as independent; by default documents where there are at least six, else questions.
         """
@@ -79,13 +77,13 @@ class Clusters:
 def documents(relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType) -> Integers | None:
     """Return the number of the document of the first label of each question, from 0; -1 where there is none.
 
-    None where documents are not known: of chunks, and where labels are not.
+    None of chunks, whose documents are not known.
 
     Args:
         relevant: As in `Clusters.of`.
         evaluation_type: As in `Clusters.of`.
     """
-    if evaluation_type == "chunk-level" or not relevant:
+    if evaluation_type == "chunk-level":
         return None
     numbers = Numbering()
     return np.array([numbers[document_of(units[0])] if units else -1 for units in relevant], dtype=np.int64)
@@ -114,10 +112,8 @@ def micro_means(queries: QueryResults[Any], evaluation_type: EvaluationType) -> 
     """Return the mean of every recall over all that is relevant: Σ recall · size / Σ size, by the size of the truth.
 
     That is the number of characters of the answers, each once and in their first places; of ids, that of the answers.
-    None where no query has the score. Empty if the labels are not known, as of a report alone.
+    None where no query has the score.
     """
-    if not queries.relevant:
-        return Means()
     sizes = np.array([_size(query, evaluation_type) for query in queries], dtype=np.float64)
     table = queries.table
     recalls = [name for name in table.columns if name.partition("@")[0] in _RECALLS]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
 from operator import eq
-from typing import Any, Generic, TypeAlias, cast
+from typing import Any, Generic, TypeAlias
 
 import numpy as np
 
@@ -115,21 +115,20 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
 
     Attributes:
         table: The scores of all queries.
-        texts: Their wordings; none if only ids and scores are known, as of a `report.json` alone.
-        relevant: Their relevant units; none likewise.
+        texts: Their wordings.
+        relevant: Their relevant units.
         answers: Their answers with all places, by row, where an answer has several.
         places_found: Of each of these answers the number of the place of which the largest part was retrieved, by row;
             None if nothing of it was.
         gains: How relevant units are, by row and id; 1.0 for those that are not named, and for spans.
         stages: Seconds spent in each stage of the retrievals, NaN where not measured; shape (queries,) each.
         found: What was retrieved, or what reads it from a file for these query ids when a hit is asked for; None if it
-            is not known.
-        known: The identities of queries of which only these are known.
+            is not known, as of a `report.json` alone.
+        returned: What was returned for each query, in brief.
         metadata: What else the dataset says of queries, by row, as a record holds it; of those of which it does.
         before: The scores of the ranking without the reranker by name, NaN where a query has none; shape (queries,)
             each. Empty without a reranker, or if no query was scored.
         ceilings: The recall that no order of the candidates exceeds, likewise; of recalls only.
-        returned: What was returned for each query, in brief; None if that is not known, as of a `report.json` alone.
         labelled: What the labels of the dataset are known again by, by row, where they were read at another level or
             under other ids.
     """
@@ -140,13 +139,12 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     gains: Mapping[int, Mapping[str, float]]
     stages: Mapping[str, Numbers]
     found: Found
-    known: Sequence[str] = ()
+    returned: Returned
     answers: Mapping[int, tuple[Answer[U], ...]] = field(default_factory=dict[int, tuple[Answer[U], ...]])
     places_found: Mapping[int, tuple[int | None, ...]] = field(default_factory=dict[int, tuple[int | None, ...]])
     metadata: Mapping[int, Mapping[str, Any]] = field(default_factory=dict[int, Mapping[str, Any]])
     before: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
     ceilings: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
-    returned: Returned | None = None
     labelled: Mapping[int, LabelIdentity] = field(default_factory=dict[int, LabelIdentity])
 
     @classmethod
@@ -175,6 +173,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             {row: known for row, known in gains.items() if known},
             {name: stage.seconds for name, stage in rankings.stages.items() if not np.isnan(stage.seconds).all()},
             rankings.hits.without_texts(),
+            Returned.of(rankings.hits, truth),
             answers={
                 row: tuple(answer.mapped(quoted) for answer in entry.answers)
                 for row, entry in enumerate(truth)
@@ -188,7 +187,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             metadata={
                 row: plain(entry.query.metadata, DEEPEST) for row, entry in enumerate(truth) if entry.query.metadata
             },
-            returned=Returned.of(rankings.hits, truth),
             labelled={
                 row: LabelIdentity.of_truth(own, quoted)
                 for row, (own, entry) in enumerate(zip(labels, truth, strict=True))
@@ -205,15 +203,15 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         """
         if self.found is None:
             raise ResultError(
-                "what was retrieved is not known: this result was loaded from a report alone, as a kept baseline is; "
-                "expected the folder of a run"
+                "what was retrieved is not known: this result was loaded from a report alone, without its "
+                "rankings.jsonl.gz, as a kept baseline is; expected the folder of the run"
             )
         return self.found if isinstance(self.found, RankedHits) else self.found(self.table.query_ids)
 
     @property
     def none_is_relevant(self) -> bool:
         """Whether it is known of no result that it is relevant."""
-        return self.returned is None or bool(np.isnan(self.returned.first_relevant).all())
+        return bool(np.isnan(self.returned.first_relevant).all())
 
     @cached_property
     def totals(self) -> Numbers:
@@ -222,17 +220,8 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
 
     @cached_property
     def identities(self) -> tuple[str, ...]:
-        """A hash of the wording and the truth of each query, 32 hexadecimal digits.
-
-        Of a span count its document and text, not where that text is; without a text its offsets. Two spans of the same
-        text count twice.
-        """
-        return tuple(self.known) or tuple(map(self._identity, range(len(self))))
-
-    def _identity(self, row: int) -> str:
-        relevant, gains = cast("tuple[Any, ...]", self.relevant[row]), self.gains.get(row, {})
-        answers = self.answers.get(row) or map(as_answer, relevant)
-        return question_identity(self.texts[row], answers, gains)
+        """The `identity` of each query."""
+        return tuple(query.identity for query in self)
 
     def row(self, number: int) -> "QueryResult[U]":
         """Return the result of one query."""
@@ -277,8 +266,8 @@ class QueryResult(Generic[U]):
 
     @property
     def text(self) -> str:
-        """Its wording; empty if the result was loaded from a `report.json` alone."""
-        return self.results.texts[self.row] if self.results.texts else ""
+        """Its wording."""
+        return self.results.texts[self.row]
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -287,19 +276,28 @@ class QueryResult(Generic[U]):
 
     @property
     def noted_text(self) -> str:
-        """Its wording with the notes of people, the `notes` of its metadata; a dash if the wording is not known."""
+        """Its wording with the notes of people, the `notes` of its metadata."""
         notes: Any = self.metadata.get("notes")
         return f"{self.text or '–'}{f' – notes: {notes}' if isinstance(notes, str) and notes.strip() else ''}"
 
     @property
     def relevant(self) -> tuple[U, ...]:
         """The relevant units; empty if the corpus holds no answer."""
-        return self.results.relevant[self.row] if self.results.relevant else ()
+        return self.results.relevant[self.row]
 
     @property
     def answers(self) -> tuple[Answer[U], ...]:
         """The answers, each with all of its places, of which any is enough; empty if the corpus holds none."""
         return self.results.answers.get(self.row) or tuple(map(as_answer, self.relevant))
+
+    @property
+    def identity(self) -> str:
+        """A hash of its wording and truth, 32 hexadecimal digits.
+
+        Of a span count its document and text, not where that text is; without a text its offsets. Two spans of the same
+        text count twice.
+        """
+        return question_identity(self.text, self.answers, self.gains)
 
     @property
     def labelled(self) -> LabelIdentity | None:
@@ -368,11 +366,9 @@ class QueryResult(Generic[U]):
     def first_relevant(self) -> int | None:
         """The rank of the first result that is relevant, or at token level shares text with an answer.
 
-        It counts results from 1, also those that repeat a document, and `mrr` does not. None if none of the results is
-        relevant, or what was returned is not known.
+        It counts results from 1, also those that repeat a document, and `mrr` does not. None if no result is relevant.
         """
-        returned = self.results.returned
-        rank = np.nan if returned is None else float(returned.first_relevant[self.row])
+        rank = float(self.results.returned.first_relevant[self.row])
         return None if isnan(rank) else int(rank)
 
     def _row(self, columns: Mapping[str, Numbers]) -> dict[str, float | None]:
@@ -404,7 +400,6 @@ class QueryResult(Generic[U]):
             self.metadata,
             hits,
             self.stages,
-            self.results.identities[self.row],
         )
         return (*told, self.scores, self.before, self.ceilings, self.first_relevant, self.failures, self.status)
 

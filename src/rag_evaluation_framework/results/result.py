@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -14,7 +14,15 @@ import numpy as np
 
 from rag_evaluation_framework.base.optional import DISTRIBUTION, require
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data import CharacterSpan, ChunkId, DocumentId, EvaluationType, Failure, Skipped
+from rag_evaluation_framework.data import (
+    CharacterSpan,
+    ChunkId,
+    DocumentId,
+    EvaluationType,
+    Failure,
+    Skipped,
+    count_skipped,
+)
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import Means, ScoreTable
@@ -37,13 +45,7 @@ from rag_evaluation_framework.results.means import (
 )
 from rag_evaluation_framework.results.properties import Breakdown, breakdowns
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
-from rag_evaluation_framework.results.record import (
-    ReportRecord,
-    SkippedQueryRecord,
-    SkippedRecord,
-    brief_lines,
-    question_lines,
-)
+from rag_evaluation_framework.results.record import question_lines
 from rag_evaluation_framework.results.reranking import Reranking
 from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.results.unanswerable import FirstRelevant, Unanswerable
@@ -163,8 +165,7 @@ class EvaluationResult(Shown, Generic[U]):
     def per_document(self) -> Means:
         """The mean of every score over documents, each of which counts the same, whatever the number of its questions.
 
-        The document of a question is that of its first label. Empty where labels or their documents are not known: of a
-        report alone, and of chunks.
+        The document of a question is that of its first label. Empty where that is not known, as of chunks.
         """
         return document_means(self.queries, self.evaluation_type)
 
@@ -190,22 +191,17 @@ class EvaluationResult(Shown, Generic[U]):
 
     @cached_property
     def unanswerable(self) -> Unanswerable | None:
-        """What was returned for the questions without an answer; None if none was asked.
-
-        None, too, if what was returned is not known, as of a report alone.
-        """
-        returned = self.queries.returned
-        return None if returned is None else Unanswerable.of(self.scores, returned)
+        """What was returned for the questions without an answer; None if none was asked."""
+        return Unanswerable.of(self.scores, self.queries.returned)
 
     @cached_property
     def first_relevant(self) -> FirstRelevant | None:
-        """At which rank the first relevant result is; None if no question was scored, or that is not known."""
-        returned = self.queries.returned
-        return None if returned is None else FirstRelevant.of(self.scores, returned)
+        """At which rank the first relevant result is; None if no question was scored."""
+        return FirstRelevant.of(self.scores, self.queries.returned)
 
     @cached_property
     def breakdowns(self) -> tuple[Breakdown, ...]:
-        """The first score by tags and by scope, where the dataset has several; none where that is not known."""
+        """The first score by tags and by scope, where the dataset has several."""
         name = self.score_names[0]
         return tuple(breakdowns(self, name))
 
@@ -274,7 +270,7 @@ class EvaluationResult(Shown, Generic[U]):
         `answerable` are the skipped, whose labels say that there is an answer, and the queries asked that have one.
         `unlocated_hits` are results without a place in the corpus; at the other levels, without a document or chunk id.
         """
-        statuses, skipped = self.scores.statuses, self.config["dataset"]["skipped"]
+        statuses, skipped = self.scores.statuses, count_skipped(self.skipped)
         return {
             "questions": len(statuses),
             "scored": statuses.count("scored"),
@@ -339,9 +335,10 @@ class EvaluationResult(Shown, Generic[U]):
     def save(self, folder: str | Path | None = None, *, root: str | Path = store.ROOT) -> Path:
         """Save the result in a folder of its own.
 
-        `report.json` holds what is said of the whole run and, of up to 5,000 questions, ids and scores: enough as a
-        baseline. `questions.jsonl` holds the questions with scores and times, `rankings.jsonl.gz` what was found, and
-        `summary.md` what people read first. What JSON cannot hold of the configuration is told by a text.
+        `report.json` holds what is said of the whole run, and the questions with scores and times: enough as a
+        baseline. Of more than 5,000 questions, they are in `questions.jsonl`, which the report names.
+        `rankings.jsonl.gz` holds what was found, and `summary.md` what people read first. What JSON cannot hold of the
+        configuration is told by a text.
 
         Args:
             folder: The folder to make; by default `<root>/runs/<UTC time>-<dataset>`.
@@ -364,51 +361,66 @@ class EvaluationResult(Shown, Generic[U]):
 
     def _write(self, folder: Path) -> None:
         """Write the files of the result."""
-        store.write_lines(folder / store.QUESTIONS, question_lines(self.queries))
         with (folder / store.RANKINGS).open("wb") as file:
             ids, statuses = self.scores.query_ids, self.scores.statuses
             failed = {query_id for query_id, status in zip(ids, statuses, strict=True) if status == "failed"}
             write_hit_lines(file, ids, self.queries.hits, failed)
-        record = ReportRecord(
-            name=self.name,
-            evaluation_type=self.evaluation_type,
-            metric_names=self.metric_names,
-            cutoffs=self.cutoffs,
-            count_as_zero=tuple(sorted(self.scores.count_as_zero)),
-            config=plain(self.config, DEEPEST),
-            timings=self.timings,
-            notes=self.notes,
-            created=self.created,
-            version=self.version,
-            usage=self.usage,
-            counts=self.counts,
-            files={name: {"sha256": store.sha256(folder / name)} for name in (store.QUESTIONS, store.RANKINGS)},
-            experiment_url=self.experiment_url,
-            metrics=self.metrics,
-            statistics=statistics_record(self.statistics, self.micro, self.per_document),
-            skipped=tuple(self._skipped_records()),
-            reranking=None if self.reranking is None else self.reranking.record(),
-            latency=None if self.latency is None else self.latency.record(),
-            unanswerable=None if self.unanswerable is None else self.unanswerable.record(),
-            breakdowns=[breakdown.record() for breakdown in self.breakdowns],
-            first_relevant=None if self.first_relevant is None else self.first_relevant.record(),
-            gates=self.gates,
-        )
-        lines = [*brief_lines(self.queries)] if len(self.queries) <= _MOST_IN_REPORT else None
-        if lines is not None and sum(map(len, lines)) > _LARGEST_PART:
-            lines = None
-        listed = {
-            name: [asdict(item) for item in getattr(record, name) or ()] for name in ("skipped", "gates", "usage")
+        beside = [store.RANKINGS]
+        lines = self._lines_of_report()
+        if lines is None:
+            store.write_lines(folder / store.QUESTIONS, question_lines(self.queries))
+            beside.append(store.QUESTIONS)
+        head = {
+            "name": self.name,
+            "evaluation_type": self.evaluation_type,
+            "metric_names": self.metric_names,
+            "cutoffs": self.cutoffs,
+            "count_as_zero": sorted(self.scores.count_as_zero),
+            "config": plain(self.config, DEEPEST),
+            "timings": self.timings,
+            "notes": self.notes,
+            "created": self.created,
+            "version": self.version,
+            "counts": self.counts,
+            "files": {name: {"sha256": store.sha256(folder / name)} for name in beside},
+            "experiment_url": self.experiment_url,
+            "metrics": self.metrics,
+            "statistics": statistics_record(self.statistics, self.micro, self.per_document),
+            "skipped": [
+                {
+                    "query": {
+                        "id": label.query.id,
+                        "query": label.query.text,
+                        "metadata": plain(label.query.metadata, DEEPEST),
+                    },
+                    "quote": label.quote,
+                    "reason": label.reason,
+                }
+                for label in self.skipped
+            ],
+            "reranking": None if self.reranking is None else self.reranking.record(),
+            "latency": None if self.latency is None else self.latency.record(),
+            "unanswerable": None if self.unanswerable is None else self.unanswerable.record(),
+            "breakdowns": [breakdown.record() for breakdown in self.breakdowns],
+            "first_relevant": None if self.first_relevant is None else self.first_relevant.record(),
+            "gates": [asdict(gate) for gate in self.gates],
+            "usage": [asdict(model) for model in self.usage],
         }
-        head = {**vars(record), **listed}
-        store.write_lines(folder / store.REPORT, store.report_lines(head, lines, bool(self.queries.answers)))
+        store.write_lines(folder / store.REPORT, store.report_lines(head, lines))
         summary = self.summary().as_markdown() + self.beside.get(store.SUMMARY, "")
         store.write_texts(folder, {**self.beside, store.SUMMARY: summary})
 
-    def _skipped_records(self) -> Iterator[SkippedRecord]:
-        for label in self.skipped:
-            query = SkippedQueryRecord(label.query.id, label.query.text, plain(label.query.metadata, DEEPEST))
-            yield SkippedRecord(query, label.quote, label.reason)
+    def _lines_of_report(self) -> list[str] | None:
+        """Return the questions as a report holds them; None if they are too many or too long for it."""
+        if len(self.queries) > _MOST_IN_REPORT:
+            return None
+        lines, size = list[str](), 0
+        for line in question_lines(self.queries):
+            size += len(line)
+            if size > _LARGEST_PART:
+                return None
+            lines.append(line)
+        return lines
 
     def compare(self, candidate: EvaluationResult[U], *, cluster: Cluster | None = None) -> Comparison:
         """Compare another result, the candidate, with this one, the baseline; deltas are candidate minus baseline.

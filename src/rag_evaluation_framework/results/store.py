@@ -29,9 +29,7 @@ SUMMARY = "summary.md"
 EXPERIMENT = "experiment.json"
 """Where a result was published, if it was: beside the report, which is never changed."""
 BASELINE = "baseline"
-SCHEMA_VERSION = 3
-"""The version of results with answers that have several places; all others are of version 2."""
-READ_VERSIONS = (2, SCHEMA_VERSION)
+SCHEMA_VERSION = 4
 LARGEST_REPORT = 256 << 20
 """How many bytes of a report are read. What is said of a run takes some kilobytes, 5,000 questions some megabytes."""
 LARGEST_PART = 64 << 30
@@ -149,16 +147,14 @@ def sha256(file: Path) -> str:
         raise ResultError(f"{file}: cannot be read ({error.strerror})") from error
 
 
-def report_lines(head: Mapping[str, Any], queries: Iterable[str] | None, has_places: bool) -> Iterator[str]:
+def report_lines(head: Mapping[str, Any], queries: Iterable[str] | None) -> Iterator[str]:
     """Yield a report as strict JSON, with one line per query so that it can be read and compared by eye.
 
     Args:
         head: What the report says of the whole run.
-        queries: The queries as JSON; None to leave them to the file beside.
-        has_places: Whether an answer has several places.
+        queries: The queries as JSON; None if they are in the file beside.
     """
-    version = SCHEMA_VERSION if has_places else SCHEMA_VERSION - 1
-    text = json.dumps({"schema_version": version, **head}, ensure_ascii=False, allow_nan=False, indent=1)
+    text = json.dumps({"schema_version": SCHEMA_VERSION, **head}, ensure_ascii=False, allow_nan=False, indent=1)
     if queries is None:
         yield text
         return
@@ -205,9 +201,11 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
             f"{file}: has no schema_version, so it is not a report of rag-eval; what other tools report cannot be "
             "compared, as nothing says that their scores mean the same. Run what it is about once more with rag-eval"
         )
-    if not isinstance(content, dict) or type(found) is not int or found not in READ_VERSIONS:
-        versions = f"{', '.join(map(str, READ_VERSIONS[:-1]))} and {READ_VERSIONS[-1]}"
-        raise ResultError(f"{file}: schema_version is {shown(found)}; this version reads {versions}")
+    if not isinstance(content, dict) or type(found) is not int or found != SCHEMA_VERSION:
+        raise ResultError(
+            f"{file}: schema_version is {shown(found)}; this version reads {SCHEMA_VERSION}: run it again, or read it "
+            "with the version that wrote it"
+        )
     return file, content
 
 
@@ -238,7 +236,7 @@ def read_begin(folder: Path) -> tuple[str, str]:
         raise ResultError(f"{file}: cannot be read ({reason(error)}); expected a report") from error
     content = found if len(found) == len(_BEGIN) else read_report(folder)[1]
     name, created = content.get("name"), content.get("created")
-    if content.get("schema_version") not in READ_VERSIONS or not isinstance(name, str) or not isinstance(created, str):
+    if content.get("schema_version") != SCHEMA_VERSION or not isinstance(name, str) or not isinstance(created, str):
         raise ResultError(f"{file}: tells no schema_version of this package, name and time; expected a report")
     try:
         datetime.fromisoformat(created)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from time import perf_counter
 
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
+from rag_evaluation_framework.components.results import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import IndexedRetriever, IndexT, Retriever
 from rag_evaluation_framework.data import AnyChunk, Query
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Stage

@@ -1,17 +1,18 @@
 """BM25: lexical retrieval over chunks."""
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.progress import progress
+from rag_evaluation_framework.components.supported import OwnChunker
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
 from rag_evaluation_framework.data import AnyChunk, Corpus, Hit, Retrieval, Stage
@@ -59,6 +60,8 @@ class BM25Retriever(IndexedRetriever[_Index]):
         ConfigError: `k1` or `b` is out of range, or the language is unknown.
     """
 
+    trusted = True
+
     chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
     k1: float = 1.5
     b: float = 0.75
@@ -68,7 +71,7 @@ class BM25Retriever(IndexedRetriever[_Index]):
 
         def __init__(
             self,
-            chunker: Chunker | PositionAwareChunker | Callable[[str], Any] = DEFAULT_CHUNKER,
+            chunker: Chunker | PositionAwareChunker | OwnChunker = DEFAULT_CHUNKER,
             k1: float = 1.5,
             b: float = 0.75,
             language: str | None = "english",

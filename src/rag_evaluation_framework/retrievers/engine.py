@@ -14,8 +14,8 @@ from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.interrupts import finished, first_interrupt, pass_on_interrupt
 from rag_evaluation_framework.base.outside import hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults
+from rag_evaluation_framework.components.results import as_retrieval
 from rag_evaluation_framework.contracts.component import check_choice, check_truth, confide, parameters
-from rag_evaluation_framework.contracts.retrieved import as_retrieval
 from rag_evaluation_framework.contracts.retriever import (
     CONSTRAINTS_KEYWORD,
     Engine,

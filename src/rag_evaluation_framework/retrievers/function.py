@@ -1,40 +1,56 @@
-"""Functions as retrievers, and reading what a retriever returns."""
+"""Functions, and objects of other libraries, as retrievers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rag_evaluation_framework.base.coroutines import adapted, resolved
-from rag_evaluation_framework.base.outside import class_name, shown
+from rag_evaluation_framework.components.adapt import as_function
+from rag_evaluation_framework.components.supported import OwnRetriever
 from rag_evaluation_framework.contracts.component import component_name, confide, function_name
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data import AnyChunk, ChunkRegistry, Corpus, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Retrieved
-from rag_evaluation_framework.errors import ConfigError
 
-Pipeline: TypeAlias = Retriever | Callable[[str, int], Any]
-"""What can be evaluated: a retriever, or any function `(query, k) -> texts, chunks or dicts`."""
+Pipeline: TypeAlias = Retriever | OwnRetriever
+"""What can be evaluated: a retriever, any function `(query, k) -> texts, chunks or dicts`, a retriever of a library."""
 
 
 @dataclass(frozen=True)
 class FunctionRetriever(Retriever):
-    """A plain function `(query, k) -> results`, best first.
+    """A plain function `(query, k) -> results`, best first, or a retriever of another library.
 
     A result is a text, a chunk, a `Hit` or a mapping with what is known of `doc_id`, `start`, `end`, `text`, `score`
     and `chunk_id`, of which `doc_id` or `chunk_id` alone is enough. What has a text but no place is located in the
     corpus by the runner. All results may also be given as one mapping, `{"retrieved_chunk_ids": [...]}` or
     `{"retrieved_spans": [{"doc_id": ..., "start": ..., "end": ...}]}`. The function may be a coroutine function.
 
+    An object is asked by its `retrieve`, `invoke`, `run`, `query` or `similarity_search`, or the asynchronous twin of
+    one, and for `k` results if that takes a number of them (`k`, `top_k`, `n_results`); else it returns as many as it
+    was made to return.
+
     Attributes:
-        function: The pipeline.
+        function: The pipeline; of an object, the function that asks it.
         stable: Whether its ranking at k is the beginning of its ranking at any larger k; None if that is not known. If
             not, it is called once for each k.
         registry: What it can return, if that is known: results that are nothing but ids of chunks are looked up there.
+
+    Raises:
+        ConfigError: `function` is neither, or has to be called with something else.
     """
 
     function: Callable[[str, int], Any]
     stable: bool | None = None
     registry: ChunkRegistry | None = field(default=None, repr=False)
+
+    if TYPE_CHECKING:  # what is given may be an object, what is read is a function
+
+        def __init__(
+            self, function: OwnRetriever, stable: bool | None = None, registry: ChunkRegistry | None = None
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "function", as_function("retriever", self.function))
 
     @property
     def name(self) -> str:
@@ -77,19 +93,13 @@ class FunctionRetriever(Retriever):
 
 
 def as_retriever(pipeline: Pipeline) -> Retriever:
-    """Return a retriever as it is, its coroutine methods adapted, and a function as a retriever.
+    """Return a retriever as it is, its coroutine methods adapted; a function or an object of a library as a retriever.
 
     Raises:
-        ConfigError: It is neither.
+        ConfigError: It is none of these, or has to be called with something else.
     """
-    if isinstance(pipeline, Retriever):
-        component_name(pipeline)
-        confide(pipeline)
-        return adapted(pipeline)
-    if isinstance(pipeline, type):
-        raise ConfigError(f"{pipeline.__name__} is a class; pass an instance, {pipeline.__name__}(...)")
-    if callable(pipeline):
-        return as_retriever(FunctionRetriever(pipeline))
-    raise ConfigError(
-        f"{shown(pipeline)} is {class_name(pipeline)}; expected a Retriever or a function (query, k) -> results"
-    )
+    confide(pipeline)
+    if not isinstance(pipeline, Retriever):
+        return FunctionRetriever(pipeline)
+    component_name(pipeline)
+    return adapted(pipeline)

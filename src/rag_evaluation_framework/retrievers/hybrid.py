@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts import IndexedRetriever, Retriever, VectorStore
 from rag_evaluation_framework.contracts.component import check_count, parameters
-from rag_evaluation_framework.contracts.retrieved import as_chunks
 from rag_evaluation_framework.data import AnyChunk, Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.data.values import items

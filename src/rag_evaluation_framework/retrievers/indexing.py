@@ -1,9 +1,9 @@
 """The three steps of indexing, chunk, embed and fill the store, each compared with what it was given."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Mapping, Sequence, Set, Sized
+from collections.abc import Generator, Mapping, Sequence, Sized
 from contextlib import closing
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.progress import progress, progress_bar
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker, as_placed
+from rag_evaluation_framework.components.parts import as_found, as_placed
+from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.embedder import (
     EmbeddedPart,
     Embedder,
@@ -23,56 +25,12 @@ from rag_evaluation_framework.contracts.embedder import (
     joined,
     truncation_flags,
 )
-from rag_evaluation_framework.contracts.retrieved import one_each
 from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, DocumentId, Hit, PositionAwareChunk
-from rag_evaluation_framework.data.values import gives_items, items
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.vector_stores.vector_checks import unit
 
 # What a chunker made of a corpus, compared with the corpus.
-
-
-def tell_of_chunks(
-    chunker: PositionAwareChunker, corpus: Corpus, chunks: Sequence[AnyChunk], without: Sequence[DocumentId]
-) -> None:
-    """Note what is odd about the chunks of a corpus; `without` are the documents that have text and no chunk.
-
-    Raises:
-        InputError: There is no chunk with text.
-    """
-    blank = sum(not chunk.content.strip() for chunk in chunks)
-    if blank == len(chunks):
-        made = "nothing but blank chunks" if chunks else "no chunks"
-        raise InputError(f"{chunker.name} made {made} from {len(corpus)} documents: there is nothing to search")
-    if blank:
-        note(f"{blank} of {len(chunks)} chunks of {chunker.name} are blank: no question is about them")
-    if without:
-        documents = sum(bool(document.content.strip()) for document in corpus)
-        note(
-            f"{chunker.name} made no chunk from {len(without)} of {documents} documents that have text, the first: "
-            f"{without[0]!r}. Nothing of them can be found"
-        )
-    unplaced = [chunk for chunk in chunks if isinstance(chunk, Chunk)]
-    if unplaced:
-        note(
-            f"{len(unplaced)} of {len(chunks)} chunks are not text of their document, the first: {chunker.name}, "
-            f"document {unplaced[0].doc_id!r}: {shown(unplaced[0].content[:50])}. They are searched, and keep the "
-            "chunker's text and id, but have no place: at token level they are not located. A position-aware chunker "
-            "places them"
-        )
-    if not isinstance(chunker, ChunkerPositionAdapter):
-        _tell_of_other_texts(chunker, corpus, chunks)
-
-
-def _tell_of_other_texts(chunker: PositionAwareChunker, corpus: Corpus, chunks: Sequence[AnyChunk]) -> None:
-    other = [chunk for chunk in chunks if isinstance(chunk, PositionAwareChunk) and _differs(chunk, corpus)]
-    if other:
-        note(
-            f"{len(other)} of {len(chunks)} chunks differ from the text of their place, the first: {chunker.name}, "
-            f"document {other[0].doc_id!r}, [{other[0].start}:{other[0].end}]: {shown(other[0].content[:50])}. They "
-            "are searched by their text, and judged by their place"
-        )
 
 
 def _differs(chunk: PositionAwareChunk, corpus: Corpus) -> bool:
@@ -128,30 +86,6 @@ def tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: N
         _tell_of_doubles(store, found, added)
 
 
-def as_found(found: Any, store: VectorStore, k: int) -> list[AnyChunk]:
-    """Read what a store found: its first `k` results.
-
-    Raises:
-        InputError: They are not chunks.
-    """
-    if not gives_items(found, str, Mapping, Set):
-        raise InputError(f"{store.name} returned {shown(found)}; expected a list of chunks, the nearest first")
-    results = items(found, store.name, max(k, 0))
-    for result in results:
-        if not isinstance(result, PositionAwareChunk | Chunk):
-            raise InputError(f"{store.name} found {shown(result)}; expected the chunks that were added")
-    return results
-
-
-def as_rankings(returned: Any, store: VectorStore, questions: int, k: int) -> list[list[AnyChunk]]:
-    """Read what a store found for several questions.
-
-    Raises:
-        InputError: It is not one list of chunks per question.
-    """
-    return [as_found(ranking, store, k) for ranking in one_each(returned, questions, f"{store.name}.search_many")]
-
-
 def _length(store: VectorStore) -> int | None:
     if not isinstance(store, Sized):
         return None
@@ -169,7 +103,7 @@ def _probed(store: VectorStore, vectors: NDArray[np.float32], k: int) -> list[An
         found = store.search(vectors[directed[0]], k)
     except Exception:  # noqa: BLE001  a database may fail once; each question will tell if it goes on
         return None
-    return as_found(found, store, k)
+    return as_found(found, store.name, k)
 
 
 def _texts(chunks: Sequence[AnyChunk], found: Sequence[AnyChunk]) -> Mapping[Identity, list[str]]:
@@ -222,7 +156,7 @@ DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
 """About 200 tokens of English, without overlap."""
 
 
-def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Callable[[str], Any]) -> list[AnyChunk]:
+def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChunker) -> list[AnyChunk]:
     """Cut every document into chunks, in the order of the documents.
 
     Chunks of a chunker that does not know positions are looked for in their document. Those that are not text of it are
@@ -234,18 +168,50 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Calla
             one is not of the document that was cut.
     """
     positioned = adapted(chunker) if isinstance(chunker, PositionAwareChunker) else position_aware(chunker)
+    # Our chunkers cut exactly; those that the adapter places keep their own texts.
+    ours = type(positioned).__module__.startswith(RecursiveCharacterChunker.__module__.rpartition(".")[0])
     chunks: list[AnyChunk] = []
     without: list[DocumentId] = []
     for document in progress(corpus, "Chunking", "document"):
         found: Sequence[AnyChunk]
         if isinstance(positioned, ChunkerPositionAdapter):
             found = positioned.locate_chunks(document)
+        elif ours:
+            found = positioned.chunk_with_positions(document)
         else:
             found = as_placed(positioned.chunk_with_positions(document), positioned.name, document)
         if not found and document.content.strip():
             without.append(document.id)
         chunks += found
-    tell_of_chunks(positioned, corpus, chunks, without)
+    name = positioned.name
+    blank = sum(not chunk.content.strip() for chunk in chunks)
+    if blank == len(chunks):
+        made = "nothing but blank chunks" if chunks else "no chunks"
+        raise InputError(f"{name} made {made} from {len(corpus)} documents: there is nothing to search")
+    if blank:
+        note(f"{blank} of {len(chunks)} chunks of {name} are blank: no question is about them")
+    if without:
+        documents = sum(bool(document.content.strip()) for document in corpus)
+        note(
+            f"{name} made no chunk from {len(without)} of {documents} documents that have text, the first: "
+            f"{without[0]!r}. Nothing of them can be found"
+        )
+    unplaced = [chunk for chunk in chunks if isinstance(chunk, Chunk)]
+    if unplaced:
+        note(
+            f"{len(unplaced)} of {len(chunks)} chunks are not text of their document, the first: {name}, "
+            f"document {unplaced[0].doc_id!r}: {shown(unplaced[0].content[:50])}. They are searched, and keep the "
+            "chunker's text and id, but have no place: at token level they are not located. A position-aware chunker "
+            "places them"
+        )
+    if not ours:
+        other = [chunk for chunk in chunks if isinstance(chunk, PositionAwareChunk) and _differs(chunk, corpus)]
+        if other:
+            note(
+                f"{len(other)} of {len(chunks)} chunks differ from the text of their place, the first: {name}, "
+                f"document {other[0].doc_id!r}, [{other[0].start}:{other[0].end}]: {shown(other[0].content[:50])}. "
+                "They are searched by their text, and judged by their place"
+            )
     return chunks
 
 
@@ -261,9 +227,7 @@ class EmbeddedChunks(NamedTuple):
     truncated: NDArray[np.bool_]
 
 
-def embed_chunks(
-    chunks: Sequence[AnyChunk], embedder: Embedder | Callable[[list[str]], Any], batch_size: int = 256
-) -> EmbeddedChunks:
+def embed_chunks(chunks: Sequence[AnyChunk], embedder: Embedder | OwnEmbedder, batch_size: int = 256) -> EmbeddedChunks:
     """Embed chunks, each distinct text once.
 
     Args:

@@ -1,7 +1,7 @@
 """Retrieve and rerank: a reranker around any retriever."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.side_by_side import as_finished
+from rag_evaluation_framework.components.parts import as_order
+from rag_evaluation_framework.components.supported import OwnReranker
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.retriever import Reranker, Retriever
 from rag_evaluation_framework.data import (
@@ -26,7 +28,6 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.data.rankings import CANDIDATES, RERANK
-from rag_evaluation_framework.data.values import at_most, gives_items
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.building import as_component
@@ -73,7 +74,7 @@ class RerankedRetriever(AroundRetriever[_Index]):
         def __init__(
             self,
             retriever: Pipeline,
-            reranker: Reranker | Callable[[str, list[str]], Any],
+            reranker: Reranker | OwnReranker,
             candidates: int = 50,
         ) -> None: ...
 
@@ -181,7 +182,8 @@ class RerankedRetriever(AroundRetriever[_Index]):
         for chunk, hit in zip(chunks, candidates, strict=True):
             waiting.setdefault(_place(chunk), deque()).append(replace(hit, score=None))
         hits: list[Hit] = []
-        for chunk in self._order(query, chunks):
+        order: Any = self.reranker.rerank(query, [*chunks]) if chunks else []
+        for chunk in as_order(order, self.reranker.name, len(chunks)):
             alike = waiting.get(_place(chunk))
             if not alike:
                 raise InputError(
@@ -193,19 +195,6 @@ class RerankedRetriever(AroundRetriever[_Index]):
                 f"{self.reranker.name} returned {len(hits)} of {len(candidates)} chunks; expected all of them"
             )
         return tuple(hits[: max(k, 0)])
-
-    def _order(self, query: str, chunks: Sequence[AnyChunk]) -> list[AnyChunk]:
-        order: Any = self.reranker.rerank(query, [*chunks]) if chunks else []
-        is_list = gives_items(order, Mapping, Set)
-        listed: list[Any] | None = at_most(order, len(chunks), self.reranker.name) if is_list else [order]
-        if listed is None:
-            raise InputError(f"{self.reranker.name} returned more than the {len(chunks)} chunks that it was given")
-        for chunk in listed:
-            if not isinstance(chunk, Chunk | PositionAwareChunk):
-                raise InputError(
-                    f"{self.reranker.name} returned {shown(chunk)}; expected the chunks that it was given, best first"
-                )
-        return listed
 
     def _as_chunk(self, hit: Hit) -> AnyChunk:
         """Return a candidate as a chunk, without a place if it has none."""

@@ -1,10 +1,10 @@
 """Vector retrieval: chunk, embed and search."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
+from rag_evaluation_framework.components.parts import as_found
+from rag_evaluation_framework.components.results import one_each
+from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count, confide
 from rag_evaluation_framework.contracts.embedder import Embedder, VectorStore, as_fitted, checked_parts
@@ -22,8 +25,6 @@ from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.registry import as_component, describe
 from rag_evaluation_framework.retrievers.indexing import (
     DEFAULT_CHUNKER,
-    as_found,
-    as_rankings,
     chunk_corpus,
     embed_chunks,
     fill_store,
@@ -64,6 +65,8 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         ConfigError: `batch_size` is below 1.
     """
 
+    trusted = True
+
     chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
     embedder: Embedder = field(default_factory=LsaEmbedder)
     vector_store: VectorStore | None = field(default=None, metadata={"stands_for": _used_store})
@@ -73,8 +76,8 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
 
         def __init__(
             self,
-            chunker: Chunker | PositionAwareChunker | Callable[[str], Any] = DEFAULT_CHUNKER,
-            embedder: Embedder | Callable[[list[str]], Any] = ...,
+            chunker: Chunker | PositionAwareChunker | OwnChunker = DEFAULT_CHUNKER,
+            embedder: Embedder | OwnEmbedder = ...,
             vector_store: VectorStore | None = None,
             batch_size: int = 256,
         ) -> None: ...
@@ -123,7 +126,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         _ask(index, [query])
         vector, seconds = index.questions[query]
         start = perf_counter()
-        found = as_found(index.store.search(vector, k), index.store, k)
+        found = as_found(index.store.search(vector, k), index.store.name, k)
         stages = (Stage("embed", seconds), Stage("search", perf_counter() - start))
         return Retrieval(_scored(index, vector, found), stages, complete=len(found) < k)
 
@@ -134,8 +137,9 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
             return []
         _ask(index, queries)
         vectors = [index.questions[query][0] for query in queries]
-        rankings = as_rankings(index.store.search_many(np.stack(vectors), k), index.store, len(queries), k)
-        pairs = zip(vectors, rankings, strict=True)
+        name = index.store.name
+        found = one_each(index.store.search_many(np.stack(vectors), k), len(queries), f"{name}.search_many")
+        pairs = zip(vectors, [as_found(ranking, name, k) for ranking in found], strict=True)
         return [Retrieval(_scored(index, vector, chunks), complete=len(chunks) < k) for vector, chunks in pairs]
 
 

@@ -23,7 +23,7 @@ from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
-from rag_evaluation_framework.data.rankings import NOT_SCORED, Failure, OnError, Rankings
+from rag_evaluation_framework.data.rankings import OnError, Rankings
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
@@ -203,21 +203,6 @@ def score_checked(
         entries = truth.entries[rows[0] : rows[-1] + 1] if len(rows) else ()
         tables.append(_score_some(rankings.take(rows), truth.level, entries, names, cutter, chunks, on_error))
     return ScoreTable.joined(tables)
-
-
-def unscored(
-    rankings: Rankings, truth: ProjectedTruth[U], metrics: Sequence[Metric[U]], cutter: RankingCutter
-) -> ScoreTable:
-    """Return the table of a scoring that was interrupted: no metric is asked, and each score has failed."""
-    answerable = np.array([bool(entry.relevant) for entry in truth.entries], dtype=np.bool_)
-    names = [str(name) for name in _scores(metrics, cutter)]
-    not_scored = tuple(Failure(f"score {name}", *NOT_SCORED) for name in names)
-    failures: dict[str, tuple[Failure, ...]] = {
-        query.id: not_scored for query, known in zip(rankings.queries, answerable, strict=True) if known
-    }
-    failures.update((query_id, (failure,)) for query_id, failure in rankings.failures.items())
-    columns = {name: np.full(len(answerable), np.nan) for name in names}
-    return ScoreTable(tuple(query.id for query in rankings.queries), columns, answerable, failures)
 
 
 def _scores(metrics: Sequence[Metric[U]], cutter: RankingCutter) -> dict[ScoreName, Metric[U]]:

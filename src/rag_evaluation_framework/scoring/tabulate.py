@@ -14,7 +14,7 @@ from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data import Answer, CharacterSpan, Cutoff, ScoreName, ScoreTable
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.rankings import Failure, OnError
-from rag_evaluation_framework.data.values import is_truth, items, plain_number
+from rag_evaluation_framework.data.values import UNREADABLE, is_truth, items, plain_number
 from rag_evaluation_framework.judging import RankJudgements, SpanJudgements
 from rag_evaluation_framework.metrics import RankMetric, SpanMetric, TokenSetMetric
 from rag_evaluation_framework.metrics.chunk import ChunkMetric
@@ -190,7 +190,7 @@ def _value(returned: Any) -> float:
         return float(returned)
     try:
         return plain_number(returned)
-    except Exception as error:
+    except UNREADABLE as error:
         raise TypeError(f"returned {shown(returned)}; expected a finite number") from error
 
 

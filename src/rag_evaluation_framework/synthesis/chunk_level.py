@@ -1,10 +1,11 @@
 """`ChunkLevelDataGenerator`: questions with the chunks that answer them."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Unpack
 
+from rag_evaluation_framework.components.supported import OwnChunker
 from rag_evaluation_framework.contracts import Chunker, LLMClient, PositionAwareChunker, QuestionRequest, Section
 from rag_evaluation_framework.data import (
     CHUNK,
@@ -60,9 +61,7 @@ class ChunkLabeller(Labeller[ChunkId]):
     level: ClassVar[Level[Any]] = CHUNK
     writes: ClassVar[str] = "chunk_questions"
 
-    def __init__(
-        self, corpus: Corpus, section_size: int, chunker: Chunker | PositionAwareChunker | Callable[[str], Any]
-    ) -> None:
+    def __init__(self, corpus: Corpus, section_size: int, chunker: Chunker | PositionAwareChunker | OwnChunker) -> None:
         super().__init__(corpus, section_size)
         self.passages = as_component(Chunker, chunker, "ChunkLevelDataGenerator")
         self._chunks = [chunk for chunk in chunk_corpus(corpus, chunker) if chunk.content.strip()]
@@ -189,7 +188,7 @@ class ChunkLevelDataGenerator(SyntheticDataGenerator[ChunkId]):
         self,
         llm_client: LLMClient | LanguageModel,
         corpus: Corpus,
-        chunker: Chunker | PositionAwareChunker | Callable[[str], Any],
+        chunker: Chunker | PositionAwareChunker | OwnChunker,
         **options: Unpack[GeneratorOptions],
     ) -> None:
         self.chunker = chunker

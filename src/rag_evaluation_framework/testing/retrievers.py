@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from unittest import SkipTest
 
 from rag_evaluation_framework.base.coroutines import adapted
-from rag_evaluation_framework.contracts import Retriever, as_hits
+from rag_evaluation_framework.components import as_hits
+from rag_evaluation_framework.contracts import Retriever
 from rag_evaluation_framework.data import Corpus, Document, DocumentId
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.errors import NotIndexed

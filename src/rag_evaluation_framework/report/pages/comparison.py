@@ -178,10 +178,10 @@ def _causes(compared: Comparison, before: EvaluationResult[Any], after: Evaluati
     for verdict in after.gates:
         if verdict.queries and verdict.verdict != "passed":
             tables.setdefault((_score(Gate.parse(verdict.gate), compared, after), verdict.queries), []).append(verdict)
-    wordings: dict[str, str] = dict(zip(before.scores.query_ids, before.queries.texts, strict=False))
+    wordings = dict(zip(before.scores.query_ids, before.queries.texts, strict=True))
     wordings |= compared.questions
     wordings |= {label.query.id: label.query.text for label in after.skipped}
-    wordings |= dict(zip(after.scores.query_ids, after.queries.texts, strict=False))
+    wordings |= dict(zip(after.scores.query_ids, after.queries.texts, strict=True))
     others = not_compared_by_reason(compared, before.scores)
     reasons = {query_id: reason for reason, ids in others.items() for query_id in ids}
     for (score, queries), blocking in tables.items():

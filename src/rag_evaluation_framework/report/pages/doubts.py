@@ -13,10 +13,6 @@ from rag_evaluation_framework.results.means import FEWEST
 from rag_evaluation_framework.results.shown import written_p_value, written_signed
 
 FEW_DOCUMENTS = f"in slices of fewer than {FEWEST} documents, questions are taken as independent"
-_UNKNOWN_LABELS = (
-    "a report alone has no labels: questions on one document are taken as independent, which makes intervals too "
-    "short; with the folder of one of the runs they are taken together"
-)
 _DISAGREE = "the orders by k and by budget disagree"
 _MOST_NAMED = 3
 
@@ -44,7 +40,6 @@ def comparison_doubts(
         *_differences(others),
         *_edits(edited),
         *_left_out(compared),
-        *([_UNKNOWN_LABELS] if compared.clusters.unknown else []),
         *map(_failed, failed),
         *([slices_text(regressed)] if regressed is not None else []),
         *order_texts((compared.baseline, compared.candidate), orders),

@@ -53,7 +53,8 @@ def demo_next(folders: Sequence[Path], missing: Sequence[str]) -> str:
     if not folders:
         return told.rstrip("\n")
     place = one_line(str(folders[0].parent))
-    return f"{told}\nSaved {len(folders)} runs to {place}, the first as {folders[0].name}"
+    runs = "1 run" if len(folders) == 1 else f"{len(folders)} runs"
+    return f"{told}\nSaved {runs} to {place}, the first as {folders[0].name}"
 
 
 def dataset_text(dataset: Path, config: Path, run: str, skipped: int, suggested: str) -> str:

@@ -1,13 +1,17 @@
-"""What a retriever may return, and how it is read as hits."""
+"""What a retriever may return, of this package or of another, and how it is read as hits."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set, Sized
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence, Set, Sized
 from contextlib import suppress
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
 from math import isfinite
+from numbers import Real
+from pathlib import PurePath
 from time import perf_counter
 from types import NoneType
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar, cast
 
+from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import class_name, fit_to_keep, name_line, one_line, shown
 from rag_evaluation_framework.data import (
@@ -15,6 +19,7 @@ from rag_evaluation_framework.data import (
     CharacterSpan,
     Chunk,
     Corpus,
+    Document,
     DocumentId,
     Hit,
     PositionAwareChunk,
@@ -22,6 +27,7 @@ from rag_evaluation_framework.data import (
     Stage,
 )
 from rag_evaluation_framework.data.values import (
+    UNREADABLE,
     all_chunks,
     at_most,
     gives_items,
@@ -40,9 +46,6 @@ OTHER = "other"
 
 _TEXT = (str, NoneType)
 
-Result = Hit | AnyChunk | CharacterSpan | str | Mapping[str, Any]
-"""One result of a pipeline, with whatever is known of it."""
-
 _KEYS = (
     ("doc_id", "document", "document_id", "docId"),
     ("start",),
@@ -51,9 +54,9 @@ _KEYS = (
     ("text", "content", "page_content"),
     ("score",),
 )
-"""The keys under which dicts have what a hit has, in the order of a `Hit`."""
+"""The keys under which dicts have what a hit has, in the order of a `Hit`. A distance is no score: lower is better."""
 
-_SOURCES = ("source", "file_path")
+_SOURCES = ("source", "file_path", "file_name", "path")
 """The keys under which dicts name where a text is from: often a document, but it may be `confluence`, or a URL."""
 
 _METADATA_SOURCES = (*_SOURCES, "doc_id", "document_id", "docId")
@@ -66,7 +69,19 @@ place counts only if the text is there."""
 _ENOUGH = ("doc_id", "document_id", "docId", "chunk_id", "chunkId")
 """Keys that tell what was found without a text or a place; the others are read beside one."""
 
+_METADATA = ("metadata", "meta")
+_INSIDE = ("node", "document", "payload")
+"""Where results with a score keep what was found: LlamaIndex, many rerankers, Qdrant."""
+
+_ATTRIBUTES = (*chain(*_KEYS), *_SOURCES, *_SPLITTER_STARTS[:3], *_METADATA, "node", "payload", "ref_doc_id")
+"""What is read of the objects of other libraries."""
+
 _RUN_OUTPUTS = ("retrieved_chunk_ids", "retrieved_spans", "hits")
+_LISTS = ("documents", "nodes", "source_nodes", "source_documents", "context", "results", "matches", "points", "chunks")
+"""Where dicts and objects of other libraries keep all results: Haystack, LlamaIndex, LangChain, Qdrant and Pinecone."""
+
+_COLUMNS = {"ids": "id", "documents": "text", "texts": "text", "metadatas": "metadata", "scores": "score"}
+"""The columns of Chroma, and the keys that they are; others are called like the keys themselves."""
 
 
 def as_retrieval(results: Any, source: str, k: int, asked: float | None = None) -> Retrieval:
@@ -113,30 +128,65 @@ def one_each(rankings: Any, questions: int, source: str) -> list[Any]:
     return listed
 
 
-def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ...]:
+def as_hits(results: Any, source: str, most: int | None = None, *, asked: bool = True) -> tuple[Hit, ...]:
     """Read what a retriever returned as hits, in plain values.
 
     Args:
-        results: A `Retrieval`, an iterable of texts, chunks, hits or mappings, a pandas DataFrame with one result per
-            row, or one mapping with `hits`, `retrieved_chunk_ids` or `retrieved_spans`.
+        results: A `Retrieval`; an iterable, also an asynchronous one, of texts, chunks, hits, mappings, documents or
+            nodes of other libraries, or pairs of one and its score; a DataFrame with one result per row; a mapping of
+            columns; or a mapping or an object with one of these in it, such as `hits`, `documents` or `source_nodes`.
         source: The retriever's name, for messages.
         most: How many are read, of an iterable without end too; by default all.
+        asked: Whether it was asked for so many, so that more of them are noted.
 
     Raises:
         InputError: It is nothing of the kind.
     """
-    if isinstance(results, Retrieval):
-        results = results.hits
-    if is_mapping(results):
-        results = _from_run_output(results, source)
-    if hasattr(results, "iterrows"):  # a DataFrame of pandas, whose items are its column names
-        results = results.convert_dtypes().astype(object)  # whole numbers, though there are gaps among them
-        results = results.where(results.notna(), None).to_dict("records")
-    if _is_ranked(results):
-        if most is not None and isinstance(results, Sized) and len(results) > most:
-            note(f"{source} returned more results than it was asked for; the first ones were read")
-        return tuple(_sound(_as_hit(result, source), source) for result in islice(results, most))
-    raise InputError(f"{source} returned {class_name(results)}; expected a list of texts, chunks or dicts, best first")
+    results = all_results(results, source)
+    if not _is_ranked(results):
+        raise InputError(
+            f"{source} returned {class_name(results)}; expected a list of texts, chunks or dicts, best first"
+        )
+    if asked and most is not None and isinstance(results, Sized) and len(results) > most:
+        note(f"{source} returned more results than it was asked for; the first ones were read")
+    listed = [*islice(results, most)]
+    hits = tuple(_sound(_as_hit(result, source), source) for result in listed)
+    scores = [hit.score for hit in hits if hit.score is not None]
+    if (
+        len(scores) == len(hits) > 1
+        and scores[0] < scores[-1]
+        and scores == sorted(scores)
+        and all(map(pair_of, listed))
+    ):
+        note(f"{source} returned numbers that grow with the rank; they are distances, and were left out")
+        return tuple(replace(hit, score=None) for hit in hits)
+    return hits
+
+
+def all_results(returned: Any, source: str) -> Any:
+    """Return the results in what was returned: of a mapping, a DataFrame or an object of another library its list.
+
+    Raises:
+        InputError: It is a mapping, and none of these.
+    """
+    if isinstance(returned, Retrieval):
+        return returned.hits
+    if is_mapping(returned):
+        returned = _of_mapping(returned, source)
+    if hasattr(returned, "__aiter__"):
+        return resolved(_awaited(returned))
+    if hasattr(returned, "iterrows"):  # a DataFrame of pandas, whose items are its column names
+        returned = returned.convert_dtypes().astype(object)  # whole numbers, though there are gaps among them
+        return returned.where(returned.notna(), None).to_dict("records")
+    if hasattr(returned, "to_dicts"):  # one of Polars
+        return returned.to_dicts()
+    if type(returned) not in (list, tuple):
+        return next((inside for name in _LISTS if _is_ranked(inside := _attribute(returned, name))), returned)
+    return returned
+
+
+async def _awaited(results: AsyncIterable[Any]) -> list[Any]:
+    return [result async for result in results]
 
 
 def _as_stages(stages: Any, source: str) -> tuple[Stage, ...]:
@@ -179,7 +229,7 @@ def _as_stage(stage: Any, source: str) -> Stage:
 def _as_seconds(given: Any, where: str) -> float | None:
     if given is None:
         return None
-    with suppress(Exception):  # of anybody's number
+    with suppress(*UNREADABLE):
         seconds = plain_number(given)
         if isfinite(seconds) and seconds >= 0:
             return seconds
@@ -205,24 +255,74 @@ def as_chunks(listed: Any, source: str, corpus: Corpus) -> tuple[AnyChunk, ...] 
     return tuple(chunks)
 
 
-def _from_run_output(output: Mapping[str, Any], source: str) -> Any:
+def _of_mapping(output: Mapping[str, Any], source: str) -> Any:
+    """Return the list of results in a mapping.
+
+    Raises:
+        InputError: There is none, or there are two.
+    """
     found = [key for key in _RUN_OUTPUTS if output.get(key) is not None]
-    if len(found) != 1:
-        raise InputError(
-            f"{source} returned dict with the keys {sorted(map(str, output))}; expected a list of texts, chunks or "
-            "dicts, best first, or a dict with one of 'hits', 'retrieved_chunk_ids' and 'retrieved_spans'"
-        )
-    results = output[found[0]]
-    if found[0] != "retrieved_chunk_ids" or not _is_ranked(results):
-        return results
-    return (result if isinstance(result, Mapping) else {"chunk_id": result} for result in results)
+    if found == ["retrieved_chunk_ids"] and _is_ranked(output[found[0]]):
+        return (each if is_mapping(each) else {"chunk_id": each} for each in output[found[0]])
+    if len(found) == 1:
+        return output[found[0]]
+    if not found:
+        if (rows := _rows(output, source)) is not None:
+            return rows
+        inside = [value for key in _LISTS if _is_ranked(value := output.get(key)) or hasattr(value, "__aiter__")]
+        nested = [value for value in output.values() if is_mapping(value) and _is_ranked(value.get("documents"))]
+        if len(inside) + len(nested) == 1:  # nested: of a pipeline of Haystack, by component
+            return inside[0] if inside else nested[0]["documents"]
+    raise InputError(
+        f"{source} returned dict with the keys {sorted(map(str, output))}; expected a list of texts, chunks or "
+        "dicts, best first, or a dict with one of 'hits', 'retrieved_chunk_ids' and 'retrieved_spans'"
+    )
 
 
-def _is_ranked(results: Any) -> TypeGuard[Iterable[Result]]:
+def _rows(output: Mapping[str, Any], source: str) -> list[dict[str, Any]] | None:
+    """Return one mapping per result of a mapping of columns, that of Chroma for one question too; None if it is none.
+
+    Raises:
+        InputError: The columns are of several questions, or of different lengths.
+    """
+    columns: dict[str, Any] = {
+        key: value for key, value in output.items() if key in (*_COLUMNS, *_ATTRIBUTES) and _is_ranked(value)
+    }
+    columns = {key: [*value] for key, value in columns.items()}
+    if columns.keys() <= {*_LISTS}:
+        return None
+    if all(column and all(isinstance(each, list) for each in column) for column in columns.values()):
+        if any(len(column) > 1 for column in columns.values()):
+            raise InputError(
+                f"{source} returned the results of several questions; expected those of the one it was asked"
+            )
+        columns = {key: column[0] for key, column in columns.items()}
+    lengths = {key: len(column) for key, column in columns.items()}
+    if len({*lengths.values()}) > 1:
+        raise InputError(f"{source} returned columns of different lengths, {lengths}; expected one entry per result")
+    rows: list[dict[str, Any]] = [{} for _ in next(iter(columns.values()))]
+    for key, column in columns.items():
+        for row, value in zip(rows, column, strict=True):
+            whole = key == "documents" and not isinstance(value, str | None)
+            row["node" if whole else _COLUMNS.get(key, key)] = value
+    return rows
+
+
+def _is_ranked(results: Any) -> TypeGuard[Iterable[Any]]:
     return isinstance(results, Iterable) and not isinstance(results, str | bytes | Mapping | Set)
 
 
-def _as_hit(result: Result, source: str) -> Hit:
+def pair_of(result: Any) -> tuple[Any, Any] | None:
+    """Return a result and its score, if it is a pair of these."""
+    given: Any = result
+    if not isinstance(given, tuple | list) or hasattr(result, "_asdict") or len(result) != 2:
+        return None
+    found, score = result
+    is_number = isinstance(score, Real) and not is_truth(score)  # NumPy's are registered as such
+    return None if isinstance(found, Real) or not is_number else (found, score)
+
+
+def _as_hit(result: Any, source: str) -> Hit:
     match result:
         case Hit():
             return result
@@ -230,42 +330,93 @@ def _as_hit(result: Result, source: str) -> Hit:
             return Hit.of(result)
         case CharacterSpan():
             return Hit(result.doc_id, result.start, result.end, text=result.text or None)
+        case Document():
+            return Hit(result.id)
         case str():
             return Hit(text=result)
         case Mapping():
-            return _from_mapping(result, source)
+            return _from_mapping(cast("Mapping[str, Any]", result), source)
         case _:
-            raise InputError(
-                f"{source} returned a result of type {class_name(result)}; expected a text, a chunk, or a dict with "
-                "'text', or with 'doc_id', 'start' and 'end'"
-            )
+            pass
+    if pair := pair_of(result):
+        return replace(_as_hit(pair[0], source), score=pair[1])
+    if fields := fields_of(result):
+        return _from_mapping(fields, source, class_name(result))
+    raise InputError(
+        f"{source} returned a result of type {class_name(result)}; expected a text, a chunk, or a dict with "
+        "'text', or with 'doc_id', 'start' and 'end'"
+    )
 
 
-def _from_mapping(result: Mapping[str, Any], source: str) -> Hit:
-    node = _mapping(result.get("node"))  # of LlamaIndex
-    fields = {**node, **result} if node else result
+def fields_of(result: Any) -> Mapping[str, Any]:
+    """Return what is known of a mapping, a named tuple, a row of a DataFrame, or an object of another library, by name.
+
+    What lies in its `node`, `document` or `payload` is told with it.
+    """
+    if is_mapping(result):
+        fields = result
+    elif hasattr(result, "_asdict"):
+        fields = result._asdict()
+    elif hasattr(result, "iloc"):  # a row of pandas
+        fields = {key: value for key, value in result.to_dict().items() if value == value}
+    elif isinstance(result, type):
+        return {}
+    else:
+        fields = {name: value for name in _ATTRIBUTES if (value := _attribute(result, name)) is not None}
+        if _known(fields, _KEYS[4]) is None and callable(content := getattr(result, "get_content", None)):
+            fields["text"] = content()
+    for key in _INSIDE:
+        value = fields.get(key)
+        if value is not None and not isinstance(value, str | Real | PurePath) and (inside := fields_of(value)):
+            return {**inside, **{name: each for name, each in fields.items() if name != key}}
+    return fields
+
+
+def _attribute(result: Any, name: str) -> Any:
+    """Return an attribute that is data; None of a method, and where reading it raises."""
+    with suppress(Exception):  # a property of anybody's class
+        value = getattr(result, name, None)
+        return None if callable(value) else value
+    return None
+
+
+def _from_mapping(fields: Mapping[str, Any], source: str, what: str = "dict") -> Hit:
+    given, fields = fields, fields_of(fields)
     doc_id, start, end, chunk_id, text, score = [_known(fields, keys) for keys in _KEYS]
-    metadata = _mapping(_known(fields, ("metadata", "meta")))
+    metadata = _mapping(_known(fields, _METADATA))
     sources: tuple[Any, ...] = ()
     if text is None:
         doc_id = _known(fields, _SOURCES) if doc_id is None else doc_id
         if _known(fields, _ENOUGH) is None and (doc_id is None or start is None or end is None):
-            keys = sorted(f"{key}{' (None)' if value is None else ''}" for key, value in result.items())
+            if metadata:
+                known = {key: value for key, value in fields.items() if value is not None and key not in _METADATA}
+                return _from_mapping({**metadata, **known}, source, what)
+            keys = sorted(f"{key}{' (None)' if value is None else ''}" for key, value in given.items())
             raise InputError(
-                f"{source} returned a dict with the keys {keys}; expected 'text', or 'doc_id', 'start' and 'end', or "
+                f"{source} returned a {what} with the keys {keys}; expected 'text', or 'doc_id', 'start' and 'end', or "
                 "'doc_id' or 'chunk_id' alone"
             )
     else:
-        begins = [_known(named, _SPLITTER_STARTS) for named in (fields, metadata)]
-        begin = next((begin for begin in begins if type(begin) is int and begin >= 0), None)
+        begin = told_start(fields)
         if doc_id is None:
-            named = [*map(fields.get, _SOURCES), *map(metadata.get, _METADATA_SOURCES)]
+            named = [*map(fields.get, _SOURCES), *map(metadata.get, _METADATA_SOURCES), fields.get("ref_doc_id")]
             sources = tuple(_id(name) for name in named if name is not None)
             if not sources or type(start) is not int or type(end) is not int:  # of a transcript they are seconds
                 start, end = begin if sources else None, None
         elif start is None and end is None:
             start = begin
     return Hit(_id(doc_id), start, end, _id(chunk_id), text, score, sources)
+
+
+def told_start(fields: Mapping[str, Any]) -> int | None:
+    """Return where a text begins, as its splitter tells it, in its metadata too; None if it does not."""
+    begins = [_known(named, _SPLITTER_STARTS) for named in (fields, _mapping(_known(fields, _METADATA)))]
+    return next((begin for begin in begins if type(begin) is int and begin >= 0), None)
+
+
+def told_text(fields: Mapping[str, Any]) -> Any:
+    """Return the text of a result or of a piece of a splitter; None if it has none."""
+    return _known(fields, _KEYS[4])
 
 
 def _mapping(given: Any) -> Mapping[str, Any]:
@@ -341,7 +492,7 @@ def _field(source: str, name: str, given: Any, plain: Callable[[Any], T], expect
         return None
     try:
         return plain(given)
-    except Exception as error:
+    except UNREADABLE as error:
         raise InputError(
             f"{source} returned a hit whose {name} is {shown(given)}, of type {class_name(given)}; expected {expected}"
         ) from error

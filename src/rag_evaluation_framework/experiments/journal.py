@@ -1,0 +1,471 @@
+"""The journal of a run: every answer is written as it comes, so that a run that ends early can be continued.
+
+While a run is under way, `<root>/runs/unfinished/<hash>/` is locked and has one file per start: a line that says what
+answers depend on, then a line per answer. A finished run removes the folder. What answers depend on and the folder's
+hash does not tell is compared: answers of other documents, questions, versions or code are left alone.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import string
+import sys
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, requires, version
+from inspect import isfunction
+from pathlib import Path
+from threading import Lock
+from typing import Any, BinaryIO, Literal, cast
+
+from rag_evaluation_framework.base import utf8_json
+from rag_evaluation_framework.base.files import is_list, is_object, locked, parse_json
+from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.contracts.component import Component, parameters
+from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
+from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.rankings import Failure
+from rag_evaluation_framework.errors import ConfigError, Interrupted
+from rag_evaluation_framework.experiments.config import ExperimentConfig
+from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_of_package
+from rag_evaluation_framework.results import store
+from rag_evaluation_framework.retrievers.engine import engine_in
+
+UNFINISHED = "unfinished"
+"""The folder in `runs/` of runs that are under way, or ended early."""
+
+Resume = Literal["if-sure", "always", "never"]
+"""Which answers of an unfinished run are taken: those of which nothing can have changed; also those of servers,
+databases and objects, of which that is not known; or none."""
+
+_VERSION = 1
+_SYNCED = 1.0  # seconds between two writings to the disk itself
+_WORDS = {
+    "corpus": "the documents",
+    "questions": "the questions",
+    "versions": "the version of Python or of a package",
+    "code": "the code of the retriever",
+}
+"""What answers depend on, as people are told of it."""
+_DISTRIBUTION = "rag-evaluation-framework"
+_OF_NAMES = string.ascii_letters + string.digits + "._-"
+
+
+# An answer, and how it is written.
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What a retriever returned for a question, or how that failed.
+
+    Attributes:
+        found: What it found.
+        depth: How many results were asked for.
+        failure: How it failed, or None.
+        notes: What the retriever noted.
+    """
+
+    found: Retrieval
+    depth: int
+    failure: Failure | None = None
+    notes: Sequence[str] = ()
+
+    def untimed(self) -> "Returned":
+        """Return the same without the times of stages, which are not those of one question at a time."""
+        stages = tuple(replace(stage, seconds=None) for stage in self.found.stages if stage.hits is not None)
+        return replace(self, found=replace(self.found, stages=stages))
+
+
+_COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score", "sources")
+
+
+def _written(hits: Ranking, corpus: Corpus) -> dict[str, list[Any]]:
+    """Return hits in columns; a text that stands at the place of its hit is left out, and so is a column of nothing."""
+    columns: dict[str, list[Any]] = {name: [getattr(hit, name) for hit in hits] for name in _COLUMNS}
+    columns["text"] = [None if _is_there(hit, corpus) else hit.text for hit in hits]
+    return {name: column for name, column in columns.items() if name == "doc_id" or any(map(_is_told, column))}
+
+
+def _is_told(value: Any) -> bool:
+    return value is not None and value != ()
+
+
+def _is_there(hit: Hit, corpus: Corpus) -> bool:
+    return hit.is_in(corpus) and corpus[hit.doc_id].content[hit.start : hit.end] == hit.text  # type: ignore[index]
+
+
+def _hits(columns: Mapping[str, Any], corpus: Corpus) -> Ranking:
+    """Return the hits of columns."""
+    nothing = [None] * len(columns["doc_id"])
+    rows = zip(*(columns.get(name) or nothing for name in _COLUMNS), strict=True)
+    return tuple(_with_text(_hit(*row), corpus) for row in rows)
+
+
+def _hit(*values: Any) -> Hit:
+    fields: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
+    fields["sources"] = tuple(fields["sources"] or ())
+    return Hit(**fields)
+
+
+def _with_text(hit: Hit, corpus: Corpus) -> Hit:
+    if hit.text is not None or not hit.is_in(corpus):
+        return hit
+    return replace(hit, text=corpus[cast("Any", hit.doc_id)].content[hit.start : hit.end])
+
+
+def _line(query_id: str, answer: Returned, corpus: Corpus) -> bytes:
+    found = answer.found
+    stages = [[own.name, own.seconds, None if own.hits is None else _written(own.hits, corpus)] for own in found.stages]
+    asked = {"depth": answer.depth, "stages": stages, "limit": found.limit, "complete": found.complete}
+    content = {"query_id": query_id, **_written(found.hits, corpus), "asked": {**asked, "notes": [*answer.notes]}}
+    return utf8_json.written(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n")
+
+
+def _read(line: bytes, corpus: Corpus) -> tuple[str, Returned]:
+    """Return the question of a line, and its answer."""
+    content: Any = parse_json(utf8_json.read(line))
+    asked = content["asked"]
+    stages = tuple(
+        Stage(name, seconds, None if columns is None else _hits(columns, corpus))
+        for name, seconds, columns in asked["stages"]
+    )
+    found = Retrieval(_hits(content, corpus), stages, asked["limit"], asked["complete"])
+    return content["query_id"], Returned(found, asked["depth"], None, asked["notes"])
+
+
+# The journal of a run.
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a line is."""
+
+    file: Path
+    begin: int
+    length: int
+
+
+class Journal:
+    """The answers of a run: those that are known, and those that come.
+
+    Attributes:
+        notes: What people are told of the answers that are taken, or left alone; of the result, too.
+        is_finished: Whether the result is saved, so that the answers are not needed any more.
+    """
+
+    def __init__(self, folder: Path, corpus: Corpus, questions: int, resume: Resume, *, sure: bool) -> None:
+        self.notes: list[str] = []
+        self.is_finished = False
+        self.folder, self.corpus, self.questions = folder, corpus, questions
+        self.resume: Resume = resume
+        self.sure = sure
+        self._known: dict[tuple[str, int], _Place] = {}
+        self._file: BinaryIO | None = None
+        self._written = False
+        self._made: list[Path] = []
+        self._writing = Lock()
+        self._synced = time.monotonic()
+        self._answered = set[str]()
+
+    def answer(self, query_id: str, depth: int) -> Returned | None:
+        """Return the answer to a question at a depth, if it is known. Threads call this."""
+        place = self._known.get((query_id, depth))
+        if place is None:
+            return None
+        with place.file.open("rb") as file:
+            file.seek(place.begin)
+            return _read(file.read(place.length), self.corpus)[1]
+
+    def keep(self, answers: Iterable[tuple[str, Returned]]) -> None:
+        """Write answers, all at once; those that failed are asked for again. Threads call this."""
+        worked = [(query_id, answer) for query_id, answer in answers if answer.failure is None]
+        lines = b"".join(_line(query_id, answer, self.corpus) for query_id, answer in worked)
+        with self._writing:
+            if self._file is None or not lines:
+                return
+            try:
+                self._file.write(lines)
+                self._file.flush()
+                if time.monotonic() - self._synced > _SYNCED:
+                    self._sync()
+            except OSError as error:
+                self.stop(error)
+            else:
+                self._written = True
+                self._answered.update(query_id for query_id, _ in worked)
+
+    @property
+    def said(self) -> str:
+        """How many questions were answered, and how the run is continued."""
+        if not self._answered:
+            return "no question was answered, and nothing is kept"
+        how = "" if self.sure or self.resume == "always" else " with --resume"
+        answered = f"{len(self._answered)} of {self.questions} questions were answered"
+        return f"{answered}, and their answers are kept; run it again{how} to go on"
+
+    def lock(self) -> int | None:
+        """Make and lock the folder, or one beside it if another run uses it, until what is returned is closed.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        first = self.folder
+        self._made = [first.parent, *(folder for folder in first.parent.parents if not folder.exists())]
+        number = 0
+        while True:
+            number += 1
+            self.folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with suppress(BlockingIOError, FileNotFoundError):
+                lock = locked(self.folder)
+                if number > 1:
+                    self.notes.append("another run of this configuration is under way; each keeps its own answers")
+                self._made = [self.folder, *self._made]
+                return lock
+
+    def begin(self, facts: Mapping[str, Any], run_id: str) -> str:
+        """Take the answers of earlier starts, begin the file of this one, and return the id of the run."""
+        files = sorted(self.folder.glob("journal-*.jsonl"), key=_number)
+        number = _number(files[-1]) + 1 if files else 1
+        if self.resume == "never":
+            for file in files:
+                file.unlink(missing_ok=True)
+            files = []
+        firsts = {file: _first_line(file) for file in files}
+        taken = {file: first for file, first in firsts.items() if self._may_take(first, facts)}
+        first = {"journal": _VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
+        for file in taken:
+            self._take(file)
+        for known in [*taken.values()][:1]:
+            first = {**known, "run_id": known["run_id"] or run_id}
+        if self._answered:
+            self.notes.append(
+                f"{len(self._answered)} of {self.questions} questions were answered by the run that began at "
+                f"{first['created']} UTC and was interrupted; they are not asked again (--fresh asks all)"
+            )
+        elif firsts and not taken:
+            self.notes.append(
+                f"answers of an interrupted run in {one_line(str(self.folder))} are not used: "
+                f"{self._why_not([*firsts.values()][-1], facts)}. All questions are asked"
+            )
+        try:
+            self._file = (self.folder / f"journal-{number}.jsonl").open("xb")
+            self._file.write(utf8_json.written(f"{json.dumps({**first, 'facts': facts}, ensure_ascii=False)}\n"))
+            self._sync()
+        except OSError as error:
+            self.stop(error)
+        return str(first["run_id"])
+
+    def close(self) -> None:
+        """End the file; of a run that is finished nothing stays, nor of a start that answered nothing."""
+        with self._writing, suppress(OSError):
+            if self._file is not None:
+                self._sync()
+                self._file.close()
+                if not self._written:
+                    Path(self._file.name).unlink()
+                self._file = None
+        if self.is_finished:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        with suppress(OSError):  # as soon as one holds something
+            for folder in self._made:
+                if folder.exists():
+                    folder.rmdir()
+
+    def _may_take(self, first: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+        changed = _changed(first, facts)
+        if first.get("journal") != _VERSION or changed & {"corpus", "questions"}:
+            return False
+        return self.resume == "always" or (self.sure and not changed)
+
+    def _why_not(self, first: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+        if first.get("journal") != _VERSION:
+            return "another version of rag-eval wrote them, or they are damaged"
+        changed = [word for fact, word in _WORDS.items() if fact in _changed(first, facts)]
+        if changed:
+            return f"{' and '.join(changed)} changed since"
+        return "nothing tells whether what is asked has changed since; --resume takes them"
+
+    def _take(self, file: Path) -> None:
+        """Read where each answer of a file is; what is cut off or damaged is asked for again."""
+        place = 0
+        with file.open("rb") as lines:
+            for line in lines:
+                with suppress(ValueError, KeyError, TypeError):
+                    if place and line.endswith(b"\n"):
+                        query_id, answer = _read(line, self.corpus)
+                        self._known[query_id, answer.depth] = _Place(file, place, len(line))
+                        self._answered.add(query_id)
+                place += len(line)
+
+    def _sync(self) -> None:
+        self._synced = time.monotonic()
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def stop(self, error: OSError) -> None:
+        """Go on without a file: a full disk ends no run."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            if not self._written:
+                Path(self._file.name).unlink(missing_ok=True)
+        self._file = None
+        where, why = one_line(str(self.folder)), store.reason(error)
+        self.notes.append(f"answers cannot be kept any more in {where} ({why}); the run goes on")
+
+
+@contextmanager
+def open_journal(config: ExperimentConfig[Any], resume: Resume, modules: Iterable[str] = ()) -> Generator[Journal]:
+    """Keep the answers of a run in its root, and take those of earlier starts.
+
+    Args:
+        config: The run.
+        resume: Which answers are taken.
+        modules: Those of which something makes its parts: answers depend on their code, too.
+
+    Raises:
+        ConfigError: Nothing can be written there.
+        Interrupted: An interrupt came inside; how many questions are answered, and how the run goes on.
+    """
+    root = config.config.save_results_path
+    if root is None:
+        raise ConfigError("resume=True keeps answers, and save_results_path is not given; expected the root of runs")
+    store.check_root(root)
+    sure, code = _code(config.retriever, modules)
+    facts = {
+        "corpus": config.corpus.content_hash,
+        "questions": _digest([[query.id, query.text, str(query.metadata)] for query in config.dataset.queries]),
+        "versions": _digest(_versions()),
+        "code": code,
+    }
+    journal = Journal(
+        root / store.RUNS / UNFINISHED / _key(config), config.corpus, len(config.dataset), resume, sure=sure
+    )
+    try:
+        lock = journal.lock()
+    except OSError as error:
+        journal.stop(error)
+        yield journal
+        return
+    try:
+        engine = engine_in(config.retriever)
+        run_id = journal.begin(facts, "" if engine is None else engine.run_id)
+        if engine is not None:  # what is written under it is written again, and deleted with it
+            object.__setattr__(engine, "run_id", run_id)
+        yield journal
+    except KeyboardInterrupt as interrupt:
+        raise Interrupted(journal.said) from interrupt
+    finally:
+        journal.close()
+        if lock is not None:
+            os.close(lock)
+
+
+def _number(file: Path) -> int:
+    number = file.stem.rpartition("-")[2]
+    return int(number) if number.isdecimal() else 0
+
+
+def _first_line(file: Path) -> Mapping[str, Any]:
+    """Return the first line of a journal; nothing if it is cut off or damaged."""
+    with suppress(OSError, ValueError), file.open("rb") as lines:
+        first: Any = parse_json(utf8_json.read(lines.readline()))
+        if is_object(first) and first.keys() >= {"journal", "created", "run_id", "facts"}:
+            return cast("Mapping[str, Any]", first)
+    return {}
+
+
+def _changed(first: Mapping[str, Any], facts: Mapping[str, Any]) -> set[str]:
+    known: Mapping[str, Any] = first.get("facts", {})
+    return {fact for fact in facts if known.get(fact) != facts[fact]}
+
+
+# What answers depend on.
+
+
+def _key(config: ExperimentConfig[Any]) -> str:
+    """Return what tells a run from others in the same root: its retriever and the name of its dataset."""
+    retriever = _without_run_id(describe(config.retriever))
+    return _digest([retriever, config.dataset.name])[:16]
+
+
+def _without_run_id(record: Any) -> Any:
+    if is_object(record):
+        return {key: _without_run_id(value) for key, value in record.items() if key != "run_id"}
+    return [*map(_without_run_id, record)] if is_list(record) else record
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of Python, of this package, and of those packages that it may use."""
+    found = {"python": sys.version}
+    with suppress(PackageNotFoundError):
+        for needed in (_DISTRIBUTION, *(requires(_DISTRIBUTION) or ())):
+            name = needed[: len(needed) - len(needed.lstrip(_OF_NAMES))]
+            with suppress(PackageNotFoundError):
+                found[name] = version(name)
+    return found
+
+
+def _code(retriever: object, named: Iterable[str]) -> tuple[bool, str]:
+    """Return whether it is known what answers depend on, and a hash of the code that is not ours.
+
+    Args:
+        retriever: The retriever.
+        named: Modules of which something makes it.
+    """
+    sure, modules = True, set(named)
+    for part in _parts(retriever):
+        module = type(part).__module__
+        if isfunction(part):  # what stands for something else may have its name
+            module = str(part.__globals__["__name__"])
+            sure = sure and module == part.__module__ and not is_of_package(module)
+        elif not isinstance(part, Component):
+            sure = False
+        elif is_of_package(module):
+            sure = sure and not is_elsewhere(part)
+        if not is_of_package(module):
+            modules.add(module)
+    hashes = {module: _hash_of_code(module) for module in sorted(modules)}
+    return sure and None not in hashes.values(), _digest(hashes)
+
+
+def _parts(component: object) -> Iterator[Any]:
+    """Yield a component, and the components, functions and other objects in it."""
+    yield component
+    for value in parameters(component).values():
+        for item in cast("Sequence[Any]", value if isinstance(value, tuple | list) else (value,)):
+            if isinstance(item, Component):
+                yield from _parts(item)
+            elif not isinstance(item, str | int | float | Mapping | tuple | list | Path | None):
+                yield item
+
+
+def _hash_of_code(module: str) -> str | None:
+    """Return a hash of all Python files of a module's package, or of its folder; None if it is in no file."""
+    known: Any = sys.modules.get(module.partition(".")[0])
+    places: list[str] = [*getattr(known, "__path__", ())]
+    if not places and not isinstance(getattr(known, "__file__", None), str):
+        return None
+    folder = Path(places[0] if places else Path(known.__file__).parent)
+    found = hashlib.sha256()
+    for path in sorted(_python_files(folder)):
+        with suppress(OSError):
+            found.update(f"{path.relative_to(folder).as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    return found.hexdigest()
+
+
+def _python_files(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        inside = Path(parent)
+        folders[:] = [name for name in folders if name[:1] != "." and not (inside / name / "pyvenv.cfg").exists()]
+        yield from (inside / name for name in names if name.endswith(".py"))
