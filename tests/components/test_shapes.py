@@ -306,6 +306,15 @@ def test_what_cannot_be_asked_is_refused_once_before_any_work(given, message):
     assert "\n" not in str(caught.value)
 
 
+def test_a_text_is_no_embedder_though_every_text_has_encode():
+    class Text(str):
+        pass
+
+    for given in ("lsa", Text("lsa")):
+        with pytest.raises(ConfigError, match=r"is (str|Text); expected an Embedder, or a function"):
+            VectorRAGRetriever(embedder=given)
+
+
 def test_a_function_whose_first_two_answers_are_of_no_use_is_asked_no_more():
     asked = []
 

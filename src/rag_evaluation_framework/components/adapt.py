@@ -123,8 +123,8 @@ def query_function(given: Any) -> Callable[[str], Any] | None:
 
 
 def method_of(kind: Kind, given: Any) -> str | None:
-    """Return the method by which an object is of a kind; None if it has none, as texts, lists and modules."""
-    if isinstance(given, ModuleType) or type(given).__module__ == "builtins":
+    """Return the method by which an object is of a kind; None if it has none, and of modules and texts."""
+    if isinstance(given, ModuleType | str):
         return None
     return next((name for name in _METHODS[kind] if _has(given, name)), None)
 
