@@ -164,8 +164,8 @@ def test_what_failed_is_asked_again(tmp_path):
         return []
 
     with pytest.raises(Interrupted, match="4 of 78"):
-        evaluate(search, DATASET, save_results_path=tmp_path, resume=True)
-    evaluate(search, DATASET, budgets=[], save_results_path=tmp_path, resume=True)
+        evaluate(search, DATASET, save_results_path=tmp_path, resume=True, experiment_name="down")
+    evaluate(search, DATASET, budgets=[], save_results_path=tmp_path, resume=True, experiment_name="down")
     assert log.count(log[2]) == 2
     assert log.count(log[1]) == 1
 
@@ -178,7 +178,7 @@ def experiment(root, retriever=None, dataset=DATASET):
 def begun(root, **given):
     """Keep two answers of a run that ends early, and return its folder."""
     ours = experiment(root, **given)
-    with open_journal(ours, "if-sure") as kept:
+    with open_journal(ours, "if-sure", {}) as kept:
         for query in ours.dataset.queries[:2]:
             kept.keep([(query.id, journal.Returned(Retrieval((Hit(text="a"),)), 10))])
     (folder,) = (root / "runs" / journal.UNFINISHED).iterdir()
@@ -187,7 +187,7 @@ def begun(root, **given):
 
 def known(root, resume="if-sure", **given):
     ours = experiment(root, **given)
-    with open_journal(ours, resume) as kept:
+    with open_journal(ours, resume, {}) as kept:
         answers = [kept.answer(query.id, 10) for query in ours.dataset.queries]
         return sum(answer is not None for answer in answers), kept.notes
 
@@ -333,7 +333,7 @@ def test_the_code_of_a_retriever_is_the_python_files_of_its_package_or_folder(tm
 
     def code(function):
         retriever = ExperimentConfig(function, DATASET).retriever
-        return journal._code(retriever, ())
+        return journal._code(retriever, {})
 
     first = code(words.search), code(alone.search)
     assert all(sure for sure, _ in first)
@@ -352,7 +352,7 @@ def test_what_is_asked_through_something_else_is_not_known_by_its_code():
         return []
 
     def sure(given):
-        return journal._code(ExperimentConfig(given, DATASET).retriever, ())[0]
+        return journal._code(ExperimentConfig(given, DATASET).retriever, {})[0]
 
     assert sure(search)
     assert not sure(partial(search))
@@ -362,8 +362,40 @@ def test_what_is_asked_through_something_else_is_not_known_by_its_code():
 
 def test_code_that_makes_a_part_counts_as_well():
     retriever = ExperimentConfig(BM25Retriever(), DATASET).retriever
-    assert journal._code(retriever, ()) != journal._code(retriever, (__name__,))
-    assert RunSpec(retriever="json:x", reranker={"type": "re:y"}, embedder="lsa").modules == ("json", "re")
+    alone = journal._code(retriever, {"retriever": "bm25"})
+    assert alone == journal._code(retriever, {})
+    for described in (f"{__name__}:x", {"type": f"{__name__}:x"}):
+        assert journal._code(retriever, {"reranker": described}) != alone
+    assert RunSpec(retriever="a:b", reranker={"type": "c:d"}, k=5).pipeline == {
+        "retriever": "a:b",
+        "reranker": {"type": "c:d"},
+    }
+
+
+def at(alpha):
+    def search(query, k):
+        return [] if alpha else ["a text"]
+
+    return search
+
+
+@pytest.mark.parametrize("given", [at(1), lambda query, k: [], Named()])
+def test_in_python_what_nothing_tells_from_others_needs_a_name_of_its_own(tmp_path, given):
+    with pytest.raises(ConfigError, match=r"resume=True: nothing tells .* from others .* expected experiment_name="):
+        evaluate(given, DATASET, save_results_path=tmp_path, resume=True)
+    assert [*tmp_path.iterdir()] == []
+    evaluate(given, DATASET, save_results_path=tmp_path, resume=True, experiment_name="mine", on_error="collect")
+
+
+def test_answers_of_another_function_that_is_called_alike_are_not_taken(tmp_path):
+    def folder(given, name=None, pipeline=None):
+        config = EvaluationConfig(save_results_path=tmp_path, experiment_name=name)
+        with open_journal(ExperimentConfig(given, DATASET, config=config), "always", pipeline) as kept:
+            return kept.folder
+
+    assert folder(at(1), "one") != folder(at(2), "two")
+    assert folder(at(1), None, {"retriever": "own:one"}) != folder(at(2), None, {"retriever": "own:two"})
+    assert folder(at(1), None, {"retriever": "own:one"}) == folder(at(1), None, {"retriever": "own:one"})
 
 
 def test_the_result_says_that_it_ended_early_only_while_it_does(tmp_path):
@@ -405,9 +437,9 @@ def test_an_engine_is_written_again_under_the_same_run_id(tmp_path):
     dataset = Dataset([entry], TOKEN, corpus=corpus)
     first, again, other = (EngineRetriever(Store(), scope, ingest=True) for _ in range(3))
     assert first.run_id != again.run_id
-    with open_journal(experiment(tmp_path, first, dataset), "always") as kept:
+    with open_journal(experiment(tmp_path, first, dataset), "always", {}) as kept:
         kept.keep([("q", journal.Returned(Retrieval(()), 10))])
-    with open_journal(experiment(tmp_path, again, dataset), "always"):
+    with open_journal(experiment(tmp_path, again, dataset), "always", {}):
         assert again.run_id == first.run_id
-    with open_journal(experiment(tmp_path, other, dataset), "never"):
+    with open_journal(experiment(tmp_path, other, dataset), "never", {}):
         assert other.run_id != first.run_id

@@ -3,7 +3,7 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -64,7 +64,7 @@ def run(
         experiment = run_file.experiment(folder, imports=not no_import)
     with (
         _cleaned_up(experiment.retriever, run_file.cleanup) as if_left,
-        _kept(experiment, resume, run_file.modules) as journal,
+        _kept(experiment, resume, run_file.pipeline) as journal,
     ):
         unreliable = partial(
             gates.unreliable,
@@ -181,11 +181,11 @@ def _cleaned_up(
 
 @contextmanager
 def _kept(
-    experiment: rag.ExperimentConfig[Any], resume: bool | None, modules: Sequence[str]
+    experiment: rag.ExperimentConfig[Any], resume: bool | None, pipeline: Mapping[str, Any]
 ) -> Generator[experiments.Journal]:
     """Keep the answers of a run until it is finished, and say which of earlier starts are taken."""
     taken: dict[bool | None, experiments.Resume] = {None: "if-sure", True: "always", False: "never"}
-    with experiments.open_journal(experiment, taken[resume], modules) as journal:
+    with experiments.open_journal(experiment, taken[resume], pipeline) as journal:
         for told in journal.notes:
             note(told)
         yield journal

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 from inspect import isfunction
@@ -321,23 +321,32 @@ class Journal:
 
 
 @contextmanager
-def open_journal(config: ExperimentConfig[Any], resume: Resume, modules: Iterable[str] = ()) -> Generator[Journal]:
+def open_journal(
+    config: ExperimentConfig[Any], resume: Resume, pipeline: Mapping[str, Any] | None = None
+) -> Generator[Journal]:
     """Keep the answers of a run in its root, and take those of earlier starts.
 
     Args:
         config: The run.
         resume: Which answers are taken.
-        modules: Those of which something makes its parts: answers depend on their code, too.
+        pipeline: How a configuration describes the parts of the pipeline; None if they were given in Python.
 
     Raises:
-        ConfigError: Nothing can be written there.
+        ConfigError: Nothing can be written there; or nothing tells the retriever from others, so that answers of
+            another one might be taken.
         Interrupted: An interrupt came inside; how many questions are answered, and how the run goes on.
     """
     root = config.config.save_results_path
     if root is None:
         raise ConfigError("resume=True keeps answers, and save_results_path is not given; expected the root of runs")
     store.check_root(root)
-    sure, code = _code(config.retriever, modules)
+    is_named = pipeline is not None or config.config.experiment_name is not None
+    if not is_named and not all(map(_is_described, _parts(config.retriever))):
+        raise ConfigError(
+            f"resume=True: nothing tells {config.name} from others that are called alike, as of a lambda, a function "
+            "in a function, or an object; expected experiment_name=, a name of its own"
+        )
+    sure, code = _code(config.retriever, pipeline or {})
     facts = {
         "corpus": config.corpus.content_hash,
         "questions": _digest([[query.id, query.text, str(query.metadata)] for query in config.dataset.queries]),
@@ -345,7 +354,7 @@ def open_journal(config: ExperimentConfig[Any], resume: Resume, modules: Iterabl
         "code": code,
     }
     journal = Journal(
-        root / store.RUNS / UNFINISHED / _key(config), config.corpus, len(config.dataset), resume, sure=sure
+        root / store.RUNS / UNFINISHED / _key(config, pipeline), config.corpus, len(config.dataset), resume, sure=sure
     )
     try:
         lock = journal.lock()
@@ -389,10 +398,17 @@ def _changed(first: Mapping[str, Any], facts: Mapping[str, Any]) -> set[str]:
 # What answers depend on.
 
 
-def _key(config: ExperimentConfig[Any]) -> str:
-    """Return what tells a run from others in the same root: its retriever and the name of its dataset."""
+def _key(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> str:
+    """Return what tells a run from others in the same root: its retriever, its name and that of its dataset."""
     retriever = _without_run_id(describe(config.retriever))
-    return _digest([retriever, config.dataset.name])[:16]
+    return _digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
+
+
+def _is_described(part: object) -> bool:
+    """Return whether the record of a part tells it from all others: its parameters, or a name that is its own."""
+    if isfunction(part):
+        return part.__closure__ is None and part.__name__ != "<lambda>"
+    return isinstance(part, Component) and is_dataclass(part)
 
 
 def _without_run_id(record: Any) -> Any:
@@ -416,14 +432,15 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _code(retriever: object, named: Iterable[str]) -> tuple[bool, str]:
+def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:
     """Return whether it is known what answers depend on, and a hash of the code that is not ours.
 
     Args:
         retriever: The retriever.
-        named: Modules of which something makes it.
+        pipeline: How a configuration describes its parts; the modules that it names make them.
     """
-    sure, modules = True, set(named)
+    names = [str(part.get("type") if is_object(part) else part).partition(":")[0] for part in pipeline.values()]
+    sure, modules = True, {name for name in names if name in sys.modules}
     for part in _parts(retriever):
         module = type(part).__module__
         if isfunction(part):  # what stands for something else may have its name

@@ -1,6 +1,5 @@
 """`RunSpec`: a run as files, options and tools describe it; each key is declared here."""
 
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -173,11 +172,10 @@ class RunSpec(Measuring, frozen=True):
     stored rankings, which may be several runs."""
 
     @property
-    def modules(self) -> tuple[str, ...]:
-        """The modules of your own code that it names as parts of the pipeline."""
-        given: list[Any] = [getattr(self, key) for key in (*_PIPELINE, "reranker", "engine")]
-        names = [str(part.get("type") if is_object(part) else part).partition(":")[0] for part in given]
-        return tuple(name for name in names if name in sys.modules)
+    def pipeline(self) -> dict[str, ComponentConfig]:
+        """The parts of the pipeline as they are described, those that are."""
+        given = {key: getattr(self, key) for key in (*_PIPELINE, "reranker", "engine", "rankings")}
+        return {key: part for key, part in given.items() if part is not None}
 
     def __repr__(self) -> str:
         return fit_to_show(super().__repr__())
