@@ -1,6 +1,7 @@
 """Runs that are gated from Python, as `rag-eval run` and the plug-in of pytest gate them."""
 
 import json
+import sys
 
 from rag_evaluation_framework.experiments import parse_config, run_experiment
 from rag_evaluation_framework.gates import Gating, Written, unreliable
@@ -23,6 +24,7 @@ def gated(folder, **keys):
 def test_a_run_is_gated_and_compared_with_its_baseline_without_the_command_line(tmp_path, monkeypatch):
     make_project(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own", raising=False)  # that of another test
     first, _ = gated(tmp_path)
     assert [str(verdict) for verdict in first.gates] == ["hit@2 >= 0.5: passed: 0.750, 4 questions"]
     worse, runs = gated(tmp_path, retriever="own:worse", baseline="last", gates=["hit@2 >= 0.9", "lost <= 0"])
