@@ -130,7 +130,7 @@ def test_a_junit_report_that_cannot_be_written_is_told_before_the_run_or_after_i
     assert not (project / ".rag-eval").exists()
     late = rag_eval(*FLAGS, "--junit", "own.py/gates.xml")
     assert late.code == 2
-    assert "--junit own.py/gates.xml: cannot be written (" in late.err
+    assert "the JUnit XML own.py/gates.xml is not written: " in late.err
     assert "4 answerable questions" in late.out
 
 

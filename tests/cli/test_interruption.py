@@ -112,7 +112,8 @@ class Mine(Retriever):
         return ["Install the agent first."]
     def wait(self):
         Path("waiting").touch()
-        time.sleep(600)
+        for _ in range(6000):  # Python does not wake from a sleep that begins just after the signal came
+            time.sleep(0.1)
     def close(self):
         Path("closed").touch()
 
@@ -275,7 +276,7 @@ def test_what_was_answered_before_an_interrupt_is_shown_and_kept(folder, number,
     assert (folder / "closed").exists()
     assert [path.name for path in (folder / ".rag-eval" / "runs").iterdir()] == ["unfinished"]
     # What waited does not any more, which is another file: so all is asked again, unless that is told not to matter.
-    (folder / "own.py").write_text(WAITING.replace("time.sleep(600)", "pass").format(step="nowhere"))
+    (folder / "own.py").write_text(WAITING.replace("time.sleep(0.1)", "break").format(step="nowhere"))
     again = finished(folder, *FLAGS, "--retriever", f"own:{part}", "--resume")
     assert again.returncode == 0
     assert "2 of 3 questions were answered by the run that began at " in again.stderr

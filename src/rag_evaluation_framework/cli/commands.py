@@ -5,7 +5,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
 from itertools import pairwise
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,11 +12,11 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import rag_evaluation_framework.base as support
+from rag_evaluation_framework import trackers
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.outside import fit_to_show
 from rag_evaluation_framework.cli.baseline import baseline
 from rag_evaluation_framework.cli.cache import cache
-from rag_evaluation_framework.cli.ci import forget_junit
 from rag_evaluation_framework.cli.compare import compare
 from rag_evaluation_framework.cli.components import components
 from rag_evaluation_framework.cli.dataset import info, lint, pull, push, quality
@@ -83,7 +82,7 @@ class Run(Command):
         behind = [value for option, value in pairwise(args) if option == "--junit"]
         for given in (*behind, *(option[8:] for option in args if option.startswith("--junit="))):
             if given and "--help" not in args:
-                forget_junit(Path(from_home(given)))
+                trackers.JUnitSink(from_home(given)).prepare()
         return super().parse_args(ctx, args)
 
 

@@ -19,7 +19,7 @@ from rag_evaluation_framework.errors import ConfigError
 
 # From what was given to the function that is called.
 
-Kind: TypeAlias = Literal["retriever", "chunker", "embedder", "reranker"]
+Kind: TypeAlias = Literal["retriever", "chunker", "embedder", "reranker", "sink"]
 
 
 class _Takes(NamedTuple):
@@ -38,6 +38,7 @@ _TAKES: Mapping[Kind, _Takes] = {
     "chunker": _Takes("text", "list of texts", "lambda text: split(text)"),
     "embedder": _Takes("texts", "vectors", "lambda texts: [embed(text) for text in texts]"),
     "reranker": _Takes("query, texts", "scores", "lambda query, texts: [score(query, text) for text in texts]"),
+    "sink": _Takes("outcome", "anything", "lambda outcome: print(outcome.result)"),
 }
 
 _METHODS: Mapping[Kind, tuple[str, ...]] = {
@@ -51,6 +52,7 @@ _METHODS: Mapping[Kind, tuple[str, ...]] = {
         *("aembed_documents", "aget_text_embedding_batch"),
     ),
     "reranker": ("compress_documents", "postprocess_nodes", "rerank", "run"),
+    "sink": ("send",),
 }
 """The methods by which an object is of a kind, best first: what tells positions, costs least or waits for nothing."""
 
@@ -342,4 +344,5 @@ _MAKERS: Mapping[Kind, Callable[[Any, str], Callable[..., Any]]] = {
     "chunker": _chunker,
     "embedder": _embedder,
     "reranker": _reranker,
+    "sink": getattr,
 }

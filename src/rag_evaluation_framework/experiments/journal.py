@@ -369,6 +369,8 @@ def open_journal(
             object.__setattr__(engine, "run_id", run_id)
         yield journal
     except KeyboardInterrupt as interrupt:
+        if journal.is_finished:
+            raise
         raise Interrupted(journal.said) from interrupt
     finally:
         journal.close()

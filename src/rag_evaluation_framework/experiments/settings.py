@@ -24,10 +24,12 @@ from pydantic_core import ErrorDetails
 from rag_evaluation_framework.base.coroutines import checked_limit
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.chunker import Tokenizer
+from rag_evaluation_framework.contracts.sink import Outcome, Sink
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
 Unscored = Literal["no-answer", "failed"]
@@ -92,6 +94,16 @@ _Tokenizer = Annotated[
     PlainSerializer(lambda tokenizer: None if tokenizer is None else tokenizer.name),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "null"}]}),
 ]
+
+
+def _built(given: Any) -> tuple[Sink, ...]:
+    return tuple(
+        as_component(Sink, build("sink", sink), "sinks")
+        for sink in ([given] if isinstance(given, str) else items(given, "sinks"))
+    )
+
+
+_Sinks = Annotated[tuple[Sink, ...], BeforeValidator(_built)]
 
 
 class Asking(BaseModel, frozen=True):
@@ -171,6 +183,7 @@ class RunFields(AskingFields, total=False):
     count_as_zero: Iterable[Unscored]
     save_results_path: str | Path | None
     resume: bool
+    sinks: Iterable[str | Mapping[str, Any] | Sink | Callable[[Outcome], Any]]
 
 
 class EvaluationFields(RunFields, total=False):
@@ -200,6 +213,10 @@ class EvaluationConfig(Measuring, frozen=True):
     """Whether answers are kept in that root as they come, and those of a run that was interrupted are taken: of the
     same retriever on the same documents and questions. Whether its code, or a server that it asks, has changed since is
     yours to know."""
+
+    sinks: _Sinks = ()
+    """Where each result goes beside that root: names of sinks, such as langsmith:dataset=handbook, or functions
+    `(outcome)` of your own. What could not be sent is noted in the result."""
 
     def __init__(self, **given: Unpack[EvaluationFields]) -> None:
         values: dict[str, Any] = {**given}

@@ -152,6 +152,9 @@ class RunSpec(Measuring, frozen=True):
     save_results_path: Annotated[GivenPath | None, Option("--root", takes=Path)] = None
     """Where runs are saved; by default .rag-eval."""
 
+    sinks: Annotated[list[ComponentConfig], Option("--sink", takes=list[str])] = Field(default=[])
+    """Where the result goes beside that folder: langsmith:dataset=handbook, or your own, my_module:send; repeatable."""
+
     baseline: Annotated[GivenPath | None, Option(takes=str)] = None
     """A saved run to compare with, named as in `rag-eval compare`, such as last."""
 
@@ -217,7 +220,8 @@ class RunSpec(Measuring, frozen=True):
         without = self.reranker is None or self.mode == "retrieve"
         reranker = None if without else part("reranker", self.reranker)
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
-        config = self._evaluation_config(folder)
+        sinks = [part("sink", sink) for sink in self.sinks]
+        config = self._evaluation_config(folder, sinks)
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
         corpus = None
@@ -261,13 +265,13 @@ class RunSpec(Measuring, frozen=True):
                 "evaluation_type chunk-level, or no chunk_id"
             )
 
-    def _evaluation_config(self, folder: Path) -> EvaluationConfig:
+    def _evaluation_config(self, folder: Path, sinks: list[Any]) -> EvaluationConfig:
         given: dict[str, Any] = {name: getattr(self, name) for name in Measuring.model_fields}
         if self.engine is not None and "budgets" not in self.model_fields_set:
             given["budgets"] = []
         if self.save_results_path is not None:
             given["save_results_path"] = normpath(folder / from_home(self.save_results_path))
-        return EvaluationConfig(**given, tokenizer=self._tokenizer(folder))
+        return EvaluationConfig(**given, tokenizer=self._tokenizer(folder), sinks=sinks)
 
     def _tokenizer(self, folder: Path) -> str | None:
         is_file = self.tokenizer is not None and self.tokenizer.endswith((".json", ".tiktoken"))

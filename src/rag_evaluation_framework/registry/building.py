@@ -164,7 +164,7 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
 
 def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
     contract = contract_of(kind)
-    takes = {"retriever": "query, k", "engine": ""}.get(kind)
+    takes = {"retriever": "query, k", "engine": "", "sink": "outcome"}.get(kind)
     if inspect.isclass(target):
         fits = issubclass(target, contract)
     else:
@@ -176,7 +176,7 @@ def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
             "function of your own without arguments that makes one"
         )
     if not fits:
-        function = f", or {OWN_FUNCTION} (query, k) -> results" if takes else ""
+        function = f", or {OWN_FUNCTION} ({takes})" if takes else ""
         raise ConfigError(
             f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {PACKAGE}.{contract.__name__}{function}"
         )
@@ -337,7 +337,7 @@ def as_component(contract: type[Any], given: Any, owner: str) -> Any:
     A function, or an object of another library, is made a component.
 
     Args:
-        contract: `Chunker`, `Embedder` or `Reranker`; `as_retriever` takes pipelines.
+        contract: `Chunker`, `Embedder`, `Reranker` or `Sink`; `as_retriever` takes pipelines.
         given: The component, function or object.
         owner: What it is given to, for messages.
 

@@ -1,5 +1,6 @@
 from .gated import gates_as_junit as gates_as_junit
-from .gated import with_comparison as with_comparison
+from .gated import summary_text as summary_text
+from .gated import texts_beside as texts_beside
 from .html import whole_file as whole_file
 from .page import Block as Block
 from .page import Line as Line

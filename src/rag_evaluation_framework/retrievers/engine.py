@@ -280,18 +280,18 @@ def engine_in(retriever: Any) -> EngineRetriever | None:
 # The end of a run with an engine: what was written is deleted, and the engine closed.
 
 Cleanup = Literal["none", "on-success", "always"]
-"""When what a run wrote is deleted: never, if the exit code is 0, or however it ends."""
+"""When what a run wrote is deleted: never, if the run and its gates succeed, or however it ends."""
 
 _SECONDS = 60.0  # that a step may take where a question was given up, which may hold what the step waits for
 
 
-def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | None) -> str | None:
+def clean_up(retriever: Retriever, cleanup: Cleanup, *, failed: bool) -> str | None:
     """Delete what a run wrote, if that is to be, and close the engine.
 
     Args:
         retriever: The retriever of the run; nothing is done if there is no engine in it.
         cleanup: When to delete what the run began to write; a run that was refused before wrote nothing.
-        earlier: What ended the run, or None if all went well.
+        failed: Whether the run failed: it ended early, cannot be relied on, or a gate did not pass.
 
     Returns:
         What could not be deleted, and why; None if nothing is left behind that should not be, or there is no engine.
@@ -305,10 +305,10 @@ def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | No
         return None
     left: str | None = None
     try:
-        if asked.wrote and (cleanup == "always" or (cleanup == "on-success" and earlier is None)):
+        if asked.wrote and (cleanup == "always" or (cleanup == "on-success" and not failed)):
             left = _deleted(asked)
         elif asked.wrote and (cleanup == "on-success" or asked.run_id):
-            note(f"{asked.written} stays there, as cleanup is {cleanup}{' and the exit code not 0' if earlier else ''}")
+            note(f"{asked.written} stays there, as cleanup is {cleanup}{' and the run failed' if failed else ''}")
     finally:
         leave(asked.engine)
     return left

@@ -1,0 +1,110 @@
+"""Sending a run to its sinks, one after the other."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import raised
+from rag_evaluation_framework.contracts.component import component_name
+from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.errors import RagEvalError, SaveFailed
+from rag_evaluation_framework.experiments import EvaluationConfig, Journal
+from rag_evaluation_framework.results import EvaluationResult
+from rag_evaluation_framework.trackers.folder import FolderSink
+
+
+class Sent(NamedTuple):
+    """What became of a run that was sent.
+
+    Attributes:
+        outcome: The run, as more is known of it: its folder, its address, and which sinks failed.
+        not_saved: Why its folder could not be written, if it was to be.
+        interrupt: The interrupt that came meanwhile; the sinks behind got nothing.
+    """
+
+    outcome: Outcome
+    not_saved: SaveFailed | None = None
+    interrupt: KeyboardInterrupt | None = None
+
+
+def prepared(config: EvaluationConfig, others: Sequence[Sink] = ()) -> tuple[Sink, ...]:
+    """Return the sinks of a run, the folder first, when each has done what comes before the run.
+
+    Args:
+        config: How the run is saved.
+        others: Sinks that are asked for beside those of `config`.
+
+    Raises:
+        ConfigError: One could not be sent anything.
+    """
+    folders = () if config.save_results_path is None else (FolderSink(config.save_results_path),)
+    sinks = (*folders, *config.sinks, *others)
+    for sink in sinks:
+        sink.prepare()
+    return sinks
+
+
+def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = ()) -> Sent:
+    """Send a run to sinks; one that fails stops no other, and is noted.
+
+    Args:
+        outcome: The run.
+        sinks: Where it goes, in this order.
+        required: Those without which the run is no success: what became of them is a problem of the run, which the
+            sinks behind are told.
+    """
+    not_saved: SaveFailed | None = None
+    for sink in sinks:
+        result: EvaluationResult[Any] | None = None
+        try:
+            with no_exit(component_name(sink), "send"):
+                result = sink.send(outcome)
+        except KeyboardInterrupt as interrupt:
+            return Sent(outcome, not_saved, interrupt)
+        except BaseException as error:  # noqa: BLE001  it is anybody's code, and the result is there
+            pass_on_interrupt(error)
+            result, why = _failed(error)
+            told = f"{sink.failure}: {why}"
+            if any(sink is one for one in required):
+                outcome = replace(outcome, problems=(*outcome.problems, told))
+            else:
+                note(told)
+                known = outcome.result if result is None else result
+                result = replace(known, notes=(*known.notes, told))
+            if isinstance(error, SaveFailed) and isinstance(sink, FolderSink):
+                not_saved = error
+        if isinstance(result, EvaluationResult):
+            outcome = replace(outcome, result=result)
+    return Sent(outcome, not_saved)
+
+
+def _failed(error: BaseException) -> tuple[EvaluationResult[Any] | None, str]:
+    """Return the result that an error brings, if it does, and why a sink failed."""
+    if isinstance(error, SaveFailed):
+        return error.result, error.why
+    return None, str(error) if isinstance(error, RagEvalError) else raised(error)
+
+
+def finish(outcome: Outcome, sinks: Sequence[Sink], journal: Journal | None = None) -> EvaluationResult[Any]:
+    """Send a run to sinks, and return its result as it is known then.
+
+    Args:
+        outcome: The run.
+        sinks: Where it goes, in this order.
+        journal: What keeps its answers until it is saved.
+
+    Raises:
+        SaveFailed: It could not be saved; the error has the result.
+        KeyboardInterrupt: One came meanwhile.
+    """
+    sent = send(outcome, sinks, [sink for sink in sinks if isinstance(sink, FolderSink)])
+    if journal is not None:
+        journal.is_finished = sent.outcome.result.folder is not None
+    if sent.interrupt is not None:
+        raise sent.interrupt
+    if sent.not_saved is not None:
+        raise SaveFailed(sent.not_saved.why, sent.outcome.result) from sent.not_saved
+    return sent.outcome.result
