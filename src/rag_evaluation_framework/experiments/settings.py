@@ -30,6 +30,7 @@ from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import as_component, build
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
 Unscored = Literal["no-answer", "failed"]
@@ -103,7 +104,12 @@ def _built(given: Any) -> tuple[Sink, ...]:
     )
 
 
-_Sinks = Annotated[tuple[Sink, ...], BeforeValidator(_built)]
+_Sinks = Annotated[
+    tuple[Sink, ...],
+    BeforeValidator(_built),
+    PlainSerializer(lambda sinks: [*map(describe, sinks)]),
+    WithJsonSchema({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}}),
+]
 
 
 class Asking(BaseModel, frozen=True):
