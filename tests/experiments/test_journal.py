@@ -34,6 +34,7 @@ from rag_evaluation_framework.experiments import RunSpec, journal, open_journal,
 from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.retrievers.engine import EngineRetriever
+from rag_evaluation_framework.trackers import finish, prepared
 
 DATASET = load_handbook()
 
