@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sized
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from itertools import islice
 from numbers import Complex, Integral, Real
 from operator import index
@@ -42,7 +42,7 @@ def _readable(read: Callable[[Any], T]) -> Callable[[Any], T]:
 
     @wraps(read)
     def read_safely(value: Any) -> T:
-        return outcome(lambda: read(value), refuse)
+        return outcome(partial(read, value), refuse)
 
     return read_safely
 
