@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.attribution.losses import Evidence
 from rag_evaluation_framework.attribution.pipelines import Unasked, corpus_of, pipeline_to_ask, unread_text
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import raised, said
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -179,15 +180,17 @@ def gather(
     pipeline = pipeline_to_ask(result, retriever, deep=deep)
     if isinstance(pipeline, Unasked):
         return Gathered(bare, None, (_not_asked(pipeline.why),), final, pipeline.deep_asks)
-    try:
-        asked = _ask(pipeline, result, bare)
-    except (RagEvalError, Exception) as error:
+
+    def failed(error: BaseException) -> str:
         if deep or retriever is not None:
             if isinstance(error, RagEvalError):
-                raise
+                raise error
             raise ConfigError(f"{pipeline.name} cannot be asked again: {raised(error)}") from error
-        told = said(error) if isinstance(error, RagEvalError) else raised(error)
-        return Gathered(bare, None, (_not_asked(f"it fails: {told}"),), final)
+        return said(error) if isinstance(error, RagEvalError) else raised(error)
+
+    asked = outcome(lambda: _ask(pipeline, result, bare), failed)
+    if isinstance(asked, str):
+        return Gathered(bare, None, (_not_asked(f"it fails: {asked}"),), final)
     evidence, differing = _compared(result, rows, bare, asked)
     notes = () if not differing else (_differs(differing, len(rows), asked.rankings),)
     return Gathered(evidence, asked.depth if evidence.asked.any() else None, notes, final)

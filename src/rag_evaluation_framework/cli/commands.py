@@ -1,8 +1,7 @@
 """The command `rag-eval` and its subcommands."""
 
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from itertools import pairwise
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from typer.main import get_command
 
 import rag_evaluation_framework.base as support
 from rag_evaluation_framework import trackers
+from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.outside import fit_to_show
 from rag_evaluation_framework.cli.baseline import baseline
@@ -40,12 +40,12 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments of all commands."""
-        with _fit_refusals():
+        with on_failure(_make_fit):
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Read the arguments of a command, and run it."""
-        with _fit_refusals():
+        with on_failure(_make_fit):
             return super().invoke(ctx)
 
 
@@ -86,16 +86,11 @@ class Run(Command):
         return super().parse_args(ctx, args)
 
 
-@contextmanager
-def _fit_refusals() -> Generator[None]:
+def _make_fit(refusal: BaseException) -> None:
     """Make the message of a refusal fit to be shown; what a command raises is in `Ended`, and has no message."""
-    try:
-        yield
-    except Exception as error:
-        told = vars(error)
-        if isinstance(told.get("message"), str):
-            told["message"] = fit_to_show(told["message"])
-        raise
+    told = vars(refusal)
+    if isinstance(told.get("message"), str):
+        told["message"] = fit_to_show(told["message"])
 
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

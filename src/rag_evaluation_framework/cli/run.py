@@ -12,6 +12,7 @@ from typing import Any
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import contracts, experiments, gates, report, results, retrievers, trackers
+from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import run_options as options
@@ -132,17 +133,15 @@ def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Genera
     def clean_up(failed: bool) -> str | None:
         nonlocal is_done
         is_done = True
-        return retrievers.clean_up(retriever, cleanup, failed=failed)
+        with components_print_to_stderr():
+            return retrievers.clean_up(retriever, cleanup, failed=failed)
 
-    try:
+    def at_the_end(_error: BaseException) -> None:
+        if not is_done and (left := clean_up(True)) is not None:
+            note(left)
+
+    with on_failure(at_the_end):
         yield clean_up
-    except BaseException:
-        if not is_done:
-            with components_print_to_stderr():
-                left = clean_up(True)
-            if left is not None:
-                note(left)
-        raise
 
 
 @contextmanager

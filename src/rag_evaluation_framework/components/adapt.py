@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import ModuleType, SimpleNamespace
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, Never, TypeAlias, cast
 
 from rag_evaluation_framework.base.coroutines import resolved
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.outside import class_name, raised, shown
 from rag_evaluation_framework.components.results import as_hits
 from rag_evaluation_framework.data import Retrieval
@@ -172,10 +173,11 @@ def signature_of(target: Any) -> inspect.Signature:
     Raises:
         ValueError: It cannot be read.
     """
-    try:
-        return inspect.signature(target)
-    except (Exception, SystemExit) as error:
+
+    def refuse(error: BaseException) -> Never:
         raise ValueError(f"its signature cannot be read: {raised(error)}") from error
+
+    return outcome(lambda: inspect.signature(target), refuse)
 
 
 def _parameters(target: Any) -> dict[str, inspect.Parameter]:

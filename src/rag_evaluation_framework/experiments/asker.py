@@ -9,7 +9,8 @@ from time import perf_counter
 from typing import Any
 
 from rag_evaluation_framework.base.coroutines import OutOfTime, stop_if_cancelled, within
-from rag_evaluation_framework.base.interrupts import pass_on_interrupt, stop_if_interrupted
+from rag_evaluation_framework.base.exits import outcome
+from rag_evaluation_framework.base.interrupts import stop_if_interrupted
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import said
 from rag_evaluation_framework.base.side_by_side import side_by_side
@@ -108,16 +109,16 @@ class Asker:
         if all(known):
             yield from (answer for answer in known if answer)
             return
-        try:
-            given: Any = self.retriever.retrieve_many([query.text for query in queries], depth)
-            listed = one_each(given, len(queries), "retrieve_many")
-        except BaseException as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
-            pass_on_interrupt(error)
+        texts = [query.text for query in queries]
+        listed = outcome(
+            lambda: one_each(self.retriever.retrieve_many(texts, depth), len(queries), "retrieve_many"),
+            partial(Failure.of, "retrieve"),
+        )
+        if isinstance(listed, Failure):
             stop_if_cancelled()
-            failure = Failure.of("retrieve", error)
             note(
-                f"{self.name} could not be asked for many questions together: {failure.kind}: "
-                f"{failure.message}; each was asked alone"
+                f"{self.name} could not be asked for many questions together: {listed.kind}: "
+                f"{listed.message}; each was asked alone"
             )
             yield from (self.alone(query, depth) for query in queries)
         else:
@@ -164,19 +165,16 @@ class Asker:
         """Ask for one question at a depth, however long it takes."""
         start = perf_counter()
         with collected() as notes:
-            try:
-                results: Any = self.retriever.retrieve_for(query, depth)
-            except BaseException as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
-                answer = self._failed(query, error, depth)
-            else:
-                answer = self._read(query, results, depth, start)
+            results: Any = outcome(
+                lambda: self.retriever.retrieve_for(query, depth), lambda error: self._failed(query, error, depth)
+            )
+            answer = results if isinstance(results, Returned) else self._read(query, results, depth, start)
         stop_if_cancelled()
         return replace(answer, notes=notes)
 
     def _failed(self, query: Query, error: BaseException, depth: int) -> Returned:
         """Return that a question failed, or raise it."""
         stop_if_interrupted()
-        pass_on_interrupt(error)
         stop_if_cancelled()  # what was cancelled did not fail
         failure = Failure.collected(query.id, "retrieve", error, self.asking.on_error, query.text)
         return Returned(Retrieval(()), depth, failure)
@@ -187,15 +185,18 @@ class Asker:
         Raises:
             InputError: A function, or an object of another library, returned nothing of use for its first questions.
         """
-        try:
-            trusted = type(results) is Retrieval and is_trusted(self.retriever)
-            found = results if trusted else as_retrieval(results, self.name, depth, start)
-        except BaseException as error:
+
+        def unusable(error: BaseException) -> Returned:
             self._unreadable += isinstance(error, InputError)
             if self._unreadable >= _TRIED and not self._was_read and isinstance(self.retriever, FunctionRetriever):
                 tried = f"so it did for the first {_TRIED} questions, and no other was asked"
                 raise InputError(f"{said(error)}; {tried}") from error
             return self._failed(query, error, depth)
+
+        trusted = type(results) is Retrieval and is_trusted(self.retriever)
+        found = results if trusted else outcome(lambda: as_retrieval(results, self.name, depth, start), unusable)
+        if isinstance(found, Returned):
+            return found
         self._was_read = True
         if start is not None and not found.stages:
             found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))

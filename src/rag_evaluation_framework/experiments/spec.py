@@ -11,6 +11,7 @@ from typing import Annotated, Any, cast
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import checked_path, from_home, is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import fit_to_show, shown
 from rag_evaluation_framework.base.records import Faults
@@ -205,12 +206,8 @@ class RunSpec(Measuring, frozen=True):
             chunk_id = load_function("chunk_id", self.chunk_id, "chunk, number", imports=imports)
         part = partial(build, imports=imports)
         engine = self._engine(imports)
-        try:
+        with on_failure(lambda _: leave(engine)):
             return self._experiment(folder, part, engine, chunk_id)
-        except BaseException:
-            if engine is not None:
-                leave(engine)
-            raise
 
     def _experiment(
         self, folder: Path, part: Callable[[Kind, Any], Any], engine: Engine | None, chunk_id: Callable[..., Any] | None

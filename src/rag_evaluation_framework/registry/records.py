@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any, cast
 
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.outside import HIDDEN, fit_to_keep, is_secret
 from rag_evaluation_framework.contracts.component import (
     Component,
@@ -91,10 +92,8 @@ def plain(value: object, deepest: int = _DEEPEST, above: tuple[int, ...] = ()) -
         deepest: How deep the record may be nested; what is deeper is left out, and the record says so.
         above: The identities of the values that it is in.
     """
-    try:
-        return _plain(value, deepest, above)
-    except Exception:  # noqa: BLE001  it is anybody's code
-        return f"{type(value).__module__}:{type(value).__qualname__}"
+    home = type(value)
+    return outcome(lambda: _plain(value, deepest, above), lambda _: f"{home.__module__}:{home.__qualname__}")
 
 
 def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:

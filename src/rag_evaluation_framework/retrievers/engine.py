@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from operator import methodcaller
 from threading import Lock
 from time import perf_counter
 from typing import Any, Literal, cast, get_args
@@ -10,8 +11,8 @@ from uuid import uuid4
 
 from rag_evaluation_framework.base import note, progress
 from rag_evaluation_framework.base.coroutines import OutOfTime, is_coroutine_function, may_hang, resolved, within
-from rag_evaluation_framework.base.exits import no_exit
-from rag_evaluation_framework.base.interrupts import finished, first_interrupt, pass_on_interrupt
+from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
+from rag_evaluation_framework.base.interrupts import finished, first_interrupt
 from rag_evaluation_framework.base.outside import hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults
 from rag_evaluation_framework.components.results import as_retrieval
@@ -182,11 +183,8 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         self.clean()
         with progress(corpus, "Ingesting", "document") as documents:
             for document in documents:
-                try:
+                with on_failure(methodcaller("add_note", f"while document {document.id!r} was ingested")):
                     resolved(engine.ingest(replace(document, id=DocumentId(self.filled(document.id)))))
-                except Exception as error:
-                    error.add_note(f"while document {document.id!r} was ingested")
-                    raise
 
     def clean(self) -> None:
         """Delete what the run wrote: everything in the scope.
@@ -324,30 +322,27 @@ def _deleted(asked: EngineRetriever) -> str | None:
         with deleting:  # what an interrupt did not end is not done twice at once
             asked.clean()
 
-    try:
-        with no_exit(asked.name, "delete"):
-            _, interrupt = finished(lambda: _in_time(delete, engine.delete))
-    except BaseException as error:  # noqa: BLE001  it is anybody's code, and the engine is closed all the same
-        left = f"{asked.written} could not be deleted: {raised(error)}"
-        if isinstance(error, KeyboardInterrupt):
-            note(left)
-        pass_on_interrupt(error)
-        return left
-    if interrupt is not None and before is None:  # an earlier one has been told with all that was saved
-        raise interrupt
+    def left(error: BaseException) -> str:
+        return f"{asked.written} could not be deleted: {raised(error)}"
+
+    with on_failure(lambda interrupt: note(left(interrupt))):
+        ended = outcome(no_exit(asked.name, "delete")(lambda: finished(lambda: _in_time(delete, engine.delete))), left)
+    if isinstance(ended, str):
+        return ended
+    if ended[1] is not None and before is None:  # an earlier interrupt has been told with all that was saved
+        raise ended[1]
     return None
 
 
-def leave(engine: Engine) -> None:
-    """Close an engine, if it can be closed; what goes wrong then is noted."""
+def leave(engine: Engine | None) -> None:
+    """Close an engine, if there is one that can be closed; what goes wrong then is noted."""
     close: Any = getattr(engine, "close", None)
-    try:
-        if callable(close):
-            with no_exit(engine_name(engine), "close"):
-                _in_time(lambda: resolved(close(), PATIENCE), close)
-    except BaseException as error:  # noqa: BLE001  it is anybody's code, and the run is over
-        pass_on_interrupt(error)
-        note(f"{engine_name(engine)} could not be closed: {raised(error)}")
+    if engine is not None and callable(close):
+        name = engine_name(engine)
+        outcome(
+            no_exit(name, "close")(lambda: _in_time(lambda: resolved(close(), PATIENCE), close)),
+            lambda error: note(f"{name} could not be closed: {raised(error)}"),
+        )
 
 
 def _in_time(step: Callable[[], None], method: Any) -> None:
@@ -366,13 +361,14 @@ def _in_time(step: Callable[[], None], method: Any) -> None:
     if not may_hang():
         step()
         return
-    try:
-        within(_SECONDS, step)
-    except OutOfTime as late:
-        raise TimeoutError(
-            f"it takes longer than {_SECONDS:g} seconds, as a question that was given up may hold it; it may go on"
-        ) from late
-    except Exception:
+
+    def once_more(error: BaseException) -> None:
+        if isinstance(error, OutOfTime):
+            raise TimeoutError(
+                f"it takes longer than {_SECONDS:g} seconds, as a question that was given up may hold it; it may go on"
+            ) from error
         if is_coroutine_function(method):
-            raise
+            raise error
         step()
+
+    outcome(lambda: within(_SECONDS, step), once_more)

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework.base.exits import no_exit
-from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base import exits
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.contracts.component import component_name
@@ -58,15 +58,14 @@ def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = (
     """
     not_saved: SaveFailed | None = None
     for sink in sinks:
-        result: EvaluationResult[Any] | None = None
+        sending = exits.no_exit(component_name(sink), "send")(partial(sink.send, outcome))
         try:
-            with no_exit(component_name(sink), "send"):
-                result = sink.send(outcome)
+            found = exits.outcome(sending, lambda error: error)
         except KeyboardInterrupt as interrupt:
             return Sent(outcome, not_saved, interrupt)
-        except BaseException as error:  # noqa: BLE001  it is anybody's code, and the result is there
-            pass_on_interrupt(error)
-            result, why = _failed(error)
+        result = found
+        if isinstance(found, BaseException):
+            result, why = _failed(found)
             told = f"{sink.failure}: {why}"
             if any(sink is one for one in required):
                 outcome = replace(outcome, problems=(*outcome.problems, told))
@@ -74,8 +73,8 @@ def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = (
                 note(told)
                 known = outcome.result if result is None else result
                 result = replace(known, notes=(*known.notes, told))
-            if isinstance(error, SaveFailed) and isinstance(sink, FolderSink):
-                not_saved = error
+            if isinstance(found, SaveFailed) and isinstance(sink, FolderSink):
+                not_saved = found
         if isinstance(result, EvaluationResult):
             outcome = replace(outcome, result=result)
     return Sent(outcome, not_saved)
