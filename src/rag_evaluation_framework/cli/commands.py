@@ -103,7 +103,7 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     def run_and_report(*arguments: Any, **options: Any) -> None:
         try:
             command(*arguments, **options)
-        except BaseException as error:
+        except BaseException as error:  # every end, an interrupt too, is told by the program
             raise Ended(error) from error
 
     return run_and_report
