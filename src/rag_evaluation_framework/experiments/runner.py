@@ -34,13 +34,13 @@ from rag_evaluation_framework.experiments.config import AnyExperimentConfig, Exp
 from rag_evaluation_framework.experiments.journal import Journal, open_journal
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults, check_root
 from rag_evaluation_framework.scoring.rank_checks import none_matches
 from rag_evaluation_framework.scoring.score import score_checked, with_own_cutoffs
 from rag_evaluation_framework.text.reading import RankingCutter
+from rag_evaluation_framework.text.text_locator import is_long
 
 # How often the text of a label was retrieved where it is not labelled.
 

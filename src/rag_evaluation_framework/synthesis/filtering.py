@@ -15,7 +15,6 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.inspection.question_checks import wording_key
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import Range, embedded_tokens, paid_embedder
@@ -24,6 +23,7 @@ from rag_evaluation_framework.synthesis.filters.copied_wording import reject_cop
 from rag_evaluation_framework.synthesis.filters.near_duplicates import dedup_threshold, reject_near_duplicates
 from rag_evaluation_framework.synthesis.filters.relevance import reject_irrelevant, relevance_threshold
 from rag_evaluation_framework.synthesis.filters.thresholds import PublishedFigure, Threshold, has_figures_of_design
+from rag_evaluation_framework.text.text_locator import is_long
 
 # Questions that pass filters, and do not contradict each other.
 
