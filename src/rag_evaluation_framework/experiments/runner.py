@@ -274,7 +274,7 @@ def _scored(
     """Return the result of rankings; its notes are still to come."""
     start = perf_counter()
     rankings = truth.with_dataset_ids(rankings)
-    table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
+    table, first = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error, whole=True)
     before = BeforeReranking()
     if (candidates := rankings.before_reranking) is not None:
         before = before_reranking(candidates, rankings, truth, config.metrics, cutter, config.config.on_error)
@@ -286,7 +286,7 @@ def _scored(
         table = replace(table, columns=own(table.columns))
         before = replace(before, scores=own(before.scores), ceilings=own(before.ceilings))
     table = replace(table, count_as_zero=config.config.count_as_zero)
-    queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted, config.dataset)
+    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted, config.dataset)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
     if queries.none_is_relevant:
         note_unmatched_results(config.level, queries, truth.entries)

@@ -349,6 +349,22 @@ class RankJudgements:
         """The number of retrieved units that are in a place of an answer, for each query; shape (queries,)."""
         return np.bincount(self.found.query, minlength=len(self.relevant))
 
+    @property
+    def first_relevant(self) -> Numbers:
+        """The rank of the first result that is relevant, from 1; NaN if none is; shape (queries,).
+
+        Of the results a, a, b the different units are at the positions 0 and 2: the unit of rank 1 is the result of
+        rank 2.
+        """
+        begins = np.cumsum(self.results) - self.results
+        leads = np.ones(int(self.results.sum()), dtype=np.bool_)
+        leads[begins[self.repeats.query] + self.repeats.position] = False
+        before = np.cumsum(self.different) - self.different
+        query, rank = self.found.query[self.found.first], self.found.rank[self.found.first]
+        ranks = np.full(len(begins), np.nan)
+        ranks[query] = 1.0 + np.flatnonzero(leads)[before[query] + rank] - begins[query]
+        return ranks
+
     @cached_property
     def credit(self) -> Integers:
         """The number of relevant units that are accounted for, for each query; shape (queries,)."""
