@@ -60,7 +60,7 @@ def truth_of(
     query: Query, answers: Sequence[Answer[Any]], evaluation_type: EvaluationType, corpus: Corpus
 ) -> GroundTruth[Any]:
     """Return ground truth with these answers; documents that end in `*` and are none are all that begin so."""
-    units = tuple(map(_unit_of, answers))
+    units: tuple[Any, ...] = tuple(answer.units[0] if len(answer.units) == 1 else answer for answer in answers)
     if evaluation_type == "token-level":
         return TokenLevelGroundTruth(query, units)
     if evaluation_type == "chunk-level":
@@ -68,12 +68,6 @@ def truth_of(
     prefixes = [unit for unit in units if isinstance(unit, str) and unit.endswith("*") and unit not in corpus]
     ids = tuple(unit for unit in units if unit not in prefixes)
     return DocumentLevelGroundTruth(query, ids, tuple(prefix[:-1] for prefix in prefixes))
-
-
-def _unit_of(answer: Answer[Any]) -> Any:
-    """Return an answer as ground truth takes it: as its unit, if that is all."""
-    units: tuple[Any, ...] = answer.units
-    return next(iter(units)) if len(units) == 1 else answer
 
 
 # The deep pass: what a pipeline finds for the questions of a run beyond what the run asked it for.
@@ -222,7 +216,8 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
     budgets = [cutoff for cutoff in bare.cutter.cutoffs if cutoff.is_budget]
     sizes = [cutoff.size for cutoff in bare.cutter.cutoffs if not cutoff.is_budget]
     cutter = RankingCutter([Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)
-    asking = Asking.of_record(result.config)
+    timeout = result.config.get("timeout")  # a record may hold anything
+    asking = Asking(timeout=timeout if isinstance(timeout, int | float) else None)
 
     def ask(index: Index) -> tuple[_Asked, KeyboardInterrupt | None]:
         rankings, interrupt = index.rank([entry.query for entry in bare.truth], cutter, asking)

@@ -241,10 +241,6 @@ class ExperimentConfig(Generic[U]):
         """The name of the result."""
         return fit_to_keep(self.config.experiment_name or component_name(self.retriever))
 
-    def _other_top_k(self, top_k: tuple[int, ...]) -> dict[str, int]:
-        """Return which questions are cut elsewhere than most."""
-        return {query.id: k for query, k in zip(self.dataset.queries, top_k, strict=True) if k != self.k[0]}
-
     @cached_property
     def record(self) -> dict[str, Any]:
         """The record kept with the result: components with their parameters, dataset and corpus; each with a hash."""
@@ -277,6 +273,7 @@ class ExperimentConfig(Generic[U]):
     @property
     def _settings(self) -> dict[str, Any]:
         """What the record says of the run itself, apart from dataset and corpus."""
+        asked = zip(self.dataset.queries, self.top_k or (), strict=self.top_k is not None)
         return {
             "retriever": describe(self.retriever),
             **({"rewrites_texts": True} if self.retriever.rewrites_texts else {}),
@@ -284,7 +281,7 @@ class ExperimentConfig(Generic[U]):
             "scope_prefixes": sorted({scope.prefix for scope in Scope.of_all(self.dataset.queries) if scope.prefix}),
             "metrics": [*map(describe_metric, self.metrics)],
             "k": list(self.k),
-            **({} if self.top_k is None else {"top_k": self._other_top_k(self.top_k)}),
+            **({} if self.top_k is None else {"top_k": {query.id: k for query, k in asked if k != self.k[0]}}),
             "budgets": [str(budget) for budget in self.config.budgets],
             "tokenizer": None if self.config.tokenizer is None else fit_to_keep(self.config.tokenizer.name),
             **{name: getattr(self.config, name) for name in RECORDED},

@@ -288,7 +288,7 @@ def _scored(
     table = replace(table, count_as_zero=config.config.count_as_zero)
     queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted, config.dataset)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
-    if queries.none_is_relevant:
+    if np.isnan(first).all():
         note_unmatched_results(config.level, queries, truth.entries)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](

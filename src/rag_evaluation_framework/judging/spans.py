@@ -157,18 +157,16 @@ class SpanJudgements:
         Where a place is longer than the reference, what is retrieved beside it weighs as much less. All of |R| where
         nothing is relevant.
         """
-        return self._weighed(self.retrieved_chars, self.relevant_chars)
+        useful = self.relevant_chars
+        weight = np.divide(self.credit_chars, useful, out=np.ones(len(useful)), where=useful > 0)
+        return (self.retrieved_chars - useful) * weight
 
     @property
     def surplus_raw(self) -> Integers | Numbers:
         """The same of Σ |r|, repeated text and further copies included; shape (queries,)."""
-        return self._weighed(self.retrieved_chars_raw, self.once_chars)
-
-    def _weighed(self, found: Integers, useful: Integers) -> Integers | Numbers:
-        if self.credit is self.relevant:
-            return found - useful
+        useful = self.once_chars
         weight = np.divide(self.credit_chars, useful, out=np.ones(len(useful)), where=useful > 0)
-        return (found - useful) * weight
+        return (self.retrieved_chars_raw - useful) * weight
 
     def at(self, depth: int) -> "SpanJudgements":
         """Return the judgements of the first `depth` ranks only, at least 1."""

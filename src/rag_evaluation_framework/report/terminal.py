@@ -76,16 +76,12 @@ def show(console: Console, block: Block) -> None:
             is_apart = isinstance(inner, Table)  # whose last line is empty
             show(console, inner)
     elif isinstance(block, Lines):
-        _show_lines(console, block)
+        for line in block.lines:
+            print_wrapped(console, _text(console, line.parts), line.indent, line.before, _STYLES[line.role])
     elif isinstance(block, Table):
         _show_table(console, block)
     else:
         _show_passages(console, block)
-
-
-def _show_lines(console: Console, block: Lines) -> None:
-    for line in block.lines:
-        print_wrapped(console, _text(console, line.parts), line.indent, line.before, _STYLES[line.role])
 
 
 def _show_table(console: Console, table: Table) -> None:

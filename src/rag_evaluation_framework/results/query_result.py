@@ -162,11 +162,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             )
         return self.found if isinstance(self.found, RankedHits) else self.found(self.table.query_ids)
 
-    @property
-    def none_is_relevant(self) -> bool:
-        """Whether it is known of no result that it is relevant."""
-        return bool(np.isnan(self.returned.first_relevant).all())
-
     @cached_property
     def totals(self) -> Numbers:
         """Seconds of all stages of each query together, NaN where not measured; shape (queries,)."""

@@ -70,7 +70,11 @@ def without_contradictions(candidates: Sequence[Candidate[U]], rejections: list[
     for each in candidates:
         alike.setdefault(wording_key(each.question), []).append(each)
     distinct = {wording: _distinct(group) for wording, group in alike.items()}
-    differing = {wording: group for wording, group in distinct.items() if not _all_agree(group)}
+    differing = {
+        wording: group
+        for wording, group in distinct.items()
+        if not all(_agree(one, other) for one, other in combinations(group, 2))
+    }
     kept: list[Candidate[U]] = []
     for each in candidates:
         others = differing.get(wording_key(each.question))
@@ -90,10 +94,6 @@ def _distinct(candidates: Sequence[Candidate[U]]) -> list[Candidate[U]]:
     for each in candidates:
         found.setdefault(frozenset(one.text if is_long(one.text) else one for one in each.evidence), each)
     return [*found.values()]
-
-
-def _all_agree(candidates: Sequence[Candidate[U]]) -> bool:
-    return all(_agree(one, other) for one, other in combinations(candidates, 2))
 
 
 def _agree(one: Candidate[U], other: Candidate[U]) -> bool:

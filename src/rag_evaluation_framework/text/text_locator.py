@@ -404,9 +404,9 @@ class TextLocator:
 _shared: WeakValueDictionary[int, TextLocator] = WeakValueDictionary()
 
 
-_LONG = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
+_LEAST_LETTERS = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
 
 
 def is_long(text: str) -> bool:
     """Return whether a text is long enough to be the same wherever it stands."""
-    return sum(map(str.isalnum, text)) >= _LONG
+    return sum(map(str.isalnum, text)) >= _LEAST_LETTERS
