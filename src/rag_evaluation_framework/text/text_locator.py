@@ -404,7 +404,7 @@ class TextLocator:
 _shared: WeakValueDictionary[int, TextLocator] = WeakValueDictionary()
 
 
-_LEAST_LETTERS = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
+_LEAST_LETTERS = 20  # or digits, about four words: what is shorter is written again without being the same
 
 
 def is_long(text: str) -> bool:
