@@ -216,8 +216,7 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
     budgets = [cutoff for cutoff in bare.cutter.cutoffs if cutoff.is_budget]
     sizes = [cutoff.size for cutoff in bare.cutter.cutoffs if not cutoff.is_budget]
     cutter = RankingCutter([Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)
-    timeout = result.config.get("timeout")  # a record may hold anything
-    asking = Asking(timeout=timeout if isinstance(timeout, int | float) else None)
+    asking = Asking.of_record(result.config)
 
     def ask(index: Index) -> tuple[_Asked, KeyboardInterrupt | None]:
         rankings, interrupt = index.rank([entry.query for entry in bare.truth], cutter, asking)

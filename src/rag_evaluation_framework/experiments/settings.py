@@ -1,6 +1,6 @@
 """How a run is asked, measured and saved: each setting is declared once, for Python, files and options."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -111,6 +111,11 @@ class Asking(BaseModel, frozen=True):
         """
         with refused(cls):
             return cls.model_validate(given)
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> "Asking":
+        """Return how the questions of a run were asked, one at a time, by its record, which may hold anything."""
+        return cls(timeout=record["timeout"] if isinstance(record.get("timeout"), int | float) else None)
 
 
 RECORDED = ("max_concurrency", "timeout")
