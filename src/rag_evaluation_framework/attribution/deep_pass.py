@@ -61,7 +61,7 @@ def truth_of(
     query: Query, answers: Sequence[Answer[Any]], evaluation_type: EvaluationType, corpus: Corpus
 ) -> GroundTruth[Any]:
     """Return ground truth with these answers; documents that end in `*` and are none are all that begin so."""
-    units = tuple(map(_unit_of, answers))
+    units: tuple[Any, ...] = tuple(answer.units[0] if len(answer.units) == 1 else answer for answer in answers)
     if evaluation_type == "token-level":
         return TokenLevelGroundTruth(query, units)
     if evaluation_type == "chunk-level":
@@ -69,12 +69,6 @@ def truth_of(
     prefixes = [unit for unit in units if isinstance(unit, str) and unit.endswith("*") and unit not in corpus]
     ids = tuple(unit for unit in units if unit not in prefixes)
     return DocumentLevelGroundTruth(query, ids, tuple(prefix[:-1] for prefix in prefixes))
-
-
-def _unit_of(answer: Answer[Any]) -> Any:
-    """Return an answer as ground truth takes it: as its unit, if that is all."""
-    units: tuple[Any, ...] = answer.units
-    return next(iter(units)) if len(units) == 1 else answer
 
 
 # The deep pass: what a pipeline finds for the questions of a run beyond what the run asked it for.

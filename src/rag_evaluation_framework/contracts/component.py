@@ -68,7 +68,9 @@ class Component:
     @property
     def name(self) -> str:
         """How tables call it: the class and, for a dataclass, its parameters that differ from their defaults."""
-        given = ", ".join(f"{key}={_shown(value)}" for key, value in changed_parameters(self).items())
+        known = default_parameters(type(self))
+        changed = ((key, value) for key, value in parameters(self).items() if _differ(value, known[key]))
+        given = ", ".join(f"{key}={_shown(value)}" for key, value in changed)
         return f"{type(self).__name__}({given})" if given else type(self).__name__
 
 
@@ -112,12 +114,6 @@ def recorded_parameters(component: object) -> dict[str, Any]:
             if field.name in known and "stands_for" in field.metadata:
                 known[field.name] = field.metadata["stands_for"](component)
     return known
-
-
-def changed_parameters(component: object) -> dict[str, Any]:
-    """Return those parameters of a dataclass component that differ from their defaults."""
-    defaults = default_parameters(type(component))
-    return {key: value for key, value in parameters(component).items() if _differ(value, defaults[key])}
 
 
 def _differ(value: Any, default: Any) -> bool:

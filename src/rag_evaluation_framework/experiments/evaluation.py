@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unpack
 
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.records import refuse_unknown
 from rag_evaluation_framework.base.side_by_side import awaited
 from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder, OwnReranker
 from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker, Reranker, VectorStore
@@ -27,7 +28,7 @@ from rag_evaluation_framework.experiments.config import (
     TokenLevelExperimentConfig,
 )
 from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.experiments.settings import EvaluationConfig, RunFields, refuse_unknown
+from rag_evaluation_framework.experiments.settings import EvaluationConfig, RunFields
 from rag_evaluation_framework.levels.level_rules import NameChunk
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.loading import load_installed

@@ -86,35 +86,22 @@ _COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score", "sources")
 def _written(hits: Ranking, corpus: Corpus) -> dict[str, list[Any]]:
     """Return hits in columns; a text that stands at the place of its hit is left out, and so is a column of nothing."""
     columns: dict[str, list[Any]] = {name: [getattr(hit, name) for hit in hits] for name in _COLUMNS}
-    columns["text"] = [None if _is_there(hit, corpus) else hit.text for hit in hits]
-    return {name: column for name, column in columns.items() if name == "doc_id" or any(map(_is_told, column))}
+    columns["text"] = [None if hit.text == _at_place(hit, corpus) else hit.text for hit in hits]
+    nothing = (None, ())
+    return {name: each for name, each in columns.items() if name == "doc_id" or any(one not in nothing for one in each)}
 
 
-def _is_told(value: Any) -> bool:
-    return value is not None and value != ()
-
-
-def _is_there(hit: Hit, corpus: Corpus) -> bool:
-    return hit.is_in(corpus) and corpus[hit.doc_id].content[hit.start : hit.end] == hit.text  # type: ignore[index]
+def _at_place(hit: Hit, corpus: Corpus) -> str | None:
+    """Return the text of the corpus at the place of a hit; None if it has no place there."""
+    return corpus[cast("Any", hit.doc_id)].content[hit.start : hit.end] if hit.is_in(corpus) else None
 
 
 def _hits(columns: Mapping[str, Any], corpus: Corpus) -> Ranking:
     """Return the hits of columns."""
     nothing = [None] * len(columns["doc_id"])
     rows = zip(*(columns.get(name) or nothing for name in _COLUMNS), strict=True)
-    return tuple(_with_text(_hit(*row), corpus) for row in rows)
-
-
-def _hit(*values: Any) -> Hit:
-    fields: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
-    fields["sources"] = tuple(fields["sources"] or ())
-    return Hit(**fields)
-
-
-def _with_text(hit: Hit, corpus: Corpus) -> Hit:
-    if hit.text is not None or not hit.is_in(corpus):
-        return hit
-    return replace(hit, text=corpus[cast("Any", hit.doc_id)].content[hit.start : hit.end])
+    hits = (replace(Hit(*told), sources=tuple(sources or ())) for *told, sources in rows)
+    return tuple(hit if hit.text is not None else replace(hit, text=_at_place(hit, corpus)) for hit in hits)
 
 
 def _line(query_id: str, answer: Returned, corpus: Corpus) -> bytes:

@@ -35,7 +35,6 @@ from rag_evaluation_framework.experiments.config import AnyExperimentConfig, Exp
 from rag_evaluation_framework.experiments.journal import Journal, open_journal
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.registry.loading import load_installed
@@ -43,6 +42,7 @@ from rag_evaluation_framework.results import EvaluationResult, ExperimentResult,
 from rag_evaluation_framework.scoring.rank_checks import none_matches
 from rag_evaluation_framework.scoring.score import score_checked, with_own_cutoffs
 from rag_evaluation_framework.text.reading import RankingCutter
+from rag_evaluation_framework.text.text_locator import is_long
 
 # How often the text of a label was retrieved where it is not labelled.
 
@@ -266,7 +266,7 @@ def _scored(
     """Return the result of rankings; its notes are still to come."""
     start = perf_counter()
     rankings = truth.with_dataset_ids(rankings)
-    table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
+    table, first = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error, whole=True)
     before = BeforeReranking()
     if (candidates := rankings.before_reranking) is not None:
         before = before_reranking(candidates, rankings, truth, config.metrics, cutter, config.config.on_error)
@@ -278,9 +278,9 @@ def _scored(
         table = replace(table, columns=own(table.columns))
         before = replace(before, scores=own(before.scores), ceilings=own(before.ceilings))
     table = replace(table, count_as_zero=config.config.count_as_zero)
-    queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted, config.dataset)
+    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted, config.dataset)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
-    if queries.none_is_relevant:
+    if np.isnan(first).all():
         note_unmatched_results(config.level, queries, truth.entries)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](

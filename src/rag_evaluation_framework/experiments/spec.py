@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import checked_path, from_home, is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import fit_to_show, shown
-from rag_evaluation_framework.base.records import Faults
+from rag_evaluation_framework.base.records import Faults, refusals
 from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.contracts.retriever import Engine
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, EvaluationType
@@ -23,7 +23,7 @@ from rag_evaluation_framework.datasets import Loader, folder_loader, load_datase
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
 from rag_evaluation_framework.experiments.config import CONFIGS, AnyExperimentConfig, in_mode
 from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, engine_reranker, make_engine
-from rag_evaluation_framework.experiments.settings import ONLY_IN_FILES, EvaluationConfig, Measuring, Option, refusals
+from rag_evaluation_framework.experiments.settings import ONLY_IN_FILES, EvaluationConfig, Measuring, Option
 from rag_evaluation_framework.rankings.order import Order
 from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import build, load_function

@@ -93,7 +93,7 @@ def synonyms_by_beginning(hashes: Mapping[ChunkId, str]) -> dict[ChunkId, ChunkI
         for other, more in map(ordered.__getitem__, range(row + 1, len(ordered))):
             if not more.startswith(digits):
                 break
-            if _is_same(digits, more):
+            if len(more) == len(digits) or len(more) >= _SURE or not more.isdecimal():
                 names.add(named_by.get(other, other))
         if len(names) > 1:
             others = " and ".join(map(repr, sorted(names)))
@@ -101,10 +101,6 @@ def synonyms_by_beginning(hashes: Mapping[ChunkId, str]) -> dict[ChunkId, ChunkI
         if names:
             named_by[unit] = names.pop()
     return named_by
-
-
-def _is_same(digits: str, more: str) -> bool:
-    return len(more) == len(digits) or len(more) >= _SURE or not more.isdecimal()
 
 
 # Naming chunks: the id under which the dataset knows a retrieved chunk.

@@ -330,13 +330,13 @@ def _shown(target: type[Any], values: Mapping[str, Any]) -> str:
     return f"{{{', '.join(f'{key!r}: {shown(value)}' for key, value in written.items())}}}"
 
 
-def as_component(contract: type[Any], given: Any, owner: str) -> Any:
+def as_component(contract: type[Any], given: Any, owner: str = "") -> Any:
     """Return a component that was given in Python, its coroutine methods adapted.
 
     A function, or an object of another library, is made a component.
 
     Args:
-        contract: `Chunker`, `Embedder`, `Reranker` or `Sink`; `as_retriever` takes pipelines.
+        contract: `Chunker`, `Embedder`, `Reranker`, `Retriever` or `Sink`.
         given: The component, function or object.
         owner: What it is given to, for messages.
 
