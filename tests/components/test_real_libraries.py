@@ -1,4 +1,4 @@
-"""The libraries themselves: `make libraries` installs and expects them; elsewhere those that are missing are skipped."""
+"""The libraries themselves: `make libraries` installs and expects them; elsewhere what is missing is skipped."""
 
 import importlib
 import os
