@@ -144,6 +144,7 @@ class Asker:
         stop_if_interrupted()
         stop_if_cancelled()
         if known := self._known(query, depth):
+            self._was_read = True
             return known
         if self.abandoned >= MOST_ABANDONED:
             return Returned(Retrieval(()), depth, NOT_ASKED)
