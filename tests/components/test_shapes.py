@@ -35,6 +35,7 @@ from rag_evaluation_framework.components.results import as_hits, as_retrieval
 from rag_evaluation_framework.data import Retrieval
 from rag_evaluation_framework.embedders import FunctionEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError, UnreadableAnswer
+from rag_evaluation_framework.experiments import asker
 from rag_evaluation_framework.registry.building import load
 from rag_evaluation_framework.rerankers import FunctionReranker
 from rag_evaluation_framework.retrievers import chunk_corpus
@@ -366,6 +367,28 @@ def test_a_function_that_answers_one_question_with_nothing_of_use_is_asked_the_o
         raise ConnectionError("the index is down")
 
     assert len(evaluate(down, dataset(), k=2, budgets=[]).failures) == len(QUESTIONS)
+
+
+class OfOurs(BM25Retriever):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("retriever", "failed"),
+    [
+        (BM25Retriever(), 0),
+        (VectorRAGRetriever(), 0),
+        (HybridRetriever([BM25Retriever(), lambda query, k: DOCUMENTS[:k]]), 0),
+        (OfOurs(), len(QUESTIONS)),
+    ],
+    ids=["BM25", "vectors", "merged", "a class of its own"],
+)
+def test_what_our_retrievers_return_is_not_read_again(monkeypatch, retriever, failed):
+    def as_retrieval(*given):
+        raise AssertionError("it is read")
+
+    monkeypatch.setattr(asker, "as_retrieval", as_retrieval)
+    assert len(evaluate(retriever, dataset(), k=2).failures) == failed
 
 
 # Chunkers: (what it is, the object, whether it tells places).
