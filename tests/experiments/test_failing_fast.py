@@ -99,7 +99,7 @@ def test_where_nothing_fails_the_result_is_the_same():
 
 
 def test_an_answer_that_cannot_be_used_ends_the_run_once_wrapped():
-    with pytest.raises(QueryFailed, match=r"'q1'.*InputError: Closing returned int; expected a list") as caught:
+    with pytest.raises(QueryFailed, match=r"'q1'.*UnreadableAnswer: Closing returned int; expected a list") as caught:
         evaluate(Closing("1", returned=5), numbers(3), on_error="raise")
     assert "QueryFailed" not in str(caught.value)
 

@@ -175,6 +175,21 @@ def test_what_failed_is_asked_again(tmp_path):
     assert log.count(log[1]) == 1
 
 
+def test_answers_of_an_earlier_start_are_its_first_answers(tmp_path):
+    log = []
+
+    def search(query, k):
+        log.append(query)
+        if len(log) == 3:
+            raise KeyboardInterrupt
+        return None if len(log) > 3 else []
+
+    options = {"save_results_path": tmp_path, "resume": True, "experiment_name": "tired"}
+    with pytest.raises(Interrupted, match="2 of 78"):
+        evaluate(search, DATASET, **options)
+    assert len(evaluate(search, DATASET, **options).failures) == 76  # none of which ends the run
+
+
 def experiment(root, retriever=None, dataset=DATASET):
     config = EvaluationConfig(save_results_path=root)
     return ExperimentConfig(retriever or BM25Retriever(), dataset, config=config)

@@ -18,16 +18,15 @@ from rag_evaluation_framework.components.results import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever, is_trusted
 from rag_evaluation_framework.data import Query, Retrieval, Stage
 from rag_evaluation_framework.data.rankings import NOT_ASKED, Failure
-from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.errors import UnreadableAnswer
 from rag_evaluation_framework.experiments.journal import Journal, Returned
 from rag_evaluation_framework.experiments.settings import Asking
-from rag_evaluation_framework.retrievers.function import FunctionRetriever
 
 MOST_ABANDONED = 3
 """How many questions may be left behind with the thread that they take up; after that, no other one is asked."""
 
 _TRIED = 2
-"""How many of the first answers of a function must be of no use so that no other question is asked: one may be odd."""
+"""How many of the first answers must be of no use so that no other question is asked: one may be odd."""
 
 _TOGETHER = 256
 """How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
@@ -146,6 +145,7 @@ class Asker:
         stop_if_interrupted()
         stop_if_cancelled()
         if known := self._known(query, depth):
+            self._was_read = True
             return known
         if self.abandoned >= MOST_ABANDONED:
             return Returned(Retrieval(()), depth, NOT_ASKED)
@@ -173,24 +173,24 @@ class Asker:
         return replace(answer, notes=notes)
 
     def _failed(self, query: Query, error: BaseException, depth: int) -> Returned:
-        """Return that a question failed, or raise it."""
+        """Return that a question failed, or raise it.
+
+        Raises:
+            UnreadableAnswer: The retriever, or a component in it, returned nothing of use for the first questions.
+        """
         stop_if_interrupted()
         stop_if_cancelled()  # what was cancelled did not fail
+        self._unreadable += isinstance(error, UnreadableAnswer)
+        if self._unreadable >= _TRIED and not self._was_read:
+            tried = f"so it did for the first {_TRIED} questions, and no other was asked"
+            raise UnreadableAnswer(f"{said(error)}; {tried}") from error
         failure = Failure.collected(query.id, "retrieve", error, self.asking.on_error, query.text)
         return Returned(Retrieval(()), depth, failure)
 
     def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
-        """Return what a retriever returned; with a start, how long it took, unless the retriever says that.
-
-        Raises:
-            InputError: A function, or an object of another library, returned nothing of use for its first questions.
-        """
+        """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
 
         def unusable(error: BaseException) -> Returned:
-            self._unreadable += isinstance(error, InputError)
-            if self._unreadable >= _TRIED and not self._was_read and isinstance(self.retriever, FunctionRetriever):
-                tried = f"so it did for the first {_TRIED} questions, and no other was asked"
-                raise InputError(f"{said(error)}; {tried}") from error
             return self._failed(query, error, depth)
 
         trusted = type(results) is Retrieval and is_trusted(self.retriever)
