@@ -189,12 +189,14 @@ class Asker:
 
     def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
         """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
-
-        def unusable(error: BaseException) -> Returned:
-            return self._failed(query, error, depth)
-
         trusted = type(results) is Retrieval and is_trusted(self.retriever)
-        found = results if trusted else outcome(lambda: as_retrieval(results, self.name, depth, start), unusable)
+        found = (
+            results
+            if trusted
+            else outcome(
+                lambda: as_retrieval(results, self.name, depth, start), lambda error: self._failed(query, error, depth)
+            )
+        )
         if isinstance(found, Returned):
             return found
         self._was_read = True

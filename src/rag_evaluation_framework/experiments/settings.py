@@ -1,6 +1,6 @@
 """How a run is asked, measured and saved: each setting is declared once, for Python, files and options."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
