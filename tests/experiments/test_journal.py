@@ -256,6 +256,16 @@ def test_a_line_that_is_cut_off_is_asked_again_and_the_others_are_taken(tmp_path
     assert known(tmp_path)[0] == lines
 
 
+@pytest.mark.parametrize("cut", [0, 10])
+def test_a_start_that_was_killed_before_its_first_line_is_not_spoken_of(tmp_path, cut):
+    log = []
+    interrupted_at(20, tmp_path, BM25Retriever(), log)
+    (file,) = tmp_path.glob("runs/unfinished/*/journal-1.jsonl")
+    file.write_bytes(file.read_bytes()[:cut])
+    result = evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
+    assert [note for note in result.notes if "interrupted" in note] == []
+
+
 def test_a_line_that_is_damaged_is_asked_again(tmp_path):
     (file,) = begun(tmp_path).iterdir()
     first, one, other = file.read_bytes().splitlines(keepends=True)

@@ -222,7 +222,7 @@ class Journal:
             for file in files:
                 file.unlink(missing_ok=True)
             files = []
-        firsts = {file: _first_line(file) for file in files}
+        firsts = {file: first for file in files if (first := _first_line(file)) is not None}
         taken = {file: first for file, first in firsts.items() if self._may_take(first, facts)}
         first = {"journal": _VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
         for file in taken:
@@ -370,10 +370,13 @@ def _number(file: Path) -> int:
     return int(number) if number.isdecimal() else 0
 
 
-def _first_line(file: Path) -> Mapping[str, Any]:
-    """Return the first line of a journal; nothing if it is cut off or damaged."""
+def _first_line(file: Path) -> Mapping[str, Any] | None:
+    """Return the first line of a journal; nothing if it is damaged, None if it is cut off, as then no answer follows."""
     with suppress(OSError, ValueError), file.open("rb") as lines:
-        first: Any = parse_json(utf8_json.read(lines.readline()))
+        line = lines.readline()
+        if not line.endswith(b"\n"):
+            return None
+        first: Any = parse_json(utf8_json.read(line))
         if is_object(first) and first.keys() >= {"journal", "created", "run_id", "facts"}:
             return cast("Mapping[str, Any]", first)
     return {}
