@@ -542,7 +542,7 @@ def test_an_interrupted_run_is_cleaned_up(written, tmp_path, signal_, code):
     error = process.communicate(timeout=60)[1]
     assert process.returncode == code, error
     assert log(tmp_path)[-2:] == [("delete", "eval:help:"), ("close",)]
-    assert "1 of 5 questions were answered, and their answers are kept; run it again with --resume to go on" in error
+    assert "answers to 1 of 5 questions are kept; run it again with --resume to go on" in error
 
 
 @pytest.mark.slow

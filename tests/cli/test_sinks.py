@@ -103,7 +103,10 @@ def test_an_interrupt_while_results_are_sent_loses_nothing(rag_eval, own):
         ("nothing", "sink 'nothing' is unknown; there are folder, junit, langsmith, step-summary"),
         ("junit", "sink 'junit' needs path, as in junit:path=..."),
         ("junit:path=docs", "docs: is a folder; expected the name of a file"),
-        ("own:ANSWERS", "sink 'own:ANSWERS' is of type dict; expected a subclass of rag_evaluation_framework.Sink"),
+        (
+            "own:ANSWERS",
+            "sink 'own:ANSWERS' is of type dict; expected a subclass of rag_evaluation_framework.contracts.Sink",
+        ),
     ],
 )
 def test_a_sink_that_cannot_be_sent_anything_is_refused_before_anything_is_asked(rag_eval, own, sink, told):
@@ -133,7 +136,7 @@ def test_a_run_is_published_by_the_command_that_makes_it(rag_eval, folder):
         refused = rag_eval(*command, "--sink", "langsmith:dataset=another")
     assert refused.code == 2
     last = refused.err.splitlines()[-1]
-    assert last.startswith("error: the result is not fully published: LangSmith at ")
+    assert last.startswith("error: publishing the result: LangSmith at ")
     assert "has no dataset 'another'" in last
     assert "; the run is saved in " in last
 

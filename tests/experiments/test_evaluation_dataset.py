@@ -360,10 +360,10 @@ def test_publishing_can_be_asked_for_and_refused(providers, dataset, tmp_path):
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        (("POST /sessions", {"status": 401}), "the result is not fully published: .*status 401"),
-        (("POST /sessions", {"status": 422}), "the result is not fully published: .*status 422"),
-        (("GET /datasets", {"status": 403}), "the result is not fully published: .*status 403"),
-        (("GET /datasets", {"body": [{"id": 7}], "status": 200}), "the result is not fully published: "),
+        (("POST /sessions", {"status": 401}), "publishing the result: .*status 401"),
+        (("POST /sessions", {"status": 422}), "publishing the result: .*status 422"),
+        (("GET /datasets", {"status": 403}), "publishing the result: .*status 403"),
+        (("GET /datasets", {"body": [{"id": 7}], "status": 200}), "publishing the result: "),
         (("POST /runs/multipart", {"status": 422}), "is incomplete: 0 of 8 runs and 0 of 36 scores are there"),
     ],
 )
@@ -388,7 +388,7 @@ def test_a_key_that_is_gone_after_the_run_does_not_lose_the_result(providers, da
     for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", publish=True, root=tmp_path)
-    with pytest.warns(UserWarning, match="the result is not fully published: LangSmith needs an API key"):
+    with pytest.warns(UserWarning, match="publishing the result: LangSmith needs an API key"):
         assert evaluation.run(retriever=retrieve, k=2).metrics["span_recall@2"] > 0
 
 
@@ -399,7 +399,7 @@ def test_a_server_that_is_gone_after_the_run_does_not_lose_the_result(dataset, t
         environment = dict(providers.environment)
     os.environ.update(environment)
     try:
-        with pytest.warns(UserWarning, match="the result is not fully published: .*no answer"):
+        with pytest.warns(UserWarning, match="publishing the result: .*no answer"):
             assert evaluation.run(retriever=retrieve, k=2).metrics["span_recall@2"] > 0
     finally:
         for name in environment:
@@ -455,7 +455,7 @@ def test_a_saved_result_has_the_note_of_its_publication_until_it_is_complete(pro
     evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
     config = EvaluationConfig(save_results_path=tmp_path)
     for route, told in [
-        ("POST /sessions", "the result is not fully published: "),
+        ("POST /sessions", "publishing the result: "),
         ("POST /runs/multipart", "incomplete: 0"),
     ]:
         providers.fault(route, status=422, times=None)

@@ -22,6 +22,7 @@ from rag_evaluation_framework import (
     Query,
     RerankedRetriever,
     Retriever,
+    SentenceTransformerEmbedder,
     TokenLevelGroundTruth,
     VectorRAGRetriever,
     evaluate,
@@ -123,7 +124,7 @@ def test_it_goes_on_however_it_is_asked(tmp_path, options):
 def test_the_interrupt_and_the_result_say_how_many_answers_are_taken(tmp_path):
     log = []
     said = interrupted_at(20, tmp_path, BM25Retriever(), log)
-    assert said == "20 of 78 questions were answered, and their answers are kept; run it again to go on"
+    assert said == "answers to 20 of 78 questions are kept; run it again to go on"
     result = evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
     assert result.notes[0].startswith("20 of 78 questions were answered by the run that began at ")
     assert result.notes[0].endswith("; they are not asked again (--fresh asks all)")
@@ -224,7 +225,24 @@ def test_other_documents_questions_and_versions_are_asked_anew_and_said(tmp_path
     answers, (told,) = known(tmp_path)
     assert answers == 0
     assert "the version of Python or of a package changed since" in told
-    assert known(tmp_path, "always")[0] == 2
+    answers, (taken, told) = known(tmp_path, "always")
+    assert (answers, told) == (2, "the version of Python or of a package changed since some of these answers")
+
+
+def test_answers_of_the_code_that_is_asked_now_count_before_those_of_other_code(tmp_path, monkeypatch):
+    def kept_as(text, version):
+        monkeypatch.setattr(journal, "_versions", lambda: {"python": version})
+        with open_journal(ours, "if-sure", {}) as kept:
+            for query in ours.dataset.queries[: len(text)]:
+                kept.keep([(query.id, journal.Returned(Retrieval((Hit(text=text),)), 10))])
+
+    ours = experiment(tmp_path)
+    kept_as("a", "4")
+    kept_as("bbb", "3")  # of one that was asked in between
+    monkeypatch.setattr(journal, "_versions", lambda: {"python": "4"})
+    with open_journal(ours, "always", {}) as kept:
+        answers = [kept.answer(query.id, 10) for query in ours.dataset.queries[:3]]
+    assert [answer.found.hits[0].text for answer in answers] == ["a", "bbb", "bbb"]
 
 
 def replace_entries(entries):
@@ -294,6 +312,17 @@ def test_two_runs_at_once_keep_answers_of_their_own(tmp_path):
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="folders are not locked there")
+def test_answers_that_were_kept_beside_those_of_another_run_are_taken_when_that_has_ended(tmp_path):
+    log = []
+    with open_journal(experiment(tmp_path), "if-sure") as finished:
+        interrupted_at(20, tmp_path, BM25Retriever(), log)
+        finished.is_finished = True
+    evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
+    assert len(log) == len(set(log))
+    assert not (tmp_path / "runs" / journal.UNFINISHED).exists()
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -306,6 +335,7 @@ def test_two_runs_at_once_keep_answers_of_their_own(tmp_path):
                     Hit("gone", 1, 2, text="z"),
                     Hit("a", chunk_id="c", score=-1e-310),
                     Hit("a", 0, 3, text="not this"),
+                    Hit("a", 2, 5),
                 ),
                 (Stage("embed", 0.1), Stage("rerank", None, (Hit("a", 1, 4, text="bcd"),)), Stage("rerank", 1e-9)),
                 "candidates=50",
@@ -377,6 +407,28 @@ def test_the_code_of_a_retriever_is_the_python_files_of_its_package_or_folder(tm
     assert code(lambda query, k: [])[0]  # of this file
 
 
+def test_what_a_retriever_imports_from_elsewhere_is_its_code_too(tmp_path, monkeypatch):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "other").mkdir()
+    monkeypatch.syspath_prepend(tmp_path / "one")
+    monkeypatch.syspath_prepend(tmp_path / "other")
+    (tmp_path / "other" / "helping.py").write_text("found = []\n")
+    (tmp_path / "one" / "helped.py").write_text("from helping import found\ndef search(query, k):\n    return found\n")
+    retriever = ExperimentConfig(import_module("helped").search, DATASET).retriever
+    before = journal._code(retriever, {})
+    assert journal._code(retriever, {}) == before
+    (tmp_path / "other" / "helping.py").write_text("found = ['a']\n")
+    assert journal._code(retriever, {}) != before
+
+
+def test_a_model_in_a_folder_may_be_written_again(tmp_path):
+    def sure(model):
+        return journal._code(VectorRAGRetriever(embedder=SentenceTransformerEmbedder(model)), {})[0]
+
+    assert sure("a-model")
+    assert not sure(str(tmp_path))
+
+
 def test_what_is_asked_through_something_else_is_not_known_by_its_code():
     def search(query, k):
         return []
@@ -414,7 +466,14 @@ def at(alpha):
     return search
 
 
-@pytest.mark.parametrize("given", [at(1), lambda query, k: [], Named()])
+def fixed(alpha):
+    def search(query, k, alpha=alpha):
+        return [] if alpha else ["a text"]
+
+    return search
+
+
+@pytest.mark.parametrize("given", [at(1), fixed(1), lambda query, k: [], Named()])
 def test_in_python_what_nothing_tells_from_others_needs_a_name_of_its_own(tmp_path, given):
     with pytest.raises(ConfigError, match=r"resume=True: nothing tells .* from others .* expected experiment_name="):
         evaluate(given, DATASET, save_results_path=tmp_path, resume=True)

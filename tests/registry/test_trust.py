@@ -50,7 +50,7 @@ class TestTrust:
     )
     def test_what_is_of_no_kind_is_refused_and_not_called(self, hostile, kind, name):
         with pytest.raises(
-            ConfigError, match=r"expected (a subclass of rag_evaluation_framework\.[A-Z]|an object with)"
+            ConfigError, match=r"expected (a subclass of rag_evaluation_framework\.(contracts\.)?[A-Z]|an object with)"
         ):
             build(kind, name)
         assert not hostile.exists()

@@ -56,8 +56,9 @@ class Asker:
     answered: dict[str, Returned] = field(default_factory=dict[str, Returned])
     abandoned: int = 0
     _counting: Lock = field(default_factory=Lock, repr=False)
-    _unreadable: int = 0  # answers before the first that could be read
-    _was_read: bool = False
+    _first: set[str] = field(default_factory=set[str], repr=False)  # the questions that were asked first, by id
+    _unreadable: set[str] = field(default_factory=set[str], repr=False)  # those to which the answer was of no use
+    _was_read: bool = False  # whether an answer of an earlier start was of use
 
     @property
     def together(self) -> bool:
@@ -106,6 +107,7 @@ class Asker:
         # A block is asked as a whole or not at all: the last digits of scores depend on what is computed together.
         known = [self._known(query, depth) for query in queries]
         if all(known):
+            self._was_read = True
             yield from (answer for answer in known if answer)
             return
         texts = [query.text for query in queries]
@@ -123,6 +125,7 @@ class Asker:
         else:
             stop_if_interrupted()
             for query, results in zip(queries, listed, strict=True):
+                self._begin(query)
                 self.answered[query.id] = self._read(query, results, depth)
             self._keep([(query, self.answered[query.id]) for query in queries])
             yield from (self.answered[query.id] for query in queries)
@@ -149,6 +152,7 @@ class Asker:
             return known
         if self.abandoned >= MOST_ABANDONED:
             return Returned(Retrieval(()), depth, NOT_ASKED)
+        self._begin(query)
         limit = self.asking.timeout
         try:
             answer = within(limit, partial(self._answer, query, depth)) if limit else self._answer(query, depth)
@@ -160,6 +164,12 @@ class Asker:
         stop_if_interrupted()  # a component may have swallowed it, and answered anything
         self._keep([(query, answer)])
         return answer
+
+    def _begin(self, query: Query) -> None:
+        """Remember the first questions that are asked, whichever of them is answered first."""
+        with self._counting:
+            if len(self._first) < _TRIED:
+                self._first.add(query.id)
 
     def _answer(self, query: Query, depth: int) -> Returned:
         """Ask for one question at a depth, however long it takes."""
@@ -180,8 +190,9 @@ class Asker:
         """
         stop_if_interrupted()
         stop_if_cancelled()  # what was cancelled did not fail
-        self._unreadable += isinstance(error, UnreadableAnswer)
-        if self._unreadable >= _TRIED and not self._was_read:
+        if isinstance(error, UnreadableAnswer):
+            self._unreadable.add(query.id)
+        if len(self._first) == _TRIED and self._first <= self._unreadable and not self._was_read:
             tried = f"so it did for the first {_TRIED} questions, and no other was asked"
             raise UnreadableAnswer(f"{said(error)}; {tried}") from error
         failure = Failure.collected(query.id, "retrieve", error, self.asking.on_error, query.text)
@@ -199,7 +210,6 @@ class Asker:
         )
         if isinstance(found, Returned):
             return found
-        self._was_read = True
         if start is not None and not found.stages:
             found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))
         return Returned(found, depth)

@@ -84,7 +84,7 @@ _Tokenizer = Annotated[
 def _built(given: Any) -> tuple[Sink, ...]:
     return tuple(
         as_component(Sink, build("sink", sink), "sinks")
-        for sink in ([given] if isinstance(given, str) else items(given, "sinks"))
+        for sink in ([given] if isinstance(given, str | Mapping | Sink) or callable(given) else items(given, "sinks"))
     )
 
 

@@ -177,8 +177,9 @@ def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
         )
     if not fits:
         function = f", or {OWN_FUNCTION} ({takes})" if takes else ""
+        home = f"{PACKAGE}.contracts" if kind == "sink" else PACKAGE
         raise ConfigError(
-            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {PACKAGE}.{contract.__name__}{function}"
+            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {home}.{contract.__name__}{function}"
         )
     checked: Callable[..., Any] = target
     return checked

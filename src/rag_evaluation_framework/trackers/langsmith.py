@@ -28,7 +28,7 @@ class LangSmithSink(Sink):
     @property
     def failure(self) -> str:
         """What people are told if it fails."""
-        return "the result is not fully published"
+        return "publishing the result"
 
     def send(self, outcome: Outcome) -> EvaluationResult[Any]:
         """Publish the run, and return the result with its address.
