@@ -225,7 +225,7 @@ def test_other_documents_questions_and_versions_are_asked_anew_and_said(tmp_path
     answers, (told,) = known(tmp_path)
     assert answers == 0
     assert "the version of Python or of a package changed since" in told
-    answers, (taken, told) = known(tmp_path, "always")
+    answers, (_, told) = known(tmp_path, "always")
     assert (answers, told) == (2, "the version of Python or of a package changed since some of these answers")
 
 
