@@ -257,7 +257,7 @@ def test_the_runs_of_different_retrievers_are_refused(tmp_path):
         evaluate(BM25Retriever(k1=k1), part, 1, budgets=[]).save(tmp_path / f"{k1}")
         for k1, part in zip([1.2, 1.5], parts, strict=True)
     ]
-    said = rf"^{runs[1]}: was made with the retriever's k1=1.5, and {runs[0]} with 1.2; expected runs of one retriever"
+    said = rf"^{runs[1]}: is of a retriever with k1=1.5, and {runs[0]} of one with 1.2; expected runs of one retriever"
     with pytest.raises(DatasetError, match=said):
         evaluate(StoredRetriever(runs), SPANS, 1, budgets=[])
     files = StoredRetriever([run / "rankings.jsonl.gz" for run in runs])

@@ -36,7 +36,8 @@ class StoredRetriever(Retriever):
     chunks; or JSONL with one question a line, `{"query_id": ..., "hits": [...]}`, whose hits are what any retriever may
     return (`retrieved_chunk_ids` and `retrieved_spans` are read in their place); or the `rankings.jsonl.gz` of a run.
     The folder of a run means that file, with the times of the run. Several files are read one after the other, as one:
-    of runs of parts of the questions; folders have to be of runs of one retriever. A question that all lack has an empty ranking; one that failed fails again.
+    of runs of parts of the questions; folders have to be of runs of one retriever. A question that all
+    lack has an empty ranking; one that failed fails again.
 
     Attributes:
         path: The file, compressed with gzip or not, or the folder of a run; or several.
@@ -204,9 +205,9 @@ def _check_one_retriever(runs: Sequence[Path]) -> None:
         for key in first | other:
             if other.get(key) != first.get(key):
                 raise DatasetError(
-                    f"{run}: was made with the retriever's {one_line(key)}={shown(other.get(key), 80)}, and {runs[0]} "
-                    f"with {shown(first.get(key), 80)}; expected runs of one retriever. If it is one all the same, name "
-                    "the rankings.jsonl.gz in each folder"
+                    f"{run}: is of a retriever with {one_line(key)}={shown(other.get(key), 80)}, and {runs[0]} "
+                    f"of one with {shown(first.get(key), 80)}; expected runs of one retriever. If it is one all the "
+                    "same, name the rankings.jsonl.gz in each folder"
                 )
 
 
