@@ -473,7 +473,15 @@ RERANKERS: list[tuple[str, Any, int]] = [
     ("Haystack", Haystack.Ranker(), 4),
     ("scores", SimpleNamespace(rerank=lambda query, texts: [len(text) for text in texts]), 4),
     ("texts", lambda query, texts: sorted(texts, key=len, reverse=True), 4),
-    ("texts with scores", lambda query, texts: [(text, 1.0) for text in sorted(texts, key=len, reverse=True)], 4),
+    ("texts with equal scores", lambda query, texts: [(text, 1.0) for text in sorted(texts, key=len, reverse=True)], 4),
+    ("texts as given, with scores", lambda query, texts: [(text, len(text)) for text in texts], 4),
+    ("dicts as given, with scores", lambda query, texts: [{"text": text, "score": len(text)} for text in texts], 4),
+    ("the best with scores", lambda query, texts: [(text, len(text)) for text in texts if len(text) > 5], 3),
+    (
+        "best first, not all with scores",
+        lambda query, texts: [FIRST, *((text, 2) for text in texts if text != FIRST)],
+        4,
+    ),
 ]
 
 
@@ -486,6 +494,12 @@ def test_rerankers_of_other_libraries_order_the_candidates(what, given, returned
     assert hits[0].text == FIRST
     assert len(hits) == 4
     assert any("left out some of the texts that it was given" in note for note in notes) == (returned < 4)
+
+
+def test_texts_with_a_score_that_is_no_finite_number_are_refused():
+    reranker = FunctionReranker(lambda query, texts: [(text, float("nan")) for text in texts])
+    with pytest.raises(InputError, match=f"returned NaN or infinity for 2 of 2 texts, the first: '{FIRST}'"):
+        reranker.scores("Which?", [FIRST, SECOND])
 
 
 def test_a_text_that_a_reranker_was_not_given_is_refused():

@@ -1,6 +1,7 @@
 """What chunkers, embedders and rerankers may return, and how it is read as texts, vectors and scores."""
 
 from collections.abc import Mapping, Sequence, Set
+from numbers import Real
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from rag_evaluation_framework.data.values import (
     at_most,
     gives_items,
     is_mapping,
+    is_truth,
     items,
     plain_array,
     plain_text,
@@ -167,38 +169,44 @@ def _expected(texts: Sequence[str], dimension: int | None) -> str:
 
 # What a reranker may return, and how it is read as scores.
 
+_SCORES = "expected one finite number per text, in their order, higher is better"
+
 
 def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[Any]:
     """Read what a reranker returned as scores: one finite number per text, shape (len(texts),).
 
     Args:
-        returned: Numbers; or the texts, or documents or nodes of other libraries with them, best first. Those that are
-            left out follow in the order in which they were given.
+        returned: Numbers; or the texts, or documents or nodes of other libraries with them: by their scores if each
+            has one, as pairs of a text and a number have, else best first. Those that are left out follow in the order
+            in which they were given.
         source: What returned it, for messages.
         texts: What was scored, each text once.
 
     Raises:
         UnreadableAnswer: They are something else.
     """
-    expected = "expected one finite number per text, in their order, higher is better"
     if (order := _order(returned, source, texts)) is not None:
         return order
     try:
         scores = plain_array(returned)
     except UNREADABLE as error:
         raise UnreadableAnswer(
-            f"{source} returned {one_line(shown(returned))} for {len(texts)} texts: {said(error)}; {expected}"
+            f"{source} returned {one_line(shown(returned))} for {len(texts)} texts: {said(error)}; {_SCORES}"
         ) from error
     if scores.shape != (len(texts),):
         told = f"shape {scores.shape}" if scores.ndim else one_line(shown(returned))
-        raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts; {expected}")
+        raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts; {_SCORES}")
+    _check_scores(scores, source, texts)
+    return scores if scores.dtype.kind == "f" else scores.astype(np.float64)
+
+
+def _check_scores(scores: NDArray[Any], source: str, texts: Sequence[str]) -> None:
     wrong: list[int] = np.flatnonzero(~np.isfinite(scores)).tolist()
     if wrong:
         raise UnreadableAnswer(
             f"{source} returned NaN or infinity for {len(wrong)} of {len(texts)} texts, the first: "
-            f"{shown(texts[wrong[0]])}; {expected}"
+            f"{shown(texts[wrong[0]])}; {_SCORES}"
         )
-    return scores if scores.dtype.kind == "f" else scores.astype(np.float64)
 
 
 def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float64] | None:
@@ -212,6 +220,12 @@ def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float
     told = [piece.text for each in found if (piece := _piece(each, "")) is not None]
     if len(told) < len(listed) or set(texts).isdisjoint(told):
         return None
+    scores = [_told_score(each) for each in listed]
+    if None not in scores:
+        numbers = np.array(scores, dtype=np.float64)
+        _check_scores(numbers, source, told)
+        best_first: list[int] = np.argsort(-numbers, kind="stable").tolist()
+        told = [told[index] for index in best_first]
     ranks = {text: rank for rank, text in reversed([*enumerate(told)])}
     if unknown := [text for text in told if text not in set(texts)]:
         raise UnreadableAnswer(f"{source} returned {shown(unknown[0])}, which is none of the texts that it was given")
@@ -221,6 +235,14 @@ def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float
             "all of them (its top_n or top_k)"
         )
     return np.array([len(told) - ranks[text] if text in ranks else 0 for text in texts], dtype=np.float64)
+
+
+def _told_score(given: Any) -> float | None:
+    """Return the score of a text that a reranker returned; None if it tells none."""
+    if isinstance(given, str):
+        return None
+    score = pair[1] if (pair := pair_of(given)) else fields_of(given).get("score")
+    return float(score) if isinstance(score, Real) and not is_truth(score) else None
 
 
 # What vector stores and rerankers may return, and how it is read as the chunks that they were given.

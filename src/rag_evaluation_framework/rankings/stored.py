@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, FiniteFloat, TypeAdapter
 
-from rag_evaluation_framework.base.files import checked_path, parse_json, read_text
+from rag_evaluation_framework.base.files import checked_path, is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -36,7 +36,8 @@ class StoredRetriever(Retriever):
     chunks; or JSONL with one question a line, `{"query_id": ..., "hits": [...]}`, whose hits are what any retriever may
     return (`retrieved_chunk_ids` and `retrieved_spans` are read in their place); or the `rankings.jsonl.gz` of a run.
     The folder of a run means that file, with the times of the run. Several files are read one after the other, as one:
-    of runs of parts of the questions. A question that all lack has an empty ranking; one that failed fails again.
+    of runs of parts of the questions; folders have to be of runs of one retriever. A question that all
+    lack has an empty ranking; one that failed fails again.
 
     Attributes:
         path: The file, compressed with gzip or not, or the folder of a run; or several.
@@ -87,8 +88,10 @@ class StoredRetriever(Retriever):
         """What was found, by the id of the question; None where the retrieval failed.
 
         Raises:
-            DatasetError: A file cannot be used, or two rank a question differently.
+            DatasetError: A file cannot be used, two rank a question differently, or two runs are of different
+                retrievers.
         """
+        _check_one_retriever([Path(path) for path in self._paths if Path(path).is_dir()])
         rankings, ranked_in = dict[str, Retrieval | None](), dict[str, str]()
         for path in self._paths:
             for query_id, found in self._read(path).items():
@@ -187,6 +190,40 @@ class StoredRetriever(Retriever):
         if self.ids == "document":
             return tuple(Hit(doc_id=DocumentId(name), score=score) for name, score in ranked)
         return tuple(Hit(chunk_id=name, score=score) for name, score in ranked)
+
+
+def _check_one_retriever(runs: Sequence[Path]) -> None:
+    """Refuse runs of different retrievers, by what their reports record of them.
+
+    Raises:
+        DatasetError: Two differ, or a report cannot be read.
+    """
+    if len(runs) < 2:
+        return
+    first, *others = [_retriever_of_run(run) for run in runs]
+    for run, other in zip(runs[1:], others, strict=True):
+        for key in first | other:
+            if other.get(key) != first.get(key):
+                raise DatasetError(
+                    f"{run}: is of a retriever with {one_line(key)}={shown(other.get(key), 80)}, and {runs[0]} "
+                    f"of one with {shown(first.get(key), 80)}; expected runs of one retriever. If it is one all the "
+                    "same, name the rankings.jsonl.gz in each folder"
+                )
+
+
+def _retriever_of_run(folder: Path) -> dict[str, Any]:
+    file = folder / "report.json"
+    try:
+        report: Any = parse_json(read_text(file))
+        return TypeAdapter(dict[str, Any]).validate_python(_without_run_id(report["config"]["retriever"]))
+    except (ValueError, TypeError, KeyError) as error:
+        raise DatasetError(f"{file}: does not tell its retriever; expected the folder of a run") from error
+
+
+def _without_run_id(record: Any) -> Any:
+    if is_object(record):
+        return {key: _without_run_id(value) for key, value in record.items() if key != "run_id"}
+    return [*map(_without_run_id, record)] if is_list(record) else record
 
 
 class _Question(BaseModel):
