@@ -183,3 +183,53 @@ def test_a_result_that_cannot_be_saved_is_sent_and_in_the_error(tmp_path, monkey
 def test_what_is_no_sink_is_refused(sinks, told):
     with pytest.raises(ConfigError, match=told):
         EvaluationConfig(sinks=sinks)
+
+
+class Nameless(Sink):
+    """Has a name that cannot be read since it is sent something."""
+
+    was_sent = False
+
+    @property
+    def name(self):
+        return "Nameless" if not self.was_sent else 1 / 0
+
+    def send(self, outcome):
+        self.was_sent = True
+        raise ConnectionError("gone away")
+
+
+class Exits(Nameless):
+    """Ends the process where it has to say how it failed."""
+
+    @property
+    def failure(self):
+        raise SystemExit(0)
+
+
+@pytest.mark.parametrize("broken", [Nameless, Exits])
+def test_a_sink_that_cannot_say_how_it_failed_is_told_by_its_class_and_stops_no_other(broken):
+    kept = Kept()
+    told = f"the result is not sent to {broken.__name__}: ConnectionError: gone away"
+    with pytest.warns(UserWarning, match=told):
+        result = evaluate(BM25Retriever(), published_dataset(), 2, corpus=CORPUS, sinks=[broken(), kept])
+    assert result.notes[-1] == told
+    assert kept.outcomes[0].result.notes == result.notes
+
+
+def test_an_interrupt_in_a_group_of_errors_ends_the_sending():
+    kept = Kept()
+
+    def interrupted(outcome):
+        raise BaseExceptionGroup("of tasks", [ValueError(), KeyboardInterrupt()])
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(BM25Retriever(), published_dataset(), 2, corpus=CORPUS, sinks=[interrupted, kept])
+    assert kept.outcomes == []
+
+
+def test_a_text_beside_the_result_that_cannot_be_made_is_a_result_that_is_not_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr("rag_evaluation_framework.trackers.folder.texts_beside", lambda _: 1 / 0)
+    with pytest.raises(SaveFailed, match="division by zero") as caught:
+        evaluate(BM25Retriever(), published_dataset(), 2, corpus=CORPUS, save_results_path=tmp_path)
+    assert caught.value.result.folder is None

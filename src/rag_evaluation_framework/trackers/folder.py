@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.errors import SaveFailed
 from rag_evaluation_framework.report.gated import texts_beside
-from rag_evaluation_framework.results import EvaluationResult
-from rag_evaluation_framework.results.store import ROOT, check_root
+from rag_evaluation_framework.results import EvaluationResult, store
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class FolderSink(Sink):
         root: Where runs are kept; the folder is `<root>/runs/<UTC time>-<dataset>`.
     """
 
-    root: str | Path = ROOT
+    root: str | Path = store.ROOT
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "root", Path(self.root))
@@ -34,7 +34,7 @@ class FolderSink(Sink):
         Raises:
             ConfigError: They cannot.
         """
-        check_root(Path(self.root))
+        store.check_root(Path(self.root))
 
     def send(self, outcome: Outcome) -> EvaluationResult[Any]:
         """Save the run, and return the result with its folder.
@@ -43,4 +43,9 @@ class FolderSink(Sink):
             SaveFailed: It cannot be saved; nothing is there then.
         """
         result = outcome.result
-        return replace(result, folder=result.save(root=self.root, beside=texts_beside(outcome)))
+        try:
+            return replace(result, folder=result.save(root=self.root, beside=texts_beside(outcome)))
+        except SaveFailed:
+            raise
+        except Exception as error:  # of what is saved beside the result
+            raise SaveFailed(store.reason(error), result) from error
