@@ -96,6 +96,36 @@ def test_an_interrupt_while_results_are_sent_loses_nothing(rag_eval, own):
     assert not (own / ".rag-eval" / "runs" / "unfinished").exists()
 
 
+def test_a_sink_of_a_file_that_an_option_names_too_gets_the_run_once_and_is_required(rag_eval, own, monkeypatch):
+    page = own / "step.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    keys = {"corpus": "docs", "dataset": "help.json", "retriever": "own:search", "sinks": ["step-summary"]}
+    (own / "run.json").write_text(json.dumps(keys))
+    assert rag_eval("run", "run.json", "--step-summary").code == 0
+    assert page.read_text().count("# search\n") == 1
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(own / "none" / "step.md"))
+    assert rag_eval("run", "run.json").code == 0
+    refused = rag_eval("run", "run.json", "--step-summary")
+    assert refused.code == 2
+    assert "error: the run is not in the summary of the step, $GITHUB_STEP_SUMMARY: " in refused.err
+
+
+def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, own, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rag_evaluation_framework.results.store.write_run", interrupted)
+        outcome = rag_eval(*FLAGS, "--sink", "own:send", "--json")
+    assert outcome.code == 130
+    told = "4 of 4 questions were answered, and their answers are kept; run it again"
+    assert json.loads(outcome.out)["not_saved"].startswith(told)
+    assert outcome.err.splitlines()[-1].startswith(f"interrupted: {told}")
+    assert not (own / "sent").exists()
+    again = rag_eval(*FLAGS, "--json")
+    assert (again.code, json.loads(again.out)["run"]) == (0, str(runs(own)[0]))
+
+
 @pytest.mark.parametrize(
     ("sink", "told"),
     [

@@ -35,13 +35,13 @@ def prepared(config: EvaluationConfig, others: Sequence[Sink] = ()) -> tuple[Sin
 
     Args:
         config: How the run is saved.
-        others: Sinks that are asked for beside those of `config`.
+        others: Sinks that are asked for beside those of `config`, and in place of those that equal them.
 
     Raises:
         ConfigError: One could not be sent anything.
     """
     folders = () if config.save_results_path is None else (FolderSink(config.save_results_path),)
-    sinks = (*folders, *config.sinks, *others)
+    sinks = (*folders, *(sink for sink in config.sinks if sink not in others), *others)
     for sink in sinks:
         sink.prepare()
     return sinks
@@ -81,10 +81,12 @@ def _sent(sink: Sink, outcome: Outcome) -> tuple[EvaluationResult[Any] | None, B
     Raises:
         KeyboardInterrupt: An interrupt came, alone or in a group of errors.
     """
+    found: EvaluationResult[Any] | None
+    failed: BaseException | None = None
+    told = ""
     try:
         with exits.no_exit(component_name(sink), "send"):
-            found: object = sink.send(outcome)
-        failed, told = None, ""
+            found = sink.send(outcome)
     except BaseException as error:  # noqa: BLE001  it is anybody's code
         pass_on_interrupt(error)
         found = error.result if isinstance(error, SaveFailed) else None
