@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.contracts.sink import Outcome, Sink
-from rag_evaluation_framework.errors import SaveFailed
 from rag_evaluation_framework.report.gated import texts_beside
-from rag_evaluation_framework.results import EvaluationResult, store
+from rag_evaluation_framework.results import EvaluationResult
+from rag_evaluation_framework.results.store import ROOT, check_root
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class FolderSink(Sink):
         root: Where runs are kept; the folder is `<root>/runs/<UTC time>-<dataset>`.
     """
 
-    root: str | Path = store.ROOT
+    root: str | Path = ROOT
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "root", Path(self.root))
@@ -34,7 +34,7 @@ class FolderSink(Sink):
         Raises:
             ConfigError: They cannot.
         """
-        store.check_root(Path(self.root))
+        check_root(Path(self.root))
 
     def send(self, outcome: Outcome) -> EvaluationResult[Any]:
         """Save the run, and return the result with its folder.
@@ -43,9 +43,4 @@ class FolderSink(Sink):
             SaveFailed: It cannot be saved; nothing is there then.
         """
         result = outcome.result
-        try:
-            return replace(result, folder=result.save(root=self.root, beside=texts_beside(outcome)))
-        except SaveFailed:
-            raise
-        except Exception as error:  # of what is saved beside the result
-            raise SaveFailed(store.reason(error), result) from error
+        return replace(result, folder=result.save(root=self.root, beside=texts_beside(outcome)))

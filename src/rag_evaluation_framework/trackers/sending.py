@@ -68,8 +68,9 @@ def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = (
             note(told)
             known = result or outcome.result
             result = replace(known, notes=(*known.notes, told))
-        if isinstance(failed, SaveFailed) and isinstance(sink, FolderSink):
-            not_saved = failed
+        if failed is not None and isinstance(sink, FolderSink):  # whatever it raised
+            not_saved = SaveFailed(_why(failed), outcome.result)
+            not_saved.__cause__ = failed
         if result is not None:
             outcome = replace(outcome, result=result)
     return Sent(outcome, not_saved)
@@ -123,5 +124,5 @@ def finish(outcome: Outcome, sinks: Sequence[Sink], journal: Journal | None = No
     if sent.interrupt is not None:
         raise sent.interrupt
     if sent.not_saved is not None:
-        raise SaveFailed(sent.not_saved.why, sent.outcome.result) from sent.not_saved
+        raise SaveFailed(sent.not_saved.why, sent.outcome.result) from sent.not_saved.__cause__
     return sent.outcome.result
