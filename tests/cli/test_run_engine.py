@@ -266,6 +266,18 @@ def test_what_cannot_be_deleted_ends_in_2_and_never_hides_an_error(
     assert "what the run wrote in 'eval:help:' could not be deleted: AssertionError" in outcome.err
 
 
+def test_what_an_interrupted_run_cannot_delete_is_told(rag_eval, written, tmp_path):
+    written(queries=[question(1), question(2)], behaviour="if self.asked > 1: raise KeyboardInterrupt")
+    own = (tmp_path / "own.py").read_text()
+    once = '        assert not Path("log.jsonl").exists() or "delete" not in LOG.read_text()\n'
+    (tmp_path / "own.py").write_text(
+        own.replace("    def delete(self, scope_prefix):\n", f"    def delete(self, scope_prefix):\n{once}")
+    )
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always")
+    assert outcome.code == 130
+    assert "warning: what the run wrote in 'eval:help:' could not be deleted: AssertionError" in outcome.err
+
+
 def test_without_ingest_nothing_is_written_deleted_or_cleaned_up(rag_eval, written, tmp_path):
     written()
     (tmp_path / "kept.json").write_text(json.dumps({ANSWER["sourceId"]: ANSWER["content"], "docs:1": "Refunds."}))

@@ -96,6 +96,36 @@ def test_an_interrupt_while_results_are_sent_loses_nothing(rag_eval, own):
     assert not (own / ".rag-eval" / "runs" / "unfinished").exists()
 
 
+def test_a_sink_of_a_file_that_an_option_names_too_gets_the_run_once_and_is_required(rag_eval, own, monkeypatch):
+    page = own / "step.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    keys = {"corpus": "docs", "dataset": "help.json", "retriever": "own:search", "sinks": ["step-summary"]}
+    (own / "run.json").write_text(json.dumps(keys))
+    assert rag_eval("run", "run.json", "--step-summary").code == 0
+    assert page.read_text().count("# search\n") == 1
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(own / "none" / "step.md"))
+    assert rag_eval("run", "run.json").code == 0
+    refused = rag_eval("run", "run.json", "--step-summary")
+    assert refused.code == 2
+    assert "error: the run is not in the summary of the step, $GITHUB_STEP_SUMMARY: " in refused.err
+
+
+def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, own, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rag_evaluation_framework.results.store.write_run", interrupted)
+        outcome = rag_eval(*FLAGS, "--sink", "own:send", "--json")
+    assert outcome.code == 130
+    told = "4 of 4 questions were answered, and their answers are kept; run it again"
+    assert json.loads(outcome.out)["not_saved"].startswith(told)
+    assert outcome.err.splitlines()[-1].startswith(f"interrupted: {told}")
+    assert not (own / "sent").exists()
+    again = rag_eval(*FLAGS, "--json")
+    assert (again.code, json.loads(again.out)["run"]) == (0, str(runs(own)[0]))
+
+
 @pytest.mark.parametrize(
     ("sink", "told"),
     [
@@ -186,3 +216,53 @@ def test_a_result_that_cannot_be_saved_is_sent_and_in_the_error(tmp_path, monkey
 def test_what_is_no_sink_is_refused(sinks, told):
     with pytest.raises(ConfigError, match=told):
         EvaluationConfig(sinks=sinks)
+
+
+class Nameless(Sink):
+    """Has a name that cannot be read since it is sent something."""
+
+    was_sent = False
+
+    @property
+    def name(self):
+        return "Nameless" if not self.was_sent else 1 / 0
+
+    def send(self, outcome):
+        self.was_sent = True
+        raise ConnectionError("gone away")
+
+
+class Exits(Nameless):
+    """Ends the process where it has to say how it failed."""
+
+    @property
+    def failure(self):
+        raise SystemExit(0)
+
+
+@pytest.mark.parametrize("broken", [Nameless, Exits])
+def test_a_sink_that_cannot_say_how_it_failed_is_told_by_its_class_and_stops_no_other(broken):
+    kept = Kept()
+    told = f"the result is not sent to {broken.__name__}: ConnectionError: gone away"
+    with pytest.warns(UserWarning, match=told):
+        result = evaluate(BM25Retriever(), published_dataset(), 2, corpus=CORPUS, sinks=[broken(), kept])
+    assert result.notes[-1] == told
+    assert kept.outcomes[0].result.notes == result.notes
+
+
+def test_an_interrupt_in_a_group_of_errors_ends_the_sending():
+    kept = Kept()
+
+    def interrupted(outcome):
+        raise BaseExceptionGroup("of tasks", [ValueError(), KeyboardInterrupt()])
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(BM25Retriever(), published_dataset(), 2, corpus=CORPUS, sinks=[interrupted, kept])
+    assert kept.outcomes == []
+
+
+def test_a_text_beside_the_result_that_cannot_be_made_is_a_result_that_is_not_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr("rag_evaluation_framework.trackers.folder.texts_beside", lambda _: 1 / 0)
+    with pytest.raises(SaveFailed, match="division by zero") as caught:
+        evaluate(BM25Retriever(), published_dataset(), 2, corpus=CORPUS, save_results_path=tmp_path)
+    assert caught.value.result.folder is None

@@ -383,13 +383,21 @@ def test_a_publication_that_fails_loses_and_changes_nothing_and_is_noted(provide
     assert replace(result, experiment_url=None).save(tmp_path / "run").is_dir()
 
 
-def test_a_key_that_is_gone_after_the_run_does_not_lose_the_result(providers, dataset, tmp_path, monkeypatch):
+def test_a_run_that_could_not_be_published_is_refused_before_anything_is_asked(
+    providers, dataset, tmp_path, monkeypatch
+):
     kept(dataset, "mine.json", tmp_path)
     for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", publish=True, root=tmp_path)
-    with pytest.warns(UserWarning, match="publishing the result: LangSmith needs an API key"):
-        assert evaluation.run(retriever=retrieve, k=2).metrics["span_recall@2"] > 0
+    asked = []
+    with pytest.raises(ConfigError, match="LangSmith needs an API key"):
+        evaluation.run(retriever=lambda query, k: asked.append(query), k=2)
+    monkeypatch.setenv("LANGSMITH_API_KEY", "loopback")
+    monkeypatch.setitem(sys.modules, "langsmith", None)
+    with pytest.raises(MissingDependency, match="LangSmithSink needs the package that provides `langsmith`"):
+        evaluation.run(retriever=lambda query, k: asked.append(query), k=2)
+    assert asked == []
 
 
 def test_a_server_that_is_gone_after_the_run_does_not_lose_the_result(dataset, tmp_path):

@@ -73,17 +73,23 @@ def run(
             sinks = trackers.prepared(experiment.config, others)
             outcome, interrupt = _made(experiment, gating, unreliable, journal)
             left = clean_up(interrupt is not None or gates.blocks(outcome))
-            sent = trackers.Sent(outcome, interrupt=interrupt)
             if interrupt is None:
-                required = [sink for sink in sinks if "sinks" in flags or sink not in experiment.config.sinks]
-                sent = trackers.send(
-                    replace(outcome, problems=(*outcome.problems, *filter(None, [left]))), sinks, required
-                )
+                of_file = {id(sink) for sink in experiment.config.sinks if "sinks" not in flags}
+                required = [sink for sink in sinks if id(sink) not in of_file]
+                outcome = replace(outcome, problems=(*outcome.problems, *filter(None, [left])))
+                sent = trackers.send(outcome, sinks, required)
                 journal.is_finished = sent.outcome.result.folder is not None
-        not_saved = str(sent.interrupt) if sent.not_saved is None else sent.not_saved.why
+            else:
+                sent = trackers.Sent(outcome, interrupt=interrupt)
+                if left is not None:
+                    note(left)
+        ended = sent.interrupt
+        if ended is not None and not journal.is_finished:
+            ended = Interrupted(journal.said)
+        not_saved = str(ended) if sent.not_saved is None else sent.not_saved.why
         _show(sent.outcome, not_saved, experiment.corpus, worst, as_json=as_json)
-        if sent.interrupt is not None:
-            raise sent.interrupt
+        if ended is not None:
+            raise ended
         gates.refuse_unreliable(sent.outcome.result, sent.outcome.problems)
         if any(verdict.counts_as == "fail" for verdict in sent.outcome.result.gates):
             raise Found
@@ -94,12 +100,12 @@ def _made(
     gating: gates.Gating,
     unreliable: partial[tuple[str, ...]],
     journal: experiments.Journal,
-) -> tuple[contracts.Outcome, Interrupted | None]:
+) -> tuple[contracts.Outcome, KeyboardInterrupt | None]:
     """Return a run with the verdicts on its gates, and the interrupt that ended it, if one did."""
     planned = gating.gates_of(experiment)
     result, ended = experiments.run(experiment, journal)
     if isinstance(ended, KeyboardInterrupt):
-        return gating.outcome(result, (), ()), Interrupted(journal.said)
+        return gating.outcome(result, (), ()), ended
     outcome = gating.outcome(result, planned, unreliable(result))
     why = unreliable(result, why_skipped=report.why_skipped(result, experiment.corpus))
     exited = () if ended is None else (str(ended),)

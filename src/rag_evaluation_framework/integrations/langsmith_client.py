@@ -151,9 +151,7 @@ def opened(client: Client | None, needed_by: str, losses: list[BaseException] | 
         ConfigError: There is no key, or none that can be sent; the address is none; or the client is none.
         MissingDependency: The SDK is not installed.
     """
-    if client is None:
-        _check_environment()
-    langsmith = require("langsmith", extra="langsmith", needed_by=needed_by)
+    langsmith = check_ready(needed_by) if client is None else _sdk(needed_by)
     if client is not None:
         if not isinstance(client, langsmith.Client):
             raise ConfigError(f"client={shown(client)}: expected a langsmith.Client")
@@ -169,6 +167,21 @@ def opened(client: Client | None, needed_by: str, losses: list[BaseException] | 
         yield own
     finally:
         own.close(timeout=0)
+
+
+def check_ready(needed_by: str) -> Any:
+    """Return LangSmith's SDK when there is what a client of our own needs; LangSmith is not asked.
+
+    Raises:
+        ConfigError: There is no key, or none that can be sent; or the address is none.
+        MissingDependency: The SDK is not installed.
+    """
+    _check_environment()
+    return _sdk(needed_by)
+
+
+def _sdk(needed_by: str) -> Any:
+    return require("langsmith", extra="langsmith", needed_by=needed_by)
 
 
 def answering(client: Any, what: str) -> AbstractContextManager[None]:

@@ -9,7 +9,6 @@ from threading import Lock, Thread
 from typing import Any
 from urllib.parse import unquote
 
-from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.loopback.messages import Answer, Fault, HttpServer, Refused, Request
@@ -175,11 +174,13 @@ class LoopbackServer:
 
     def _worked(self, route: Route, request: Request, fault: Fault) -> Answer:
         answer = self._hidden(route, request, fault) if fault.hides else self._done(route, request)
-        changed = outcome(
-            lambda: _changed(answer, fault),
-            lambda error: Answer(route.error(500, f"the fault of {route.name} raised {raised(error)}"), 500),
-        )
-        return Answer(changed.body, changed.status, {**answer.headers, **fault.headers})
+        try:
+            if fault.change is not None:
+                answer = replace(answer, content=fault.change(json.loads(answer.body)))
+            content, status = answer.body, answer.status
+        except Exception as error:  # noqa: BLE001  it is anybody's code
+            content, status = route.error(500, f"the fault of {route.name} raised {raised(error)}"), 500
+        return Answer(content, status, {**answer.headers, **fault.headers})
 
     def _hidden(self, route: Route, request: Request, fault: Fault) -> Answer:
         if fault.lost:
@@ -189,17 +190,12 @@ class LoopbackServer:
         return Answer(body, status)
 
     def _done(self, route: Route, request: Request) -> Answer:
-        def refused(error: BaseException) -> Answer:
-            if isinstance(error, Refused):
-                return Answer(route.error(error.status, error.message), error.status)
-            return Answer(route.error(400, f"{type(error).__name__}: {error}"), 400)  # the request is no sense
-
-        return outcome(lambda: route.work(request), refused)
-
-
-def _changed(answer: Answer, fault: Fault) -> Answer:
-    changed = answer if fault.change is None else replace(answer, content=fault.change(json.loads(answer.body)))
-    return replace(changed, content=changed.body)
+        try:
+            return route.work(request)
+        except Refused as error:
+            return Answer(route.error(error.status, error.message), error.status)
+        except Exception as error:  # noqa: BLE001  a request that is no sense: its sender is told
+            return Answer(route.error(400, f"{type(error).__name__}: {error}"), 400)
 
 
 def _error_for_all(_: int, message: str) -> Any:

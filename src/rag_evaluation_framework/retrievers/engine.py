@@ -12,7 +12,7 @@ from uuid import uuid4
 from rag_evaluation_framework.base import note, progress
 from rag_evaluation_framework.base.coroutines import OutOfTime, is_coroutine_function, may_hang, resolved, within
 from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
-from rag_evaluation_framework.base.interrupts import finished, first_interrupt
+from rag_evaluation_framework.base.interrupts import finished, first_interrupt, pass_on_interrupt
 from rag_evaluation_framework.base.outside import hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults
 from rag_evaluation_framework.components.results import as_retrieval
@@ -322,15 +322,17 @@ def _deleted(asked: EngineRetriever) -> str | None:
         with deleting:  # what an interrupt did not end is not done twice at once
             asked.clean()
 
-    def left(error: BaseException) -> str:
-        return f"{asked.written} could not be deleted: {raised(error)}"
-
-    with on_failure(lambda interrupt: note(left(interrupt))):
-        ended = outcome(no_exit(asked.name, "delete")(lambda: finished(lambda: _in_time(delete, engine.delete))), left)
-    if isinstance(ended, str):
-        return ended
-    if ended[1] is not None and before is None:  # an earlier interrupt has been told with all that was saved
-        raise ended[1]
+    try:
+        with no_exit(asked.name, "delete"):
+            _, interrupt = finished(lambda: _in_time(delete, engine.delete))
+    except BaseException as error:  # noqa: BLE001  it is anybody's code, and the engine is closed all the same
+        left = f"{asked.written} could not be deleted: {raised(error)}"
+        if isinstance(error, KeyboardInterrupt):
+            note(left)
+        pass_on_interrupt(error)
+        return left
+    if interrupt is not None and before is None:  # an earlier one has been told with all that was saved
+        raise interrupt
     return None
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from rag_evaluation_framework.contracts.sink import Outcome, Sink
 from rag_evaluation_framework.errors import Interrupted, RagEvalError, SaveFailed
+from rag_evaluation_framework.integrations.langsmith_client import check_ready, checked_name
 from rag_evaluation_framework.integrations.publishing import keep_address, publish_experiment
 from rag_evaluation_framework.results import EvaluationResult
 
@@ -29,6 +30,16 @@ class LangSmithSink(Sink):
     def failure(self) -> str:
         """What people are told if it fails."""
         return "publishing the result"
+
+    def prepare(self) -> None:
+        """See that LangSmith can be asked; nothing is asked yet.
+
+        Raises:
+            ConfigError: There is no key, or none that can be sent; the address is none; or the name of the dataset.
+            MissingDependency: The SDK is not installed.
+        """
+        checked_name(self.dataset)
+        check_ready(type(self).__name__)
 
     def send(self, outcome: Outcome) -> EvaluationResult[Any]:
         """Publish the run, and return the result with its address.

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 from rag_evaluation_framework.base import exits
+from rag_evaluation_framework.base.interrupts import pass_on_interrupt
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import raised
+from rag_evaluation_framework.base.outside import class_name, raised
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.sink import Outcome, Sink
 from rag_evaluation_framework.errors import RagEvalError, SaveFailed
@@ -35,13 +35,13 @@ def prepared(config: EvaluationConfig, others: Sequence[Sink] = ()) -> tuple[Sin
 
     Args:
         config: How the run is saved.
-        others: Sinks that are asked for beside those of `config`.
+        others: Sinks that are asked for beside those of `config`, and in place of those that equal them.
 
     Raises:
         ConfigError: One could not be sent anything.
     """
     folders = () if config.save_results_path is None else (FolderSink(config.save_results_path),)
-    sinks = (*folders, *config.sinks, *others)
+    sinks = (*folders, *(sink for sink in config.sinks if sink not in others), *others)
     for sink in sinks:
         sink.prepare()
     return sinks
@@ -58,33 +58,52 @@ def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = (
     """
     not_saved: SaveFailed | None = None
     for sink in sinks:
-        sending = exits.no_exit(component_name(sink), "send")(partial(sink.send, outcome))
         try:
-            found = exits.outcome(sending, lambda error: error)
+            result, failed, told = _sent(sink, outcome)
         except KeyboardInterrupt as interrupt:
             return Sent(outcome, not_saved, interrupt)
-        result = found
-        if isinstance(found, BaseException):
-            result, why = _failed(found)
-            told = f"{sink.failure}: {why}"
-            if any(sink is one for one in required):
-                outcome = replace(outcome, problems=(*outcome.problems, told))
-            else:
-                note(told)
-                known = outcome.result if result is None else result
-                result = replace(known, notes=(*known.notes, told))
-            if isinstance(found, SaveFailed) and isinstance(sink, FolderSink):
-                not_saved = found
-        if isinstance(result, EvaluationResult):
+        if failed is not None and any(sink is one for one in required):
+            outcome = replace(outcome, problems=(*outcome.problems, told))
+        elif failed is not None:
+            note(told)
+            known = result or outcome.result
+            result = replace(known, notes=(*known.notes, told))
+        if failed is not None and isinstance(sink, FolderSink):  # whatever it raised
+            not_saved = SaveFailed(_why(failed), outcome.result)
+            not_saved.__cause__ = failed
+        if result is not None:
             outcome = replace(outcome, result=result)
     return Sent(outcome, not_saved)
 
 
-def _failed(error: BaseException) -> tuple[EvaluationResult[Any] | None, str]:
-    """Return the result that an error brings, if it does, and why a sink failed."""
+def _sent(sink: Sink, outcome: Outcome) -> tuple[EvaluationResult[Any] | None, BaseException | None, str]:
+    """Send a run to a sink; return the result, if more is known of it, and what it raised, and what is told of that.
+
+    Raises:
+        KeyboardInterrupt: An interrupt came, alone or in a group of errors.
+    """
+    found: EvaluationResult[Any] | None
+    failed: BaseException | None = None
+    told = ""
+    try:
+        with exits.no_exit(component_name(sink), "send"):
+            found = sink.send(outcome)
+    except BaseException as error:  # noqa: BLE001  it is anybody's code
+        pass_on_interrupt(error)
+        found = error.result if isinstance(error, SaveFailed) else None
+        failed, told = error, f"{_failure(sink)}: {_why(error)}"
+    return found if isinstance(found, EvaluationResult) else None, failed, told
+
+
+def _failure(sink: Sink) -> str:
+    """Return what a sink says of its failure; one that cannot say it is told by its class."""
+    return exits.outcome(lambda: str(sink.failure), lambda _: f"the result is not sent to {class_name(sink)}")
+
+
+def _why(error: BaseException) -> str:
     if isinstance(error, SaveFailed):
-        return error.result, error.why
-    return None, str(error) if isinstance(error, RagEvalError) else raised(error)
+        return error.why
+    return str(error) if isinstance(error, RagEvalError) else raised(error)
 
 
 def finish(outcome: Outcome, sinks: Sequence[Sink], journal: Journal | None = None) -> EvaluationResult[Any]:
@@ -105,5 +124,5 @@ def finish(outcome: Outcome, sinks: Sequence[Sink], journal: Journal | None = No
     if sent.interrupt is not None:
         raise sent.interrupt
     if sent.not_saved is not None:
-        raise SaveFailed(sent.not_saved.why, sent.outcome.result) from sent.not_saved
+        raise SaveFailed(sent.not_saved.why, sent.outcome.result) from sent.not_saved.__cause__
     return sent.outcome.result

@@ -29,8 +29,8 @@ class StepSummarySink(Sink):
         """
         if not os.environ.get(_VARIABLE):
             raise ConfigError(
-                f"--step-summary: ${_VARIABLE} is not set; GitHub Actions sets it to the file of the step's summary. "
-                "Elsewhere, leave the option out: the same is in the summary.md of the run"
+                f"step summary: ${_VARIABLE} is not set; GitHub Actions sets it to the file of the step's summary. "
+                "Elsewhere, leave it out: the same is in the summary.md of the run"
             )
 
     def send(self, outcome: Outcome) -> None:
