@@ -14,10 +14,16 @@ from support.published import CORPUS, NAME, is_there_once, published_dataset
 
 OWN = """
 from pathlib import Path
+from rag_evaluation_framework.contracts import Sink
 def send(outcome):
     told = [outcome.result.folder.name, *outcome.problems, *(str(gate) for gate in outcome.result.gates)]
     with Path("sent").open("a") as file:
         file.write("\\n".join(told) + "\\n")
+class Closed(Sink):
+    def prepare(self):
+        raise ValueError("no token in DASH_TOKEN")
+    def send(self, outcome):
+        pass
 def compare(outcome):
     Path("compared").write_text(str(outcome.comparison.regressions("hit@2")))
 def down(outcome):
@@ -91,6 +97,8 @@ def test_an_interrupt_while_results_are_sent_loses_nothing(rag_eval, own):
     assert outcome.code == 130
     (run,) = runs(own)
     assert f"Saved to {run}" in outcome.out
+    told = f"the run is finished, and the result saved in {run}; not sent to FunctionSink, FunctionSink"
+    assert outcome.err.splitlines()[-1] == f"interrupted: {told}"
     assert not (own / "sent").exists()
     assert load_result(run).metrics["hit@2"] == 0.75
     assert not (own / ".rag-eval" / "runs" / "unfinished").exists()
@@ -118,7 +126,7 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
         patch.setattr("rag_evaluation_framework.results.store.write_run", interrupted)
         outcome = rag_eval(*FLAGS, "--sink", "own:send", "--json")
     assert outcome.code == 130
-    told = "4 of 4 questions were answered, and their answers are kept; run it again"
+    told = "answers to 4 of 4 questions are kept; run it again"
     assert json.loads(outcome.out)["not_saved"].startswith(told)
     assert outcome.err.splitlines()[-1].startswith(f"interrupted: {told}")
     assert not (own / "sent").exists()
@@ -129,6 +137,7 @@ def test_an_interrupt_while_the_folder_is_written_keeps_the_answers(rag_eval, ow
 @pytest.mark.parametrize(
     ("sink", "told"),
     [
+        ("own:Closed", "sink Closed: ValueError: no token in DASH_TOKEN"),
         ("own:sent", "module 'own' has no 'sent'; did you mean 'send'?"),
         ("nothing", "sink 'nothing' is unknown; there are folder, junit, langsmith, step-summary"),
         ("junit", "sink 'junit' needs path, as in junit:path=..."),

@@ -264,6 +264,16 @@ def test_the_runs_of_different_retrievers_are_refused(tmp_path):
     assert files.rankings.keys() == {"q1", "q2"}
 
 
+def test_a_part_of_the_questions_is_not_scored_for_all_of_them(tmp_path):
+    whole = Dataset(SPANS.ground_truth, TOKEN, corpus=CORPUS, name="spans")
+    runs = [evaluate(BM25Retriever(), whole.shard(n, 2), 1, budgets=[]).save(tmp_path / str(n)) for n in (1, 2)]
+    assert StoredRetriever(runs).rankings.keys() == {"q1", "q2"}
+    for one in (runs[0], runs[:1]):
+        with pytest.raises(DatasetError, match=rf"^{runs[0]}: part 2 of 2 is missing; expected the runs of all parts"):
+            evaluate(StoredRetriever(one), SPANS, 1, budgets=[])
+    assert StoredRetriever(runs[0] / "rankings.jsonl.gz").rankings.keys() == {"q1"}
+
+
 def test_the_run_id_of_an_engine_makes_no_other_retriever(tmp_path):
     runs = []
     for entry in SPANS:

@@ -82,10 +82,9 @@ _Tokenizer = Annotated[
 
 
 def _built(given: Any) -> tuple[Sink, ...]:
-    return tuple(
-        as_component(Sink, build("sink", sink), "sinks")
-        for sink in ([given] if isinstance(given, str | Mapping | Sink) or callable(given) else items(given, "sinks"))
-    )
+    is_one = isinstance(given, str | Mapping | Sink) or callable(given)
+    listed: list[Any] = [given] if is_one else [*items(given, "sinks")]
+    return tuple(as_component(Sink, build("sink", sink), "sinks") for sink in listed)
 
 
 _Sinks = Annotated[

@@ -1,5 +1,6 @@
 """Stored rankings as a retriever: nothing is run, what was found is read from a file."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -91,7 +92,6 @@ class StoredRetriever(Retriever):
             DatasetError: A file cannot be used, two rank a question differently, or two runs are of different
                 retrievers.
         """
-        _check_one_retriever([Path(path) for path in self._paths if Path(path).is_dir()])
         rankings, ranked_in = dict[str, Retrieval | None](), dict[str, str]()
         for path in self._paths:
             for query_id, found in self._read(path).items():
@@ -102,6 +102,7 @@ class StoredRetriever(Retriever):
                         f"{path}: ranks question {shown(query_id, 60)} otherwise than {other}; name one of the two "
                         "files, or delete the question in one"
                     )
+        _check_runs([Path(path) for path in self._paths if Path(path).is_dir()])
         return rankings
 
     @property
@@ -192,16 +193,15 @@ class StoredRetriever(Retriever):
         return tuple(Hit(chunk_id=name, score=score) for name, score in ranked)
 
 
-def _check_one_retriever(runs: Sequence[Path]) -> None:
-    """Refuse runs of different retrievers, by what their reports record of them.
+def _check_runs(runs: Sequence[Path]) -> None:
+    """Refuse runs of different retrievers, by what their reports record of them, and parts of the questions alone.
 
     Raises:
-        DatasetError: Two differ, or a report cannot be read.
+        DatasetError: Two differ, a part is missing, or a report cannot be read.
     """
-    if len(runs) < 2:
-        return
-    first, *others = [_retriever_of_run(run) for run in runs]
-    for run, other in zip(runs[1:], others, strict=True):
+    known = [_of_run(run) for run in runs]
+    for run, (other, _) in zip(runs, known, strict=True):
+        first = known[0][0]
         for key in first | other:
             if other.get(key) != first.get(key):
                 raise DatasetError(
@@ -209,13 +209,26 @@ def _check_one_retriever(runs: Sequence[Path]) -> None:
                     f"of one with {shown(first.get(key), 80)}; expected runs of one retriever. If it is one all the "
                     "same, name the rankings.jsonl.gz in each folder"
                 )
+    parts = [(int(part[1]), int(part[2])) for _, name in known if (part := _PART.search(name))]
+    for of in {of for _, of in parts}:
+        if missing := [str(number) for number in range(1, of + 1) if (number, of) not in parts]:
+            raise DatasetError(
+                f"{', '.join(map(str, runs))}: part {', '.join(missing)} of {of} is missing; expected the runs of all "
+                "parts. To score some of them, name the rankings.jsonl.gz in each folder"
+            )
 
 
-def _retriever_of_run(folder: Path) -> dict[str, Any]:
+_PART = re.compile(r" (\d{1,9}) of (\d{1,4})$")  # as `Dataset.shard` names what it returns
+
+
+def _of_run(folder: Path) -> tuple[dict[str, Any], str]:
+    """Return what a run records of its retriever, and the name of its dataset."""
     file = folder / "report.json"
     try:
         report: Any = parse_json(read_text(file))
-        return TypeAdapter(dict[str, Any]).validate_python(_without_run_id(report["config"]["retriever"]))
+        config = report["config"]
+        retriever = TypeAdapter(dict[str, Any]).validate_python(_without_run_id(config["retriever"]))
+        return retriever, str(config["dataset"]["name"])
     except (ValueError, TypeError, KeyError) as error:
         raise DatasetError(f"{file}: does not tell its retriever; expected the folder of a run") from error
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from rag_evaluation_framework.base import exits
@@ -10,7 +11,7 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import class_name, raised
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.sink import Outcome, Sink
-from rag_evaluation_framework.errors import RagEvalError, SaveFailed
+from rag_evaluation_framework.errors import ConfigError, Interrupted, RagEvalError, SaveFailed
 from rag_evaluation_framework.experiments import EvaluationConfig, Journal
 from rag_evaluation_framework.results import EvaluationResult
 from rag_evaluation_framework.trackers.folder import FolderSink
@@ -43,8 +44,14 @@ def prepared(config: EvaluationConfig, others: Sequence[Sink] = ()) -> tuple[Sin
     folders = () if config.save_results_path is None else (FolderSink(config.save_results_path),)
     sinks = (*folders, *(sink for sink in config.sinks if sink not in others), *others)
     for sink in sinks:
-        sink.prepare()
+        name = component_name(sink)
+        with exits.no_exit(name, "prepare"), exits.errors_as(partial(_unprepared, name)):
+            sink.prepare()
     return sinks
+
+
+def _unprepared(name: str, error: Exception) -> ConfigError:
+    return ConfigError(f"sink {name}: {raised(error)}")
 
 
 def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = ()) -> Sent:
@@ -57,11 +64,15 @@ def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = (
             sinks behind are told.
     """
     not_saved: SaveFailed | None = None
-    for sink in sinks:
+    for number, sink in enumerate(sinks):
         try:
             result, failed, told = _sent(sink, outcome)
-        except KeyboardInterrupt as interrupt:
+        except Interrupted as interrupt:
             return Sent(outcome, not_saved, interrupt)
+        except KeyboardInterrupt:
+            behind = ", ".join(class_name(one) for one in sinks[number:])
+            told = f"the run is finished, and the result {outcome.result.whereabouts}; not sent to {behind}"
+            return Sent(outcome, not_saved, Interrupted(told))
         if failed is not None and any(sink is one for one in required):
             outcome = replace(outcome, problems=(*outcome.problems, told))
         elif failed is not None:
