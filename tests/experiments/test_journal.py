@@ -34,6 +34,7 @@ from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments import RunSpec, journal, open_journal, run
 from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.rerankers.function import FunctionReranker
+from rag_evaluation_framework.results import store
 from rag_evaluation_framework.retrievers.engine import EngineRetriever
 from rag_evaluation_framework.trackers import finish, prepared
 
@@ -202,7 +203,7 @@ def begun(root, **given):
     with open_journal(ours, "if-sure", {}) as kept:
         for query in ours.dataset.queries[:2]:
             kept.keep([(query.id, journal.Returned(Retrieval((Hit(text="a"),)), 10))])
-    (folder,) = (root / "runs" / journal.UNFINISHED).iterdir()
+    (folder,) = (root / "runs" / store.UNFINISHED).iterdir()
     return folder
 
 
@@ -320,7 +321,7 @@ def test_answers_that_were_kept_beside_those_of_another_run_are_taken_when_that_
         finished.is_finished = True
     evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
     assert len(log) == len(set(log))
-    assert not (tmp_path / "runs" / journal.UNFINISHED).exists()
+    assert not (tmp_path / "runs" / store.UNFINISHED).exists()
 
 
 @pytest.mark.parametrize(
@@ -376,7 +377,7 @@ def test_without_a_root_there_is_nowhere_to_keep_answers():
 def test_a_run_that_is_not_told_to_keeps_nothing_while_it_is_under_way(tmp_path):
     class Looking(BM25Retriever):
         def retrieve(self, query, k):
-            assert not (tmp_path / "runs" / journal.UNFINISHED).exists()
+            assert not (tmp_path / "runs" / store.UNFINISHED).exists()
             return super().retrieve(query, k)
 
     evaluate(Looking(), DATASET, save_results_path=tmp_path)

@@ -24,7 +24,7 @@ from threading import Lock
 from typing import Any, BinaryIO, Literal, cast
 
 from rag_evaluation_framework.base import utf8_json
-from rag_evaluation_framework.base.files import is_list, is_object, locked, parse_json
+from rag_evaluation_framework.base.files import is_object, locked, parse_json
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
@@ -32,12 +32,9 @@ from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments.config import ExperimentConfig
-from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_of_package
+from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_of_package, without_run_id
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.retrievers.engine import engine_in
-
-UNFINISHED = "unfinished"
-"""The folder in `runs/` of runs that are under way, or ended early."""
 
 Resume = Literal["if-sure", "always", "never"]
 """Which answers of an unfinished run are taken: those of which nothing can have changed; also those of servers,
@@ -362,7 +359,11 @@ def open_journal(
         "code": code,
     }
     journal = Journal(
-        root / store.RUNS / UNFINISHED / _key(config, pipeline), config.corpus, len(config.dataset), resume, sure=sure
+        root / store.RUNS / store.UNFINISHED / _key(config, pipeline),
+        config.corpus,
+        len(config.dataset),
+        resume,
+        sure=sure,
     )
     try:
         lock = journal.lock()
@@ -413,7 +414,7 @@ def _changed(first: Mapping[str, Any], facts: Mapping[str, Any]) -> set[str]:
 
 def _key(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> str:
     """Return what tells a run from others in the same root: its retriever, its name and that of its dataset."""
-    retriever = _without_run_id(describe(config.retriever))
+    retriever = without_run_id(describe(config.retriever))
     return _digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
 
 
@@ -422,12 +423,6 @@ def _is_described(part: object) -> bool:
     if isfunction(part):
         return part.__closure__ is None and "<" not in part.__qualname__
     return isinstance(part, Component) and is_dataclass(part)
-
-
-def _without_run_id(record: Any) -> Any:
-    if is_object(record):
-        return {key: _without_run_id(value) for key, value in record.items() if key != "run_id"}
-    return [*map(_without_run_id, record)] if is_list(record) else record
 
 
 def _digest(content: Any) -> str:

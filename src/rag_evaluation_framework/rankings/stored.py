@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, FiniteFloat, TypeAdapter
 
-from rag_evaluation_framework.base.files import checked_path, is_list, is_object, parse_json, read_text
+from rag_evaluation_framework.base.files import checked_path, parse_json, read_text
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -18,6 +18,7 @@ from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError
 from rag_evaluation_framework.rankings.order import Order, check_order
 from rag_evaluation_framework.rankings.reader import RankFile
+from rag_evaluation_framework.registry.records import without_run_id
 
 _UNTIMED = (Stage("stored", None),)  # how long it takes to look it up says nothing about what made it
 _COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
@@ -227,16 +228,10 @@ def _of_run(folder: Path) -> tuple[dict[str, Any], str]:
     try:
         report: Any = parse_json(read_text(file))
         config = report["config"]
-        retriever = TypeAdapter(dict[str, Any]).validate_python(_without_run_id(config["retriever"]))
+        retriever = TypeAdapter(dict[str, Any]).validate_python(without_run_id(config["retriever"]))
         return retriever, str(config["dataset"]["name"])
     except (ValueError, TypeError, KeyError) as error:
         raise DatasetError(f"{file}: does not tell its retriever; expected the folder of a run") from error
-
-
-def _without_run_id(record: Any) -> Any:
-    if is_object(record):
-        return {key: _without_run_id(value) for key, value in record.items() if key != "run_id"}
-    return [*map(_without_run_id, record)] if is_list(record) else record
 
 
 class _Question(BaseModel):
