@@ -32,6 +32,7 @@ from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments.config import ExperimentConfig
+from rag_evaluation_framework.rankings.hit_lines import JOURNAL_VERSION
 from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_of_package, without_run_id
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.retrievers.engine import engine_in
@@ -40,7 +41,6 @@ Resume = Literal["if-sure", "always", "never"]
 """Which answers of an unfinished run are taken: those of which nothing can have changed; also those of servers,
 databases and objects, of which that is not known; or none."""
 
-_VERSION = 1
 _SYNCED = 1.0  # seconds between two writings to the disk itself
 _WORDS = {
     "corpus": "the documents",
@@ -233,7 +233,7 @@ class Journal:
         firsts = {file: first for file in files if (first := _first_line(file)) is not None}
         taken = {file: first for file, first in firsts.items() if self._may_take(first, facts)}
         changed = [file for file in taken if _changed(firsts[file], facts)]
-        first = {"journal": _VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
+        first = {"journal": JOURNAL_VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
         for file in sorted(taken, key=changed.count, reverse=True):  # answers of what is asked now come last, and count
             self._take(file)
         for known in [*taken.values()][:1]:
@@ -276,12 +276,12 @@ class Journal:
 
     def _may_take(self, first: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
         changed = _changed(first, facts)
-        if first.get("journal") != _VERSION or changed & {"corpus", "questions"}:
+        if first.get("journal") != JOURNAL_VERSION or changed & {"corpus", "questions"}:
             return False
         return self.resume == "always" or (self.sure and not changed)
 
     def _why_not(self, first: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-        if first.get("journal") != _VERSION:
+        if first.get("journal") != JOURNAL_VERSION:
             return "another version of rag-eval wrote them, or they are damaged"
         if changed := self._what_changed(first, facts=facts):
             return f"{changed} changed since"
