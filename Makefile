@@ -2,16 +2,19 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LIBRARIES := .venv-libraries
 SHARED := $(wildcard ../shared)
 PYTEST_ARGS ?= $(if $(SHARED),--shared=$(SHARED))
 # These compare two commits or take long, and are run by hand.
 COMPARISONS := against exact_search house many_questions mutants same start_up superlinear trace
 BENCHMARKS := $(filter-out $(COMPARISONS:%=benchmarks/%.py),$(wildcard benchmarks/*.py))
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INSTALL := bin/python -m pip install --quiet --disable-pip-version-check
+PIP := $(VENV)/$(INSTALL) -c constraints.txt
 
 PYTEST := $(BIN)/python -m pytest
 # Each worker begins with a half of the tests in order, so that both share few fixtures of modules.
 TWO := -n 2 --dist worksteal
+REAL := tests/components/test_real_libraries.py
 PARTS := 0 1 2 3 4 5
 PART ?= $(PARTS)
 # Compiled code is kept whatever the environment says: the tests start some hundred processes, each of which would compile
@@ -21,13 +24,13 @@ unexport PYTHONDONTWRITEBYTECODE
 export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test nightly $(PARTS:%=nightly-%) check goldens docs format bench build clean
+.PHONY: help demo quick test libraries nightly $(PARTS:%=nightly-%) check goldens docs format bench build clean
 
 help: ## Show the targets.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
-$(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+%/bin/python:
+	$(PYTHON) -m venv $*
 
 # The stamps hold what is installed, so that nothing is installed twice.
 $(VENV)/demo.stamp: $(BIN)/python pyproject.toml constraints.txt
@@ -38,6 +41,11 @@ $(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt requirements-dev
 	$(PIP) -e '.[all]' -r requirements-dev.txt
 	@touch $@ $(VENV)/demo.stamp
 
+# They want other versions of what the tools need, and so an environment of their own.
+$(LIBRARIES)/stamp: $(LIBRARIES)/bin/python pyproject.toml requirements-libraries.txt
+	$(LIBRARIES)/$(INSTALL) -e . -r requirements-libraries.txt
+	@touch $@
+
 demo: $(VENV)/demo.stamp ## Run a real evaluation on the built-in handbook.
 	$(BIN)/rag-eval demo
 
@@ -46,6 +54,9 @@ quick: $(VENV)/dev.stamp ## Run the tests that are not slow: the daily loop, at 
 
 test: $(VENV)/dev.stamp ## Run every kind of test once, in at most 15 minutes on two cores.
 	$(PYTEST) $(TWO) $(PYTEST_ARGS)
+
+libraries: $(LIBRARIES)/stamp ## Run the tests on LangChain, LlamaIndex, Haystack, chonkie and Chroma as they are; none is skipped.
+	EXPECT_LIBRARIES=1 $(LIBRARIES)/bin/python -m pytest -m nightly $(REAL)
 
 nightly: $(PART:%=nightly-%) ## Run what is too long for every day; PART=0 to 5 is one part, of at most 25 minutes.
 
@@ -66,8 +77,8 @@ nightly-4: $(VENV)/dev.stamp
 	$(PYTEST) $(TWO) -m nightly tests/kills
 
 # All others.
-nightly-5: $(VENV)/dev.stamp
-	$(PYTEST) $(TWO) -m nightly --ignore=tests/test_mutants.py --ignore=tests/fuzz --ignore=tests/kills $(PYTEST_ARGS)
+nightly-5: $(VENV)/dev.stamp libraries
+	$(PYTEST) $(TWO) -m nightly --ignore=$(REAL) --ignore=tests/test_mutants.py --ignore=tests/fuzz --ignore=tests/kills $(PYTEST_ARGS)
 
 check: $(VENV)/dev.stamp test ## Format, lint, types and docs, beside `make test`.
 	$(BIN)/ruff format --check .
@@ -94,5 +105,5 @@ bench: $(VENV)/dev.stamp ## Run every benchmark but the comparisons of two commi
 build: $(VENV)/dev.stamp ## Build the wheel and the source distribution.
 	$(BIN)/python -m build --outdir dist
 
-clean: ## Remove the virtual environment and everything that was built.
-	rm -rf $(VENV) dist build .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## Remove the virtual environments and everything that was built.
+	rm -rf $(VENV) $(LIBRARIES) dist build .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

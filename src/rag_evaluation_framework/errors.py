@@ -7,7 +7,8 @@ RagEvalError                     base of all errors that this package raises on 
 │   ├── SpanError                a place in a text
 │   ├── DatasetError             questions and their ground truth
 │   ├── ConfigError              a configuration, a cutoff, a metric name, a component's parameters
-│   └── TokenizerError           a tokenizer that is unknown or cannot be loaded
+│   ├── TokenizerError           a tokenizer that is unknown or cannot be loaded
+│   └── UnreadableAnswer         what a component returned is nothing that can be used
 ├── LevelMismatch (TypeError)    inputs of different evaluation types were combined
 ├── MissingDependency (ImportError)  an optional package is not installed; the message names the extra
 ├── NotIndexed (RuntimeError)    retrieval was asked for before `index`
@@ -69,6 +70,10 @@ class ConfigError(InputError):
 
 class TokenizerError(InputError):
     """A tokenizer is unknown or cannot be loaded."""
+
+
+class UnreadableAnswer(InputError):
+    """What a component returned, for what it was asked, is nothing that can be used."""
 
 
 class LevelMismatch(RagEvalError, TypeError):

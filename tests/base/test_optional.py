@@ -57,6 +57,12 @@ class TestRequire:
         with pytest.raises(MissingDependency, match="No module named 'no_such_module_of_test'"):
             require("broken_package_of_test", extra="local", needed_by="the test")
 
+    def test_a_package_that_ends_the_program_when_it_is_imported_is_missing(self, monkeypatch, tmp_path):
+        (tmp_path / "leaving_package_of_test.py").write_text("raise SystemExit(3)")
+        monkeypatch.syspath_prepend(tmp_path)
+        with pytest.raises(MissingDependency, match=r"cannot be imported .SystemExit: 3."):
+            require("leaving_package_of_test", extra="local", needed_by="the test")
+
 
 class TestMissingExtras:
     def test_installed_modules_miss_nothing(self):

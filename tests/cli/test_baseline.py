@@ -126,11 +126,11 @@ def test_junit_has_the_notes_of_the_run_and_of_its_baseline(rag_eval, project):
 def test_a_junit_report_that_cannot_be_written_is_told_before_the_run_or_after_it(rag_eval, project):
     refused = rag_eval(*FLAGS, "--junit", "docs")
     assert refused.code == 2
-    assert "--junit docs: is a folder" in refused.err
+    assert "JUnit XML docs: is a folder" in refused.err
     assert not (project / ".rag-eval").exists()
     late = rag_eval(*FLAGS, "--junit", "own.py/gates.xml")
     assert late.code == 2
-    assert "--junit own.py/gates.xml: cannot be written (" in late.err
+    assert "the JUnit XML own.py/gates.xml is not written: " in late.err
     assert "4 answerable questions" in late.out
 
 
@@ -147,7 +147,7 @@ def test_only_the_junit_report_of_an_earlier_run_is_replaced(rag_eval, project, 
     before = target.lstat()
     outcome = rag_eval(*FLAGS, "--junit", there)
     assert outcome.code == 2
-    assert f"--junit {there}: is " in outcome.err
+    assert f"JUnit XML {there}: is " in outcome.err
     after = target.lstat()
     assert (before.st_mode, before.st_ino, before.st_size) == (after.st_mode, after.st_ino, after.st_size)
     assert (project / "earlier.xml").read_text() == "<testsuites />\n"

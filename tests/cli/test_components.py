@@ -52,6 +52,26 @@ def test_a_broken_plug_in_is_listed_as_such_beside_the_others(rag_eval, monkeypa
     assert "lsa" in outcome.out
 
 
+@pytest.mark.parametrize("error", ["OSError('no disk')", "SystemExit(3)"])
+def test_a_plug_in_whose_defaults_cannot_be_made_is_listed_as_broken(rag_eval, monkeypatch, error):
+    (Path.cwd() / "unmade_parts.py").write_text(
+        "from dataclasses import dataclass, field\nfrom rag_evaluation_framework import LsaEmbedder\n\n"
+        f"def fail():\n    raise {error}\n\n"
+        "@dataclass(frozen=True)\nclass Unmade(LsaEmbedder):\n    a: int = field(default_factory=fail)\n"
+    )
+    monkeypatch.syspath_prepend(Path.cwd())
+    monkeypatch.delitem(sys.modules, "unmade_parts", raising=False)
+    real = table.built_in
+    bad = {"bad": "unmade_parts:Unmade"}
+    monkeypatch.setattr(table, "built_in", lambda kind: {**real(kind), **(bad if kind == "embedder" else {})})
+    table.components.cache_clear()
+    outcome = rag_eval("components")
+    table.components.cache_clear()
+    assert outcome.code == 0
+    assert f"bad   (broken: {error.partition('(')[0]}: " in outcome.out
+    assert "lsa" in outcome.out
+
+
 def test_a_default_that_json_has_no_number_for_is_listed_as_text(rag_eval, monkeypatch):
     (Path.cwd() / "endless_parts.py").write_text(
         "from dataclasses import dataclass\n"

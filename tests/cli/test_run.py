@@ -582,3 +582,14 @@ def test_a_shard_that_is_none_is_refused(rag_eval, folder, shard):
     outcome = rag_eval("run", *FLAGS, "--shard", shard)
     assert outcome.code == 2
     assert "--shard: expected a shard such as 3/8, the third eighth of the questions" in outcome.err
+
+
+def test_a_run_that_is_saved_nowhere_keeps_no_answers(rag_eval, folder):
+    (folder / "run.yaml").write_text("corpus: docs\ndataset: questions.csv\nsave_results_path: null\n")
+    outcome = rag_eval("run", "run.yaml", "--allow-skipped", "2")
+    assert outcome.code == 0, outcome.err
+    assert "Saved to" not in outcome.out
+    shown = json.loads(rag_eval("run", "run.yaml", "--allow-skipped", "2", "--json").out)
+    assert (shown["run"], shown["not_saved"]) == (None, "save_results_path is null")
+    assert not (folder / ".rag-eval").exists()
+    assert rag_eval("run", "run.yaml", "--resume").code == 2

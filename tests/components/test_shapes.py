@@ -18,8 +18,10 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     FunctionRetriever,
+    HybridRetriever,
     Query,
     RerankedRetriever,
+    Retriever,
     SpanRecall,
     TokenLevelGroundTruth,
     VectorRAGRetriever,
@@ -32,7 +34,8 @@ from rag_evaluation_framework.components.parts import as_pieces
 from rag_evaluation_framework.components.results import as_hits, as_retrieval
 from rag_evaluation_framework.data import Retrieval
 from rag_evaluation_framework.embedders import FunctionEmbedder
-from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.errors import ConfigError, InputError, UnreadableAnswer
+from rag_evaluation_framework.experiments import asker
 from rag_evaluation_framework.registry.building import load
 from rag_evaluation_framework.rerankers import FunctionReranker
 from rag_evaluation_framework.retrievers import chunk_corpus
@@ -315,19 +318,41 @@ def test_a_text_is_no_embedder_though_every_text_has_encode():
             VectorRAGRetriever(embedder=given)
 
 
-def test_a_function_whose_first_two_answers_are_of_no_use_is_asked_no_more():
+class Answering(Retriever):
+    def __init__(self, answer):
+        self.answer = answer
+
+    def index(self, corpus):
+        pass
+
+    def retrieve(self, query, k):
+        return self.answer(query, k)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda answer: answer,
+        Answering,
+        lambda answer: RerankedRetriever(answer, lambda query, texts: [*range(len(texts))]),
+        lambda answer: HybridRetriever([BM25Retriever(), answer]),
+        lambda answer: HybridRetriever([RerankedRetriever(BM25Retriever(), answer)]),
+    ],
+    ids=["a function", "a retriever", "reranked", "merged", "a reranker, merged"],
+)
+def test_what_first_answers_twice_with_nothing_of_use_is_asked_no_more(made):
     asked = []
 
-    def search(query, k):
+    def answer(query, k):
         asked.append(query)
         return {"answer": query}
 
-    with pytest.raises(
-        InputError, match=r"keys \['answer'\]; .*; so it did for the first 2 questions, and no other was"
-    ):
-        evaluate(search, dataset(), k=2)
+    with pytest.raises(UnreadableAnswer, match="; so it did for the first 2 questions, and no other was asked"):
+        evaluate(made(answer), dataset(), k=2)
     assert asked == [*QUESTIONS[:2]]
 
+
+def test_a_function_that_answers_one_question_with_nothing_of_use_is_asked_the_others():
     def odd(query, k):
         return None if query == QUESTIONS[0] else DOCUMENTS[:k]
 
@@ -342,6 +367,28 @@ def test_a_function_whose_first_two_answers_are_of_no_use_is_asked_no_more():
         raise ConnectionError("the index is down")
 
     assert len(evaluate(down, dataset(), k=2, budgets=[]).failures) == len(QUESTIONS)
+
+
+class OfOurs(BM25Retriever):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("retriever", "failed"),
+    [
+        (BM25Retriever(), 0),
+        (VectorRAGRetriever(), 0),
+        (HybridRetriever([BM25Retriever(), lambda query, k: DOCUMENTS[:k]]), 0),
+        (OfOurs(), len(QUESTIONS)),
+    ],
+    ids=["BM25", "vectors", "merged", "a class of its own"],
+)
+def test_what_our_retrievers_return_is_not_read_again(monkeypatch, retriever, failed):
+    def as_retrieval(*given):
+        raise AssertionError("it is read")
+
+    monkeypatch.setattr(asker, "as_retrieval", as_retrieval)
+    assert len(evaluate(retriever, dataset(), k=2).failures) == failed
 
 
 # Chunkers: (what it is, the object, whether it tells places).
@@ -426,7 +473,15 @@ RERANKERS: list[tuple[str, Any, int]] = [
     ("Haystack", Haystack.Ranker(), 4),
     ("scores", SimpleNamespace(rerank=lambda query, texts: [len(text) for text in texts]), 4),
     ("texts", lambda query, texts: sorted(texts, key=len, reverse=True), 4),
-    ("texts with scores", lambda query, texts: [(text, 1.0) for text in sorted(texts, key=len, reverse=True)], 4),
+    ("texts with equal scores", lambda query, texts: [(text, 1.0) for text in sorted(texts, key=len, reverse=True)], 4),
+    ("texts as given, with scores", lambda query, texts: [(text, len(text)) for text in texts], 4),
+    ("dicts as given, with scores", lambda query, texts: [{"text": text, "score": len(text)} for text in texts], 4),
+    ("the best with scores", lambda query, texts: [(text, len(text)) for text in texts if len(text) > 5], 3),
+    (
+        "best first, not all with scores",
+        lambda query, texts: [FIRST, *((text, 2) for text in texts if text != FIRST)],
+        4,
+    ),
 ]
 
 
@@ -439,6 +494,12 @@ def test_rerankers_of_other_libraries_order_the_candidates(what, given, returned
     assert hits[0].text == FIRST
     assert len(hits) == 4
     assert any("left out some of the texts that it was given" in note for note in notes) == (returned < 4)
+
+
+def test_texts_with_a_score_that_is_no_finite_number_are_refused():
+    reranker = FunctionReranker(lambda query, texts: [(text, float("nan")) for text in texts])
+    with pytest.raises(InputError, match=f"returned NaN or infinity for 2 of 2 texts, the first: '{FIRST}'"):
+        reranker.scores("Which?", [FIRST, SECOND])
 
 
 def test_a_text_that_a_reranker_was_not_given_is_refused():

@@ -52,7 +52,7 @@ def test_the_whole_protocol_over_a_socket():
         assert result.metrics["recall@5"] == 1.0
         assert behind.documents["eval:a:1"] == CORPUS["eval:a:1"]
         assert HttpEngine(url).rerank("q", ["long text", "text"]) == [-9, -4]
-        clean_up(retriever, "always", None)
+        clean_up(retriever, "always", failed=False)
     assert behind.documents.keys() == {"eval:ab:1"}
     assert result.config["retriever"]["engine"] == {
         "type": "http",

@@ -320,7 +320,11 @@ def test_a_run_that_fails_saves_nothing(tmp_path):
 
 def test_settings_survive_json():
     settings = EvaluationConfig(
-        experiment_name="mine", budgets=["4000ch", "10ch_whole"], count_as_zero=["failed"], save_results_path="kept"
+        experiment_name="mine",
+        budgets=["4000ch", "10ch_whole"],
+        count_as_zero=["failed"],
+        save_results_path="kept",
+        sinks=["langsmith:dataset=handbook"],
     )
     text = settings.model_dump_json()
     assert EvaluationConfig.model_validate_json(text) == settings

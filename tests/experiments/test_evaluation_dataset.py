@@ -360,10 +360,10 @@ def test_publishing_can_be_asked_for_and_refused(providers, dataset, tmp_path):
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        (("POST /sessions", {"status": 401}), "the result is not published: .*status 401"),
-        (("POST /sessions", {"status": 422}), "the result is not published: .*status 422"),
-        (("GET /datasets", {"status": 403}), "the result is not published: .*status 403"),
-        (("GET /datasets", {"body": [{"id": 7}], "status": 200}), "the result is not published: "),
+        (("POST /sessions", {"status": 401}), "publishing the result: .*status 401"),
+        (("POST /sessions", {"status": 422}), "publishing the result: .*status 422"),
+        (("GET /datasets", {"status": 403}), "publishing the result: .*status 403"),
+        (("GET /datasets", {"body": [{"id": 7}], "status": 200}), "publishing the result: "),
         (("POST /runs/multipart", {"status": 422}), "is incomplete: 0 of 8 runs and 0 of 36 scores are there"),
     ],
 )
@@ -383,13 +383,21 @@ def test_a_publication_that_fails_loses_and_changes_nothing_and_is_noted(provide
     assert replace(result, experiment_url=None).save(tmp_path / "run").is_dir()
 
 
-def test_a_key_that_is_gone_after_the_run_does_not_lose_the_result(providers, dataset, tmp_path, monkeypatch):
+def test_a_run_that_could_not_be_published_is_refused_before_anything_is_asked(
+    providers, dataset, tmp_path, monkeypatch
+):
     kept(dataset, "mine.json", tmp_path)
     for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", publish=True, root=tmp_path)
-    with pytest.warns(UserWarning, match="the result is not published: LangSmith needs an API key"):
-        assert evaluation.run(retriever=retrieve, k=2).metrics["span_recall@2"] > 0
+    asked = []
+    with pytest.raises(ConfigError, match="LangSmith needs an API key"):
+        evaluation.run(retriever=lambda query, k: asked.append(query), k=2)
+    monkeypatch.setenv("LANGSMITH_API_KEY", "loopback")
+    monkeypatch.setitem(sys.modules, "langsmith", None)
+    with pytest.raises(MissingDependency, match="LangSmithSink needs the package that provides `langsmith`"):
+        evaluation.run(retriever=lambda query, k: asked.append(query), k=2)
+    assert asked == []
 
 
 def test_a_server_that_is_gone_after_the_run_does_not_lose_the_result(dataset, tmp_path):
@@ -399,7 +407,7 @@ def test_a_server_that_is_gone_after_the_run_does_not_lose_the_result(dataset, t
         environment = dict(providers.environment)
     os.environ.update(environment)
     try:
-        with pytest.warns(UserWarning, match="the result is not published: .*no answer"):
+        with pytest.warns(UserWarning, match="publishing the result: .*no answer"):
             assert evaluation.run(retriever=retrieve, k=2).metrics["span_recall@2"] > 0
     finally:
         for name in environment:
@@ -454,7 +462,10 @@ def test_a_saved_result_has_the_note_of_its_publication_until_it_is_complete(pro
     push_dataset(dataset, "mine")
     evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
     config = EvaluationConfig(save_results_path=tmp_path)
-    for route, told in [("POST /sessions", "the result is not published: "), ("POST /runs/multipart", "incomplete: 0")]:
+    for route, told in [
+        ("POST /sessions", "publishing the result: "),
+        ("POST /runs/multipart", "incomplete: 0"),
+    ]:
         providers.fault(route, status=422, times=None)
         with pytest.warns(UserWarning, match=told):
             result = evaluation.run(retriever=retrieve, k=2, config=config)

@@ -25,7 +25,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
-from rag_evaluation_framework.errors import ConfigError, QueryFailed
+from rag_evaluation_framework.errors import ConfigError, QueryFailed, UnreadableAnswer
 from rag_evaluation_framework.experiments import load_config, parse_config
 from rag_evaluation_framework.metrics import SpanMetric
 
@@ -99,9 +99,24 @@ def test_where_nothing_fails_the_result_is_the_same():
 
 
 def test_an_answer_that_cannot_be_used_ends_the_run_once_wrapped():
-    with pytest.raises(QueryFailed, match=r"'q1'.*InputError: Closing returned int; expected a list") as caught:
+    with pytest.raises(QueryFailed, match=r"'q1'.*UnreadableAnswer: Closing returned int; expected a list") as caught:
         evaluate(Closing("1", returned=5), numbers(3), on_error="raise")
     assert "QueryFailed" not in str(caught.value)
+
+
+@pytest.mark.parametrize("at_once", [1, 8])
+def test_the_first_two_questions_are_the_trial_however_many_are_asked_at_once(at_once):
+    def search(query, k):
+        if query in bad:
+            return None
+        time.sleep(0.05)
+        return found(k)
+
+    bad = ("0", "5")
+    assert list(evaluate(search, numbers(9), max_concurrency=at_once).failures) == ["q0", "q5"]
+    bad = ("0", "1")
+    with pytest.raises(UnreadableAnswer, match="so it did for the first 2 questions, and no other was asked"):
+        evaluate(search, numbers(9), max_concurrency=at_once)
 
 
 def test_of_questions_asked_together_the_first_whose_answer_cannot_be_used_ends_the_run():

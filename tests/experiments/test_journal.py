@@ -22,17 +22,21 @@ from rag_evaluation_framework import (
     Query,
     RerankedRetriever,
     Retriever,
+    SentenceTransformerEmbedder,
     TokenLevelGroundTruth,
     VectorRAGRetriever,
     evaluate,
 )
+from rag_evaluation_framework.contracts import Outcome
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments import RunSpec, journal, open_journal, run
 from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.rerankers.function import FunctionReranker
+from rag_evaluation_framework.results import store
 from rag_evaluation_framework.retrievers.engine import EngineRetriever
+from rag_evaluation_framework.trackers import finish, prepared
 
 DATASET = load_handbook()
 
@@ -121,7 +125,7 @@ def test_it_goes_on_however_it_is_asked(tmp_path, options):
 def test_the_interrupt_and_the_result_say_how_many_answers_are_taken(tmp_path):
     log = []
     said = interrupted_at(20, tmp_path, BM25Retriever(), log)
-    assert said == "20 of 78 questions were answered, and their answers are kept; run it again to go on"
+    assert said == "answers to 20 of 78 questions are kept; run it again to go on"
     result = evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
     assert result.notes[0].startswith("20 of 78 questions were answered by the run that began at ")
     assert result.notes[0].endswith("; they are not asked again (--fresh asks all)")
@@ -173,6 +177,21 @@ def test_what_failed_is_asked_again(tmp_path):
     assert log.count(log[1]) == 1
 
 
+def test_answers_of_an_earlier_start_are_its_first_answers(tmp_path):
+    log = []
+
+    def search(query, k):
+        log.append(query)
+        if len(log) == 3:
+            raise KeyboardInterrupt
+        return None if len(log) > 3 else []
+
+    options = {"save_results_path": tmp_path, "resume": True, "experiment_name": "tired"}
+    with pytest.raises(Interrupted, match="2 of 78"):
+        evaluate(search, DATASET, **options)
+    assert len(evaluate(search, DATASET, **options).failures) == 76  # none of which ends the run
+
+
 def experiment(root, retriever=None, dataset=DATASET):
     config = EvaluationConfig(save_results_path=root)
     return ExperimentConfig(retriever or BM25Retriever(), dataset, config=config)
@@ -184,7 +203,7 @@ def begun(root, **given):
     with open_journal(ours, "if-sure", {}) as kept:
         for query in ours.dataset.queries[:2]:
             kept.keep([(query.id, journal.Returned(Retrieval((Hit(text="a"),)), 10))])
-    (folder,) = (root / "runs" / journal.UNFINISHED).iterdir()
+    (folder,) = (root / "runs" / store.UNFINISHED).iterdir()
     return folder
 
 
@@ -207,7 +226,24 @@ def test_other_documents_questions_and_versions_are_asked_anew_and_said(tmp_path
     answers, (told,) = known(tmp_path)
     assert answers == 0
     assert "the version of Python or of a package changed since" in told
-    assert known(tmp_path, "always")[0] == 2
+    answers, (_, told) = known(tmp_path, "always")
+    assert (answers, told) == (2, "the version of Python or of a package changed since some of these answers")
+
+
+def test_answers_of_the_code_that_is_asked_now_count_before_those_of_other_code(tmp_path, monkeypatch):
+    def kept_as(text, version):
+        monkeypatch.setattr(journal, "_versions", lambda: {"python": version})
+        with open_journal(ours, "if-sure", {}) as kept:
+            for query in ours.dataset.queries[: len(text)]:
+                kept.keep([(query.id, journal.Returned(Retrieval((Hit(text=text),)), 10))])
+
+    ours = experiment(tmp_path)
+    kept_as("a", "4")
+    kept_as("bbb", "3")  # of one that was asked in between
+    monkeypatch.setattr(journal, "_versions", lambda: {"python": "4"})
+    with open_journal(ours, "always", {}) as kept:
+        answers = [kept.answer(query.id, 10) for query in ours.dataset.queries[:3]]
+    assert [answer.found.hits[0].text for answer in answers] == ["a", "bbb", "bbb"]
 
 
 def replace_entries(entries):
@@ -239,6 +275,16 @@ def test_a_line_that_is_cut_off_is_asked_again_and_the_others_are_taken(tmp_path
     assert known(tmp_path)[0] == lines
 
 
+@pytest.mark.parametrize("cut", [0, 10])
+def test_a_start_that_was_killed_before_its_first_line_is_not_spoken_of(tmp_path, cut):
+    log = []
+    interrupted_at(20, tmp_path, BM25Retriever(), log)
+    (file,) = tmp_path.glob("runs/unfinished/*/journal-1.jsonl")
+    file.write_bytes(file.read_bytes()[:cut])
+    result = evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
+    assert [note for note in result.notes if "interrupted" in note] == []
+
+
 def test_a_line_that_is_damaged_is_asked_again(tmp_path):
     (file,) = begun(tmp_path).iterdir()
     first, one, other = file.read_bytes().splitlines(keepends=True)
@@ -267,6 +313,18 @@ def test_two_runs_at_once_keep_answers_of_their_own(tmp_path):
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="folders are not locked there")
+def test_answers_that_were_kept_beside_those_of_another_run_are_taken_when_that_has_ended(tmp_path):
+    log = []
+    with open_journal(experiment(tmp_path, retriever=Asked(BM25Retriever())), "always") as finished:
+        interrupted_at(20, tmp_path, BM25Retriever(), log)
+        finished.is_finished = True
+    assert [folder.name[-2:] for folder in (tmp_path / "runs" / store.UNFINISHED).iterdir()] == ["-2"]
+    evaluate(Asked(BM25Retriever(), log), DATASET, save_results_path=tmp_path, resume=True)
+    assert len(log) == len(set(log))
+    assert not (tmp_path / "runs" / store.UNFINISHED).exists()
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -279,6 +337,7 @@ def test_two_runs_at_once_keep_answers_of_their_own(tmp_path):
                     Hit("gone", 1, 2, text="z"),
                     Hit("a", chunk_id="c", score=-1e-310),
                     Hit("a", 0, 3, text="not this"),
+                    Hit("a", 2, 5),
                 ),
                 (Stage("embed", 0.1), Stage("rerank", None, (Hit("a", 1, 4, text="bcd"),)), Stage("rerank", 1e-9)),
                 "candidates=50",
@@ -319,7 +378,7 @@ def test_without_a_root_there_is_nowhere_to_keep_answers():
 def test_a_run_that_is_not_told_to_keeps_nothing_while_it_is_under_way(tmp_path):
     class Looking(BM25Retriever):
         def retrieve(self, query, k):
-            assert not (tmp_path / "runs" / journal.UNFINISHED).exists()
+            assert not (tmp_path / "runs" / store.UNFINISHED).exists()
             return super().retrieve(query, k)
 
     evaluate(Looking(), DATASET, save_results_path=tmp_path)
@@ -348,6 +407,28 @@ def test_the_code_of_a_retriever_is_the_python_files_of_its_package_or_folder(tm
     (tmp_path / "beside.py").write_text("")
     assert code(alone.search) != first[1]
     assert code(lambda query, k: [])[0]  # of this file
+
+
+def test_what_a_retriever_imports_from_elsewhere_is_its_code_too(tmp_path, monkeypatch):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "other").mkdir()
+    monkeypatch.syspath_prepend(tmp_path / "one")
+    monkeypatch.syspath_prepend(tmp_path / "other")
+    (tmp_path / "other" / "helping.py").write_text("found = []\n")
+    (tmp_path / "one" / "helped.py").write_text("from helping import found\ndef search(query, k):\n    return found\n")
+    retriever = ExperimentConfig(import_module("helped").search, DATASET).retriever
+    before = journal._code(retriever, {})
+    assert journal._code(retriever, {}) == before
+    (tmp_path / "other" / "helping.py").write_text("found = ['a']\n")
+    assert journal._code(retriever, {}) != before
+
+
+def test_a_model_in_a_folder_may_be_written_again(tmp_path):
+    def sure(model):
+        return journal._code(VectorRAGRetriever(embedder=SentenceTransformerEmbedder(model)), {})[0]
+
+    assert sure("a-model")
+    assert not sure(str(tmp_path))
 
 
 def test_what_is_asked_through_something_else_is_not_known_by_its_code():
@@ -387,7 +468,14 @@ def at(alpha):
     return search
 
 
-@pytest.mark.parametrize("given", [at(1), lambda query, k: [], Named()])
+def fixed(alpha):
+    def search(query, k, alpha=alpha):
+        return [] if alpha else ["a text"]
+
+    return search
+
+
+@pytest.mark.parametrize("given", [at(1), fixed(1), lambda query, k: [], Named()])
 def test_in_python_what_nothing_tells_from_others_needs_a_name_of_its_own(tmp_path, given):
     with pytest.raises(ConfigError, match=r"resume=True: nothing tells .* from others .* expected experiment_name="):
         evaluate(given, DATASET, save_results_path=tmp_path, resume=True)
@@ -409,7 +497,8 @@ def test_answers_of_another_function_that_is_called_alike_are_not_taken(tmp_path
 def test_the_result_says_that_it_ended_early_only_while_it_does(tmp_path):
     kept_run = experiment(tmp_path)
     with open_journal(kept_run, "if-sure") as kept:
-        result, ended = run(kept_run, None, kept)
+        result, ended = run(kept_run, kept)
+        result = finish(Outcome(result), prepared(kept_run.config), kept)
     assert (ended, kept.is_finished) == (None, True)
     assert json.loads((result.folder / "report.json").read_text())["notes"] == [*result.notes]
 

@@ -32,7 +32,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Chunk, ChunkId, Hit, QueryId, QueryText, Retrieval, Stage
 from rag_evaluation_framework.embedders import FunctionEmbedder
-from rag_evaluation_framework.errors import ConfigError, InputError, QueryFailed
+from rag_evaluation_framework.errors import ConfigError, InputError, QueryFailed, UnreadableAnswer
 from rag_evaluation_framework.metrics import SpanMetric
 from rag_evaluation_framework.results.record import question_lines
 from rag_evaluation_framework.retrievers import HybridRetriever, RerankedRetriever
@@ -418,8 +418,8 @@ def test_what_the_numbers_of_an_embedder_raise_is_told_without_a_message_too():
 
 
 def test_what_the_numbers_of_a_reranker_raise_is_told_without_a_message_too():
-    result = TokenLevelEvaluation(CORPUS, BOTH).run(retriever=lambda query, k: GOOD, reranker=no_numbers)
-    assert "its message cannot be read" in result.failures["bad"][0].message
+    with pytest.raises(UnreadableAnswer, match="its message cannot be read"):
+        TokenLevelEvaluation(CORPUS, BOTH).run(retriever=lambda query, k: GOOD, reranker=no_numbers)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), BaseExceptionGroup("g", [KeyboardInterrupt()])])
@@ -577,21 +577,27 @@ class Laughing(Reranker):
         return self.returned(chunks)
 
 
-RERANKED = {
+TWO_HITS = [Hit(DocumentId("d"), 0, 16), Hit(DocumentId("d"), 17, 32)]
+NO_ORDERS = {
     "without end": lambda chunks: repeat(chunks[0]),
     "all, and then without end": lambda chunks: (chunk for _ in count() for chunk in chunks),
     "numbers": lambda chunks: [5],
     "unreadable": lambda chunks: [Unreadable()],
     "nothing": lambda chunks: None,
-    "too few": lambda chunks: [],
-    "own error": lambda chunks: raising(Own("panic"))(),
 }
 
 
-@pytest.mark.parametrize("returned", RERANKED.values(), ids=RERANKED)
-def test_what_a_reranker_returns_is_checked_and_has_an_end(returned, tmp_path):
-    found = [Hit(DocumentId("d"), 0, 16), Hit(DocumentId("d"), 17, 32)]
-    result = outcome(RerankedRetriever(lambda query, k: found, Laughing(returned)), tmp_path)
+@pytest.mark.parametrize("returned", NO_ORDERS.values(), ids=NO_ORDERS)
+def test_what_a_reranker_returns_is_read_and_has_an_end(returned):
+    with pytest.raises(UnreadableAnswer, match=r"Laughing returned .* no other was asked"):
+        evaluate(RerankedRetriever(lambda query, k: TWO_HITS, Laughing(returned)), BOTH)
+
+
+@pytest.mark.parametrize(
+    "returned", [lambda chunks: [], lambda chunks: raising(Own("panic"))()], ids=["too few", "own error"]
+)
+def test_a_reranker_that_loses_chunks_or_raises_fails_the_question(returned, tmp_path):
+    result = outcome(RerankedRetriever(lambda query, k: TWO_HITS, Laughing(returned)), tmp_path)
     assert result.counts["failed"] == 2
     assert result.failures["bad"][0].message
 

@@ -361,7 +361,7 @@ def test_what_is_not_a_list_of_rankings_is_asked_alone(monkeypatch, wrong):
     monkeypatch.setattr(Together, "retrieve_many", lambda self, queries, k: wrong)
     result = evaluate(retriever, numbers(16), k=5, budgets=[])
     assert not result.failures
-    assert "InputError: retrieve_many returned" in result.notes[0]
+    assert "UnreadableAnswer: retrieve_many returned" in result.notes[0]
     assert "each was asked alone" in result.notes[0]
 
 

@@ -256,6 +256,9 @@ def use_component(kind: str, component: Any, folder: Path) -> None:
         result: Any = rag.evaluate(samples.search, samples.dataset(level), k=2, metrics=[component])
         uses.use_result(result, folder, level)
         return
+    if kind == "sink":  # what it is sent, it may write anywhere
+        rag.EvaluationConfig(sinks=[component]).model_dump_json()
+        return
     if kind == "retriever":
         result = rag.evaluate(component, dataset, k=2)
     else:

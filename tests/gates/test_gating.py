@@ -2,10 +2,12 @@
 
 import json
 import sys
+from dataclasses import replace
 
-from rag_evaluation_framework.experiments import parse_config, run_experiment
+from rag_evaluation_framework.experiments import parse_config, run
 from rag_evaluation_framework.gates import Gating, Written, unreliable
-from rag_evaluation_framework.report import gates_as_junit, with_comparison
+from rag_evaluation_framework.report import gates_as_junit
+from rag_evaluation_framework.trackers import finish, prepared
 from support.gated_project import make_project
 
 
@@ -14,20 +16,19 @@ def gated(folder, **keys):
     spec = parse_config(given | keys, "the keys")
     gating = Gating(spec, folder, Written(["hit@2 >= 0.5"]))
     experiment = spec.experiment(folder)
-    gates = gating.gates_of(experiment)
-    result = run_experiment(
-        experiment, lambda made: with_comparison(gating.checked(made, gates, unreliable(made)), gating.runs(made))
-    )
-    return result, gating.runs(result)
+    result, _ = run(experiment)
+    outcome = gating.outcome(result, gating.gates_of(experiment), unreliable(result))
+    return replace(outcome, result=finish(outcome, prepared(experiment.config)))
 
 
 def test_a_run_is_gated_and_compared_with_its_baseline_without_the_command_line(tmp_path, monkeypatch):
     make_project(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "own", raising=False)  # that of another test
-    first, _ = gated(tmp_path)
+    first = gated(tmp_path).result
     assert [str(verdict) for verdict in first.gates] == ["hit@2 >= 0.5: passed: 0.750, 4 questions"]
-    worse, runs = gated(tmp_path, retriever="own:worse", baseline="last", gates=["hit@2 >= 0.9", "lost <= 0"])
+    outcome = gated(tmp_path, retriever="own:worse", baseline="last", gates=["hit@2 >= 0.9", "lost <= 0"])
+    worse = outcome.result
     assert {verdict.gate: verdict.verdict for verdict in worse.gates} == {
         "hit@2 >= 0.5": "passed",  # it comes before the one of the configuration that bounds the same
         "lost@2 <= 0 questions": "failed",
@@ -35,6 +36,6 @@ def test_a_run_is_gated_and_compared_with_its_baseline_without_the_command_line(
     }
     diff = json.loads((worse.folder / "diff.json").read_text())
     assert (diff["baseline"]["folder"], diff["candidate"]["created"]) == (str(first.folder), worse.created)
-    junit = gates_as_junit(worse, (), runs)
+    junit = gates_as_junit(outcome)
     assert f"dataset of the baseline: sha256 {first.config['dataset']['hash']}" in junit
     assert 'failures="1"' in junit

@@ -259,4 +259,4 @@ def test_of_how_many_questions_the_labels_could_not_be_compared_is_told_and_note
         "are there; of 7 of the run's questions it is not known whether their labels there are those that they were "
         f"scored with: {', '.join(experiment.uncompared[:5])} …"
     )
-    assert experiment.told in result.notes
+    assert f"publishing the result: {experiment.told}" in result.notes

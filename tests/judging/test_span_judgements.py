@@ -163,10 +163,10 @@ def test_a_depth_beyond_every_ranking_adds_ranks_that_cover_nothing(pairs):
     documents = {"x": 0, "y": 1, "z": 2}
     relevant = SpanTruth(columns(truth, documents))
     deep = SpanJudgements.from_columns(columns(retrieved, documents), relevant, len(pairs), 9)
-    depth = max(map(len, retrieved), default=0)
+    depth = max([1, *map(len, retrieved)])
     assert arrays(deep.at(depth)) == arrays(SpanJudgements.from_lists(retrieved, truth))
     for table in columns_of(deep)[:3]:
-        assert not np.diff(table[:, max(depth - 1, 0) :], axis=1).any()
+        assert not np.diff(table[:, depth - 1 :], axis=1).any()
 
 
 @given(questions)
@@ -181,7 +181,7 @@ def test_of_answers_in_several_places_up_to_a_rank_counts_what_a_ranking_of_this
     ]
     relevant = SpanTruth.of_entries(entries, documents)
     deep = SpanJudgements.from_columns(SpanColumns.of(retrieved, documents), relevant, len(pairs), 7)
-    for depth in range(8):
+    for depth in range(1, 8):
         short = SpanColumns.of([ranking[:depth] for ranking in retrieved], documents)
         cut, known = deep.at(depth), SpanJudgements.from_columns(short, relevant, len(pairs), depth)
         assert arrays(cut) == arrays(known)
@@ -284,9 +284,9 @@ def test_questions_of_which_not_all_are_judged_at_a_time_are_judged_as_each_alon
                 assert together[number, : len(found)].tolist() == single[0].tolist()
 
 
-def test_no_queries_give_empty_judgements():
+def test_no_queries_give_empty_judgements_of_one_rank():
     judged = SpanJudgements.from_lists([], [])
-    assert [array.shape for array in columns_of(judged)] == [(0, 0), (0, 0), (0, 0), (0,)]
+    assert [array.shape for array in columns_of(judged)] == [(0, 1), (0, 1), (0, 1), (0,)]
     assert all(metric.score(judged).tolist() == [] for metric in METRICS)
 
 

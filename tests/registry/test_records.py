@@ -16,6 +16,8 @@ REQUIRED = {
     "scoped": {"retriever": "bm25"},
     "engine": {"engine": {"type": "http", "url": "http://127.0.0.1:9"}},
     "http": {"url": "http://127.0.0.1:9"},
+    "junit": {"path": "gates.xml"},
+    "langsmith": {"dataset": "handbook"},
     "engine pgvector": {"dsn": "", "embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
     "reranked": {
         "retriever": "bm25",

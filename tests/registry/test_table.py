@@ -4,7 +4,7 @@ import warnings
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.contracts import Engine
+from rag_evaluation_framework.contracts import Engine, Sink
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import build, load
 from rag_evaluation_framework.registry.table import KINDS, components
@@ -21,6 +21,7 @@ class TestTable:
             "retriever": rag.Retriever,
             "engine": Engine,
             "metric": rag.Metric,
+            "sink": Sink,
         }[kind]
         names = components(kind)
         assert names

@@ -10,6 +10,8 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import build, load_function
 from rag_evaluation_framework.registry.table import KINDS
 
+FUNCTIONS = ("retriever", "engine", "sink")
+
 
 class TestTrust:
     """A configuration names classes that keep their contract, and functions only where it says so."""
@@ -48,20 +50,20 @@ class TestTrust:
     )
     def test_what_is_of_no_kind_is_refused_and_not_called(self, hostile, kind, name):
         with pytest.raises(
-            ConfigError, match=r"expected (a subclass of rag_evaluation_framework\.[A-Z]|an object with)"
+            ConfigError, match=r"expected (a subclass of rag_evaluation_framework\.(contracts\.)?[A-Z]|an object with)"
         ):
             build(kind, name)
         assert not hostile.exists()
 
-    @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("retriever", "engine")])
-    def test_functions_and_finished_objects_are_refused_but_for_retrievers_and_engines(self, hostile, kind):
+    @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in FUNCTIONS])
+    def test_functions_and_finished_objects_are_refused_where_classes_are_named(self, hostile, kind):
         for name in ("touch", "chunks"):
             with pytest.raises(ConfigError, match="expected a subclass of"):
                 build(kind, f"hostile_parts_of_test:{name}")
         assert not hostile.exists()
 
-    @pytest.mark.parametrize("kind", ["retriever", "engine"])
-    def test_a_function_for_a_retriever_or_an_engine_is_looked_up_and_not_called(self, hostile, kind):
+    @pytest.mark.parametrize("kind", FUNCTIONS)
+    def test_a_function_where_one_may_be_named_is_looked_up_and_not_called(self, hostile, kind):
         assert build(kind, "hostile_parts_of_test:touch").__name__ == "touch"
         assert not hostile.exists()
 

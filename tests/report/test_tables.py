@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from rag_evaluation_framework.report.tables import Column, show_table, side_by_side
+from rag_evaluation_framework.report.terminal import Column, show_table, side_by_side
 
 
 def printed(width, words, numbers):

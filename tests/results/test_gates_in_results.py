@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from rag_evaluation_framework import load_result
+from rag_evaluation_framework.contracts import Outcome
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.report import gates_as_junit
 from rag_evaluation_framework.report.pages.gates import counted
@@ -84,7 +85,7 @@ def test_people_see_the_power_before_the_verdict():
 
 def test_what_xml_cannot_hold_is_replaced_in_junit():
     hostile = replace(LOST, gate="lost <&\ud800", told="1 lost: \x01\ufffe\x1b[31m]]>\n\u202e")
-    written = gates_as_junit(replace(GATED, name="run \x0b", gates=(hostile,)), ["broken \x02"])
+    written = gates_as_junit(Outcome(replace(GATED, name="run \x0b", gates=(hostile,)), problems=("broken \x02",)))
     suite = ET.fromstring(written.encode()).find("testsuite")
     assert suite is not None
     cases = suite.findall("testcase")
@@ -102,6 +103,8 @@ def test_a_result_without_gates_does_not_speak_of_them():
 
 
 def test_texts_beside_a_result_are_saved_with_it(tmp_path):
-    folder = replace(GATED, beside={"diff.md": "# diff\n", "summary.md": "\n## More\n"}).save(tmp_path / "run")
+    folder = GATED.save(tmp_path / "run", beside={"diff.md": "# diff\n"})
     assert (folder / "diff.md").read_text() == "# diff\n"
-    assert (folder / "summary.md").read_text() == GATED.summary().as_markdown() + "\n## More\n"
+    assert (folder / "summary.md").read_text() == GATED.summary().as_markdown()
+    folder = GATED.save(tmp_path / "another", beside={"summary.md": "# Mine\n"})
+    assert (folder / "summary.md").read_text() == "# Mine\n"

@@ -161,9 +161,11 @@ def test_what_is_no_whole_run_is_never_the_last_and_is_named_if_nothing_is_found
 
 def test_what_is_not_finished_and_files_beside_runs_are_no_runs(root):
     save(root, ".rag-eval-unfinished-1", created="2027-01-01T00:00:00+00:00")
+    (root / "runs" / "unfinished" / "1a2b3c").mkdir(parents=True)  # the answers of an interrupted run
     (root / "runs" / "20270101T000000Z-notes").write_text("a file")
     assert find_run("last", root).name == "20260103T000000Z-faq"
     assert "unfinished" not in refusal("nothing", root)
+    assert refusal("unf", root).startswith("no path, run or experiment is called 'unf'")
     assert "notes" not in refusal("nothing", root)
 
 

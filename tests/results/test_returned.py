@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 from math import ceil
 
 import numpy as np
@@ -24,12 +26,15 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.data.hits import Hit, RankedHits
+from rag_evaluation_framework.data import Cutoff, ProjectedTruth, QueryRanking, Rankings
+from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.query_result import Returned
 from rag_evaluation_framework.results.unanswerable import Unanswerable
+from rag_evaluation_framework.scoring.score import score_checked
+from rag_evaluation_framework.text.reading import RankingCutter
 from support.results import saved_rows
 
 CORPUS = Corpus([Document(DocumentId(name), "abcdefghij" * 10) for name in ("a", "b", "c", "guide/1", "guide/2")])
@@ -43,9 +48,12 @@ def documents(*ids, prefixes=()):
     return DocumentLevelGroundTruth(query("q"), tuple(map(DocumentId, ids)), prefixes)
 
 
-def ranks(truth, *rankings):
-    hits = RankedHits.of([tuple(ranking) for ranking in rankings])
-    return Returned.of(hits, truth).first_relevant.tolist()
+def ranks(truth, *rankings, k=(), whole=True):
+    named = tuple(replace(entry, query=query(str(number))) for number, entry in enumerate(truth))
+    found = [QueryRanking(entry.query, tuple(ranking)) for entry, ranking in zip(named, rankings, strict=True)]
+    cutter = RankingCutter(map(Cutoff, k), None, CORPUS)
+    projected = ProjectedTruth(named[0].level, named)
+    return score_checked(Rankings.of(found, CORPUS), projected, [], cutter, whole=whole).first_relevant.tolist()
 
 
 def of_documents(text):
@@ -83,9 +91,17 @@ def test_of_chunks_those_that_are_labelled_count():
     assert ranks(truth, [Hit(chunk_id="chunk_1"), Hit(chunk_id="chunk_1"), Hit(chunk_id="chunk_2")]) == [3]
 
 
+@pytest.mark.parametrize(
+    ("k", "whole", "expected"), [((2, 3), True, 4), ((2, 3), False, np.nan), ((4,), False, 4), ((), False, np.nan)]
+)
+def test_the_rank_is_looked_for_beyond_the_largest_k_if_that_is_asked(k, whole, expected):
+    ranking = of_documents("b c b a a")
+    assert ranks([documents("a")], ranking, k=k, whole=whole) == pytest.approx([expected], nan_ok=True)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_rank_is_that_of_reading_results_one_by_one(seed, monkeypatch):
-    monkeypatch.setattr("rag_evaluation_framework.results.query_result._HITS_AT_ONCE", 7)
+    monkeypatch.setattr(import_module("rag_evaluation_framework.scoring.score"), "_HITS_AT_ONCE", 7)
     random = np.random.default_rng(seed)
     names = [*map(str, range(6))]
     truth = [documents(*random.choice(names, random.integers(0, 3), replace=False)) for _ in range(30)]
@@ -104,8 +120,9 @@ def test_the_rank_is_that_of_reading_results_one_by_one(seed, monkeypatch):
     ids=["falling", "one", "the last without", "rising, as distances", "the first without", "no results"],
 )
 def test_the_best_score_is_that_of_the_first_result_if_scores_order_them(scores, best):
-    others = RankedHits.of([[Hit(doc_id="a", score=9.0)], [Hit(doc_id="a", score=score) for score in scores]])
-    found = Returned.of(others, [documents("a"), documents("a")])
+    given = {"other": [9.0], "asked": scores}
+    result = evaluate(lambda text, k: [Hit(doc_id="a", score=score) for score in given[text]], dataset(given), k=4)
+    found = result.queries.returned
     assert found.best_score.tolist() == pytest.approx([9.0, np.nan if best is None else best], nan_ok=True)
     assert found.results.tolist() == [1, len(scores)]
 

@@ -128,7 +128,7 @@ def test_the_id_of_the_run_is_filled_in_for_the_engine_and_for_nobody_else():
     again = EngineRetriever(engine, scope, ingest=True, run_id="first")
     with pytest.warns(UserWarning, match="runId} is first"):
         again.index(corpus_of(scope))
-    clean_up(again, "always", None)
+    clean_up(again, "always", failed=False)
     assert sorted(key for key in engine.documents if key.startswith("eval:a:")) == [
         f"eval:a:second:{name}" for name in TEXTS
     ]
@@ -252,36 +252,36 @@ def test_methods_may_be_coroutines():
     engine = Awaited()
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
     assert evaluate(retriever, dataset_of(corpus=corpus_of()), 5).metrics["recall@5"] == 1.0
-    clean_up(retriever, "always", None)
+    clean_up(retriever, "always", failed=False)
     assert engine.log[-2:] == [("delete", "eval:a:"), ("close",)]
 
 
 @each(
-    ("cleanup", "earlier", "deleted"),
+    ("cleanup", "failed", "deleted"),
     [
-        ("none", None, False),
-        ("none", ValueError(), False),
-        ("on-success", None, True),
-        ("on-success", ValueError(), False),
-        ("always", None, True),
-        ("always", KeyboardInterrupt(), True),
+        ("none", False, False),
+        ("none", True, False),
+        ("on-success", False, True),
+        ("on-success", True, False),
+        ("always", False, True),
+        ("always", True, True),
     ],
 )
 @each("ingest", [True, False])
-def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, earlier, deleted, ingest):
+def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, failed, deleted, ingest):
     engine = MemoryEngine(corpus_of())
     retriever = EngineRetriever(engine, "eval:a:", ingest=ingest)
     retriever.index(corpus_of())
     engine.log.clear()
     with collected():
-        clean_up(retriever, cleanup, earlier)
+        clean_up(retriever, cleanup, failed=failed)
     assert engine.log == [*([("delete", "eval:a:")] if deleted and ingest else []), ("close",)]
 
 
 @pytest.mark.parametrize("cleanup", ["on-success", "always"])
 def test_what_was_never_written_is_not_deleted(cleanup):
     engine = MemoryEngine(corpus_of())
-    clean_up(EngineRetriever(engine, "eval:a:", ingest=True), cleanup, None)
+    clean_up(EngineRetriever(engine, "eval:a:", ingest=True), cleanup, failed=False)
     assert engine.log == [("close",)]
 
 
@@ -295,9 +295,9 @@ def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
     with pytest.raises(OSError, match="the disk is full"):
         retriever.index(corpus_of())
     told = "what the run wrote in 'eval:a:' could not be deleted: OSError: the disk is full"
-    assert clean_up(retriever, "always", None) == told
+    assert clean_up(retriever, "always", failed=False) == told
     assert engine.log == [("close",)]
-    assert clean_up(retriever, "none", None) is None
+    assert clean_up(retriever, "none", failed=False) is None
 
 
 @pytest.mark.parametrize(
@@ -380,27 +380,27 @@ def test_an_engine_that_cannot_be_asked_is_refused_before_it_is(engine):
 
 
 @pytest.mark.parametrize(
-    ("run_id", "cleanup", "earlier", "told"),
+    ("run_id", "cleanup", "failed", "told"),
     [
-        ("7", "none", None, ["what the run wrote in 'eval:a:7:' stays there, as cleanup is none"]),
-        ("7", "always", None, []),
-        ("", "none", None, []),
-        ("", "on-success", None, []),
+        ("7", "none", False, ["what the run wrote in 'eval:a:7:' stays there, as cleanup is none"]),
+        ("7", "always", False, []),
+        ("", "none", False, []),
+        ("", "on-success", False, []),
         (
             "",
             "on-success",
-            ValueError(),
-            ["what the run wrote in 'eval:a:' stays there, as cleanup is on-success and the exit code not 0"],
+            True,
+            ["what the run wrote in 'eval:a:' stays there, as cleanup is on-success and the run failed"],
         ),
     ],
 )
-def test_what_stays_behind_is_told_where_it_may_not_be_expected(run_id, cleanup, earlier, told):
+def test_what_stays_behind_is_told_where_it_may_not_be_expected(run_id, cleanup, failed, told):
     scope = "eval:a:{runId}:" if run_id else "eval:a:"
     retriever = EngineRetriever(MemoryEngine(), scope, ingest=True, run_id=run_id)
     with collected():
         retriever.index(corpus_of(scope))
     with collected() as notes:
-        clean_up(retriever, cleanup, earlier)
+        clean_up(retriever, cleanup, failed=failed)
     assert notes == told
 
 
@@ -494,7 +494,7 @@ def test_an_interrupt_while_all_is_deleted_is_raised_when_that_is_done_or_told(t
     retriever.index(corpus_of())
     engine.times = times
     with collected() as notes, pytest.raises(KeyboardInterrupt):
-        clean_up(retriever, "always", None)
+        clean_up(retriever, "always", failed=False)
     assert bool(engine.documents) is left
     assert any("what the run wrote in 'eval:a:' could not be deleted" in text for text in notes) is left
     assert engine.log[-1] == ("close",)
@@ -514,7 +514,7 @@ def test_whatever_is_raised_while_all_is_deleted_is_told_and_the_engine_closed()
 
     engine.delete = engine.close = fail
     with collected() as notes:
-        assert "could not be deleted: Last: no more" in clean_up(retriever, "always", None)
+        assert "could not be deleted: Last: no more" in clean_up(retriever, "always", failed=False)
     assert notes == ["MemoryEngine could not be closed: Last: no more"]
 
 
@@ -539,7 +539,7 @@ def test_nothing_waits_for_coroutines_that_another_one_keeps_from_beginning(monk
     try:
         evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
         with collected() as notes:
-            left = clean_up(retriever, "always", None)
+            left = clean_up(retriever, "always", failed=False)
     finally:
         released.set()
     assert "could not be deleted: TimeoutError: another coroutine" in left
@@ -563,7 +563,7 @@ def test_what_a_question_that_hangs_holds_is_not_waited_for_for_ever(monkeypatch
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
     try:
         evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
-        assert "could not be deleted: TimeoutError: it takes longer than" in clean_up(retriever, "always", None)
+        assert "could not be deleted: TimeoutError: it takes longer than" in clean_up(retriever, "always", failed=False)
     finally:
         released.set()
     assert engine.log[-1] == ("close",)
@@ -633,7 +633,7 @@ def test_what_outlives_a_coroutine_that_was_cancelled_is_not_waited_for_for_ever
     give_up.start()
     try:
         result = evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
-        left = clean_up(retriever, "always", None)
+        left = clean_up(retriever, "always", failed=False)
         assert not released.is_set()
         assert "what the run wrote in 'eval:a:' could not be deleted: TimeoutError: it takes longer than" in left
     finally:
@@ -668,7 +668,7 @@ def test_what_was_cancelled_without_a_limit_is_not_waited_for_for_ever_either():
         assert begun.wait(20)
         around.cancel()
         asking.join(20)
-        assert "could not be deleted: TimeoutError" in clean_up(retriever, "always", None)
+        assert "could not be deleted: TimeoutError" in clean_up(retriever, "always", failed=False)
         assert not released.is_set()
     finally:
         released.set()
@@ -704,7 +704,7 @@ def test_what_is_bound_to_a_thread_is_cleaned_up_in_it_after_a_coroutine_was_can
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
     evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
     with collected() as notes:
-        assert clean_up(retriever, "always", None) is None
+        assert clean_up(retriever, "always", failed=False) is None
     assert (engine.left, engine.log[-1], notes) == (0, ("close",), [])
 
 
@@ -721,7 +721,7 @@ def test_a_synchronous_delete_that_waits_for_a_cancelled_coroutine_is_not_waited
     give_up.start()
     try:
         evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
-        assert "could not be deleted: TimeoutError" in clean_up(retriever, "always", None)
+        assert "could not be deleted: TimeoutError" in clean_up(retriever, "always", failed=False)
         assert not released.is_set()
     finally:
         released.set()
@@ -745,7 +745,7 @@ def test_a_delete_that_fails_is_tried_in_its_own_thread_too_unless_it_is_a_corou
 
     engine.close = lambda: None
     engine.delete = fail if written_as == "def" else fail_later
-    assert "could not be deleted: ConnectionError: gone away" in clean_up(retriever, "always", None)
+    assert "could not be deleted: ConnectionError: gone away" in clean_up(retriever, "always", failed=False)
     assert len(called) == times
     assert (called[-1] is threading.current_thread()) is (times == 2)
 
@@ -770,7 +770,7 @@ def test_a_delete_that_an_interrupt_does_not_end_is_not_done_twice_at_once(monke
 
     engine.delete = delete
     with pytest.raises(KeyboardInterrupt):
-        clean_up(retriever, "always", None)
+        clean_up(retriever, "always", failed=False)
     assert most == [1, 1]
 
 
@@ -787,5 +787,5 @@ def test_a_coroutine_that_cancels_itself_leaves_nothing_behind_that_cleaning_up_
     retriever.index(corpus_of())
     with pytest.raises(CancelledError):
         retriever.retrieve("refunds", 5)
-    assert clean_up(retriever, "always", None) is None
+    assert clean_up(retriever, "always", failed=False) is None
     assert threads == [threading.current_thread()]

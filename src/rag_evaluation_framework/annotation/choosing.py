@@ -10,10 +10,9 @@ from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data import CharacterSpan, Corpus, merge_overlapping_spans
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text.text_locator import TextLocator, is_long
 
 # What a person types to choose passages: `1 3` are two answers, `1/3` is one that either of them gives.
 

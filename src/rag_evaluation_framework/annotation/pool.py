@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
 
-from rag_evaluation_framework.base.exits import no_exit
-from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.exits import no_exit, outcome
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.chunkers import MarkdownHeaderChunker, SentenceChunker
@@ -16,6 +15,7 @@ from rag_evaluation_framework.chunkers.measure import cut_out
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts import PositionAwareChunker, Retriever
 from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, Document, PositionAwareChunk
+from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.errors import InputError, MissingDependency
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.records import describe
@@ -166,12 +166,14 @@ class Pool:
         self, retriever: Retriever, locator: HitLocator, words: str, problems: list[str]
     ) -> list[CharacterSpan] | None:
         """Return the passages that a retriever finds; None if it raises, which is a problem, and no end of the work."""
-        try:
+
+        def asked() -> Ranking:
             with collected(), no_exit(retriever.name, "retrieve"):
-                hits = ask(retriever, words, DEPTH, locator).hits
-        except BaseException as error:  # noqa: BLE001  it is anybody's code, and the others have found something
-            pass_on_interrupt(error)
-            problems.append(f"{retriever.name} could not be asked, so its passages are missing: {raised(error)}")
+                return ask(retriever, words, DEPTH, locator).hits
+
+        hits = outcome(asked, raised)
+        if isinstance(hits, str):
+            problems.append(f"{retriever.name} could not be asked, so its passages are missing: {hits}")
             return None
         spans = [hit.span for hit in hits]
         lost = sum(span is None or not span.length() for span in spans)

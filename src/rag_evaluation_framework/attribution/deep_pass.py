@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.attribution.losses import Evidence
 from rag_evaluation_framework.attribution.pipelines import Unasked, corpus_of, pipeline_to_ask, unread_text
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import raised, said
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -60,7 +61,7 @@ def truth_of(
     query: Query, answers: Sequence[Answer[Any]], evaluation_type: EvaluationType, corpus: Corpus
 ) -> GroundTruth[Any]:
     """Return ground truth with these answers; documents that end in `*` and are none are all that begin so."""
-    units = tuple(map(_unit_of, answers))
+    units: tuple[Any, ...] = tuple(answer.units[0] if len(answer.units) == 1 else answer for answer in answers)
     if evaluation_type == "token-level":
         return TokenLevelGroundTruth(query, units)
     if evaluation_type == "chunk-level":
@@ -68,12 +69,6 @@ def truth_of(
     prefixes = [unit for unit in units if isinstance(unit, str) and unit.endswith("*") and unit not in corpus]
     ids = tuple(unit for unit in units if unit not in prefixes)
     return DocumentLevelGroundTruth(query, ids, tuple(prefix[:-1] for prefix in prefixes))
-
-
-def _unit_of(answer: Answer[Any]) -> Any:
-    """Return an answer as ground truth takes it: as its unit, if that is all."""
-    units: tuple[Any, ...] = answer.units
-    return next(iter(units)) if len(units) == 1 else answer
 
 
 # The deep pass: what a pipeline finds for the questions of a run beyond what the run asked it for.
@@ -179,15 +174,17 @@ def gather(
     pipeline = pipeline_to_ask(result, retriever, deep=deep)
     if isinstance(pipeline, Unasked):
         return Gathered(bare, None, (_not_asked(pipeline.why),), final, pipeline.deep_asks)
-    try:
-        asked = _ask(pipeline, result, bare)
-    except (RagEvalError, Exception) as error:
+
+    def failed(error: BaseException) -> str:
         if deep or retriever is not None:
             if isinstance(error, RagEvalError):
-                raise
+                raise error
             raise ConfigError(f"{pipeline.name} cannot be asked again: {raised(error)}") from error
-        told = said(error) if isinstance(error, RagEvalError) else raised(error)
-        return Gathered(bare, None, (_not_asked(f"it fails: {told}"),), final)
+        return said(error) if isinstance(error, RagEvalError) else raised(error)
+
+    asked = outcome(lambda: _ask(pipeline, result, bare), failed)
+    if isinstance(asked, str):
+        return Gathered(bare, None, (_not_asked(f"it fails: {asked}"),), final)
     evidence, differing = _compared(result, rows, bare, asked)
     notes = () if not differing else (_differs(differing, len(rows), asked.rankings),)
     return Gathered(evidence, asked.depth if evidence.asked.any() else None, notes, final)

@@ -313,7 +313,8 @@ class _Explaining:
     def _found(self, entry: GroundTruth[Any], ranking: Ranking) -> Sequence[float]:
         """Return the recall of an answer after each rank."""
         if self.result.evaluation_type == "token-level":
-            judged = SpanJudgements.from_hits(RankedHits.of([ranking]), [cast("GroundTruth[CharacterSpan]", entry)])
+            truth = [cast("GroundTruth[CharacterSpan]", entry)]
+            (judged,) = SpanJudgements.from_hits([RankedHits.of([ranking])], truth)
             shares: list[float] = (judged.credit[0] / judged.truth[0]).tolist()
             return shares
         level = LEVELS[self.result.evaluation_type]

@@ -297,17 +297,6 @@ _FEW = 4
 """Of so many results, all orders are tried."""
 
 
-def best_of_chunks(steps: SpanSteps) -> Bound | None:
-    """Return the best recall for the chunks of the corpus; None if they are not known."""
-    useful = useful_chunks(steps)
-    return None if useful is None else _best(steps, useful)
-
-
-def best_of_candidates(steps: SpanSteps) -> Bound:
-    """Return the best recall for any order of the candidates of each question."""
-    return _best(steps, useful_hits(steps, steps.evidence.candidates))
-
-
 def _best(steps: SpanSteps, useful: RankedHits) -> Bound:
     """Return the best recall that a choice of results reaches.
 
@@ -407,7 +396,7 @@ def span_losses(evidence: Evidence) -> Losses:
     whole, had = steps.whole, [steps.credit(rows) for rows in steps.all]
     split, unread, behind = split_answers(steps), steps.held(evidence.unread), steps.held(cut_off(steps))
     repaired = [steps.credit(rows, split, unread, behind) for rows in steps.all]
-    bare = steps.credit(steps.placed(evidence.cut(evidence.deep)))
+    bare, chunks = steps.credit(steps.placed(evidence.cut(evidence.deep))), useful_chunks(steps)
 
     def gained(rows: SpanColumns) -> Numbers:
         return np.maximum(steps.credit(steps.read, rows) - had[-1], 0.0) / whole
@@ -422,8 +411,8 @@ def span_losses(evidence: Evidence) -> Losses:
         truncated=gained(unread),
         cut_off=gained(behind),
         unexplained=divided(repaired, whole, evidence.asked),
-        chunking=best_of_chunks(steps),
-        candidates=best_of_candidates(steps),
+        chunking=None if chunks is None else _best(steps, chunks),
+        candidates=_best(steps, useful_hits(steps, evidence.candidates)),
     )
 
 

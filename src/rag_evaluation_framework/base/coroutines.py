@@ -78,7 +78,7 @@ def resolved(value: Any, patience: float | None = None) -> Any:
     try:
         future = support.start_coroutine(coroutine)
         return waited_for(future)
-    except BaseException:
+    except BaseException:  # in place: between two calls of a context manager an interrupt would miss it
         if future is None:  # Ctrl-C came before anybody waited, and the coroutine may have begun
             _cancelled.set()
             raise

@@ -1,19 +1,61 @@
-"""Components that call `sys.exit`: the program is not theirs to end, so that becomes an error that says who did it."""
+"""What other people's code raises, `sys.exit` too: it becomes an error of ours, or a value; interrupts pass."""
 
 import atexit
 import os
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from time import sleep
 from traceback import extract_tb
+from typing import TypeVar
 
+from rag_evaluation_framework.base.interrupts import pass_on_interrupt
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.errors import ComponentExited
+from rag_evaluation_framework.errors import ComponentExited, RagEvalError
 
+T = TypeVar("T")
+U = TypeVar("U")
 _SECONDS_TO_END = 5
+
+
+def outcome(call: Callable[[], T], otherwise: Callable[[BaseException], U]) -> T | U:
+    """Return what a call returns or, if it raises, what `otherwise` makes of the error.
+
+    Args:
+        call: Calls somebody's code, which may raise anything, `SystemExit` too.
+        otherwise: Gets what it raised, and may raise an error of its own.
+
+    Raises:
+        KeyboardInterrupt: An interrupt came, alone or in a group of errors.
+    """
+    try:
+        return call()
+    except BaseException as error:  # noqa: BLE001  it is anybody's code
+        pass_on_interrupt(error)
+        return otherwise(error)
+
+
+@contextmanager
+def errors_as(make: Callable[[Exception], Exception]) -> Generator[None]:
+    """Raise what `make` makes of the errors that somebody's code raises inside; errors of ours pass as they are."""
+    try:
+        yield
+    except RagEvalError:
+        raise
+    except Exception as error:
+        raise make(error) from error
+
+
+@contextmanager
+def on_failure(act: Callable[[BaseException], object]) -> Generator[None]:
+    """Call `act` with whatever is raised inside, an interrupt too, before it is raised to the caller."""
+    try:
+        yield
+    except BaseException as error:
+        act(error)
+        raise
 
 
 @contextmanager

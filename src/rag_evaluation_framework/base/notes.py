@@ -52,7 +52,7 @@ def collected() -> Generator[list[str]]:
     token = _collector.set(collector)
     try:
         yield collector.notes
-    except BaseException as error:
+    except BaseException as error:  # in place: this is done for every question
         _collector.reset(token)
         for text in collector.notes:
             try:

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from importlib import import_module, util
 from types import ModuleType
+from typing import Never
 
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.outside import raised, said
 from rag_evaluation_framework.errors import MissingDependency
 
@@ -21,9 +23,8 @@ def require(module: str, *, extra: str, needed_by: str) -> ModuleType:
     Raises:
         MissingDependency: The module is not installed, or raises whatever else when it is imported.
     """
-    try:
-        return import_module(module)
-    except Exception as error:
+
+    def refuse(error: BaseException) -> Never:
         package = module.partition(".")[0]
         # A package that is damaged, or built for other versions of what it uses, raises anything.
         why = said(error) if isinstance(error, ImportError) else raised(error)
@@ -32,6 +33,8 @@ def require(module: str, *, extra: str, needed_by: str) -> ModuleType:
             f"Install it with: {install_command(extra)}",
             name=package,
         ) from error
+
+    return outcome(lambda: import_module(module), refuse)
 
 
 def missing_extras(requires: Mapping[str, str]) -> list[str]:

@@ -6,7 +6,7 @@ Components, files and other people's errors are outside. Whatever they hold, sho
 import json
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -182,12 +182,9 @@ def class_name(value: object) -> str:
 
 def shown(value: object, most: int = _VALUE) -> str:
     """Return how a value looks in Python, fit to be shown and cut to `most` characters, also if its `repr` raises."""
-    try:
-        written = str.__str__(repr(value))  # which may be of a subclass with methods of its own
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001  it is anybody's code
-        return f"<{class_name(value)} whose repr raises {class_name(error)}>"
+    written = _written(repr, value)
+    if isinstance(written, BaseException):
+        return f"<{class_name(value)} whose repr raises {class_name(written)}>"
     whole = len(written) <= _SEARCHED
     written = harmless(fit_to_keep(written) if whole else _begin(written))
     return written if whole and len(written) <= most else f"{written[: most - 1]}…"
@@ -195,13 +192,20 @@ def shown(value: object, most: int = _VALUE) -> str:
 
 def said(error: BaseException) -> str:
     """Return what an error says, fit to be shown, also if its `str` raises."""
+    text = _written(str, error)
+    if isinstance(text, BaseException):
+        return f"(its message cannot be read: {class_name(text)})"
+    return fit_to_show(text) if text.strip() else "(no message)"
+
+
+def _written(write: Callable[[object], str], value: object) -> str | BaseException:
+    """Return how a value is written, or what that raises."""
     try:
-        text = str.__str__(str(error))
+        return str.__str__(write(value))  # which may be of a subclass with methods of its own
     except KeyboardInterrupt:
         raise
-    except BaseException as another:  # noqa: BLE001  it is anybody's code
-        return f"(its message cannot be read: {class_name(another)})"
-    return fit_to_show(text) if text.strip() else "(no message)"
+    except BaseException as error:  # noqa: BLE001  it is anybody's code
+        return error
 
 
 def raised(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
+from rag_evaluation_framework.base.exits import on_failure, outcome
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import hide, one_line, shown
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -35,16 +36,14 @@ def check_connection(owner: str, dsn: object, table: object) -> None:
     """
     conninfo = require("psycopg.conninfo", extra="pgvector", needed_by=owner)
     require("pgvector.psycopg", extra="pgvector", needed_by=owner)
-    try:
-        password = conninfo.conninfo_to_dict(dsn).get("password") if isinstance(dsn, str) else None
-    except Exception:  # noqa: BLE001  it quotes what it cannot read, which may be the password
-        password, dsn = None, None
-    if not isinstance(dsn, str):
+    # What it raises quotes what it cannot read, which may be the password.
+    known = outcome(lambda: conninfo.conninfo_to_dict(dsn), lambda _: None) if isinstance(dsn, str) else None
+    if known is None:
         raise ConfigError(
             f"{owner}: dsn=*** cannot be read; expected a connection string, such as 'postgresql://host/database' "
             "or 'host=localhost dbname=mine', or '' for the environment variables of PostgreSQL (PGHOST, PGPASSWORD …)"
         )
-    if password:
+    if password := known.get("password"):
         hide(str(password))
     if not isinstance(table, str) or not _TABLE.fullmatch(table):
         raise ConfigError(
@@ -79,13 +78,22 @@ class Connection:
         """
         with self._lock:
             connection = self._connected()
-            try:
-                with connection.transaction(), _closed_by_interrupts(connection), connection.cursor() as cursor:
-                    yield cursor
-            except BaseException:
+
+            def close_if_interrupted(error: BaseException) -> None:
+                if not isinstance(error, Exception):  # a statement may be under way that nobody will fetch
+                    connection.close()
+
+            def close_unless_idle(_: BaseException) -> None:
                 if connection.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
                     connection.close()
-                raise
+
+            with (
+                on_failure(close_unless_idle),
+                connection.transaction(),
+                on_failure(close_if_interrupted),
+                connection.cursor() as cursor,
+            ):
+                yield cursor
 
     def sql(self, statement: str, **literals: Any) -> Any:
         """Return a statement with its `{table}`, `{hnsw}` (the name of the index) and literals filled in."""
@@ -111,17 +119,6 @@ class Connection:
                 require("pgvector.psycopg", extra="pgvector", needed_by=self._owner).register_vector(self._connection)
                 self._takes_vectors = True
         return self._connection
-
-
-@contextmanager
-def _closed_by_interrupts(connection: Any) -> Generator[None]:
-    """Close the connection at an interrupt, as a statement may be under way that nobody will fetch."""
-    try:
-        yield
-    except BaseException as error:
-        if not isinstance(error, Exception):
-            connection.close()
-        raise
 
 
 def create_extension(owner: str, cursor: Any) -> None:

@@ -1,6 +1,6 @@
-"""Strict validation of records from files; what is wrong is collected and told together."""
+"""Strict validation of records and settings; what is wrong is collected and told together."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import bounded, first_of
+from rag_evaluation_framework.base.outside import bounded, first_of, shown
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 
 # Faults that are found one by one and told together.
@@ -221,3 +221,92 @@ def brief_repr(value: object) -> str:
     """Return a shortened repr for messages, however large or deeply nested the value is."""
     text = _SHORT.repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+# Settings that are given in Python, in files or by options: what a model refuses of them, in one line each.
+
+_NEAR = 0.8  # of a key to what was meant; chunk_size is no slip of chunk_id
+_TYPES = {
+    "int_type": "a whole number",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "path_type": "a path",
+}
+"""What values of these types are called, by the type of the error that another one makes."""
+
+
+@contextmanager
+def refused(model: type[BaseModel]) -> Generator[None]:
+    """Refuse values that a model refuses in one line, by the names of its fields."""
+    try:
+        yield
+    except ValidationError as error:
+        problems = refusals(error, model, lambda *location: ".".join(map(str, location[:1])))
+        cause = error.errors()[0].get("ctx", {}).get("error")
+        if len(problems) == 1 and isinstance(cause, InputError):
+            raise cause from None
+        raise ConfigError("; ".join(problems)) from None
+
+
+def refuse_unknown(given: Iterable[str], *known: str) -> None:
+    """Refuse keywords that are not known.
+
+    Raises:
+        ConfigError: There is one; what was meant is named, or all that are known.
+    """
+    for key in given:
+        if key not in known:
+            raise ConfigError(f"{key}: {_unknown(key, known, '; there are ' + ', '.join(known))}")
+
+
+def own_first(model: type[BaseModel]) -> list[str]:
+    """Return the fields of a model, its own before those that it inherits."""
+    listed = (name for kind in model.__mro__ for name in vars(kind).get("__annotations__", ()))
+    return [name for name in dict.fromkeys(listed) if name in model.model_fields]
+
+
+def refusals(error: ValidationError, model: type[BaseModel], place: Callable[..., str]) -> list[str]:
+    """Return what is wrong with each value of a model, the first ones of many.
+
+    Args:
+        error: What pydantic says.
+        model: The model.
+        place: Names the place of a value by its location: the key, and what is inside of it.
+    """
+    places: dict[str, list[ErrorDetails]] = {}
+    for item in error.errors():
+        places.setdefault(place(*item["loc"]), []).append(item)
+    around = {where.rpartition("[")[0] for where in places if "[" in where}  # what is wrong inside of them says more
+    keys = f"; there are {', '.join(own_first(model))}"
+    listed: list[str] = []
+    for where, alternatives in places.items():
+        if where in around:
+            continue
+        problem = _message(where, alternatives, model.model_fields, keys)
+        told = any(other.endswith(keys) for other in listed)
+        listed.append(problem.removesuffix(keys) if told else problem)
+    more = len(listed) - _MOST_PROBLEMS
+    return [*listed[:_MOST_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
+
+
+def _message(where: str, alternatives: list[ErrorDetails], known: Mapping[str, Any], keys: str) -> str:
+    """Return what is wrong with a value, which each of the types that it may have refuses."""
+    item = alternatives[0]
+    cause, key = item.get("ctx", {}).get("error"), str(item["loc"][0]) if item["loc"] else ""
+    if isinstance(cause, InputError):
+        said = str(cause)
+        if not key:
+            return said
+        return f"{where}{said.removeprefix(key)}" if said.startswith(f"{key}=") else f"{where}: {said}"
+    if item["type"] == "extra_forbidden":
+        return f"{where}: {_unknown(key, known, keys)}"
+    types = [_TYPES[kind["type"]] for kind in alternatives if kind["type"] in _TYPES]
+    message = f"expected {' or '.join(types)}" if types else item["msg"][0].lower() + item["msg"][1:]
+    return f"{where}: {message}" + ("" if item["type"] == "missing" else f", got {shown(item['input'], 60)}")
+
+
+def _unknown(key: str, known: Iterable[str], keys: str) -> str:
+    near = get_close_matches(key.lower(), known, n=1, cutoff=_NEAR)
+    return f"unknown key{f'; did you mean {near[0]}?' if near else keys}"

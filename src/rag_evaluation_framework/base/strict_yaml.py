@@ -35,7 +35,7 @@ def parse_yaml(text: str) -> Json:
         raise ValueError(_message(error)) from error
     except YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from error
-    except Exception as error:  # a number or character that Python cannot hold, in the words of Python
+    except (ValueError, OverflowError) as error:  # what Python cannot hold, in its words
         raise ValueError(f"a value cannot be read ({error})") from error
     _check(value, "$")
     return value

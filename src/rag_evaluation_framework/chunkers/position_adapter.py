@@ -80,8 +80,11 @@ class ChunkerPositionAdapter(PositionAwareChunker):
     def locate_chunks(self, document: Document) -> list[AnyChunk]:
         """Return all chunks, in the order of the chunker; those that could not be found are without a position."""
         content, chunker = document.content, self.chunker
-        returned = chunker.pieces(content) if isinstance(chunker, FunctionChunker) else chunker.chunk(content)
-        pieces = [piece for piece in as_pieces(returned, f"{chunker.name}.chunk", content) if piece.text]
+        if isinstance(chunker, FunctionChunker):
+            read = chunker.pieces(content)
+        else:
+            read = as_pieces(chunker.chunk(content), f"{chunker.name}.chunk", content)
+        pieces = [piece for piece in read if piece.text]
         texts = [piece.text for piece in pieces]
         told = [None if start is None else (start, start + len(text)) for text, start in pieces]
         places = told

@@ -1,11 +1,9 @@
 """Sentence chunking: cuts between sentences."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rag_evaluation_framework.chunkers.measure import (
-    Measure,
     Units,
     check_length,
     check_sizes,
@@ -17,7 +15,7 @@ from rag_evaluation_framework.chunkers.recursive_character import Cutter
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.text.sentence_boundaries import Place, sentence_places
+from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 
 _DEFAULT_SIZE = 200
 
@@ -72,14 +70,11 @@ class SentenceChunker(PositionAwareChunker):
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
         """Return the chunks in reading order; none for a blank document."""
         places = sentence_places(document.content)
-        cutter = Cutter(document.content, self._measure(document.content, places), self._size, self.overlap, (" ",))
+        text, by_sentences = document.content, self.sentences is not None
+        measure = Units(text, [start for start, _ in places]) if by_sentences else measured(text, self.length)
+        cutter = Cutter(text, measure, self._size, self.overlap, (" ",))
         return cut_out(document, cutter.packed(places))
 
     @property
     def _size(self) -> int:
         return self.sentences or self.chunk_size or _DEFAULT_SIZE
-
-    def _measure(self, text: str, places: Sequence[Place]) -> Measure:
-        if self.sentences is None:
-            return measured(text, self.length)
-        return Units(text, [start for start, _ in places])

@@ -1,11 +1,9 @@
 """The command `rag-eval` and its subcommands."""
 
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from itertools import pairwise
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,11 +11,12 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import rag_evaluation_framework.base as support
+from rag_evaluation_framework import trackers
+from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.outside import fit_to_show
 from rag_evaluation_framework.cli.baseline import baseline
 from rag_evaluation_framework.cli.cache import cache
-from rag_evaluation_framework.cli.ci import forget_junit
 from rag_evaluation_framework.cli.compare import compare
 from rag_evaluation_framework.cli.components import components
 from rag_evaluation_framework.cli.dataset import info, lint, pull, push, quality
@@ -41,12 +40,12 @@ class Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments of all commands."""
-        with _fit_refusals():
+        with on_failure(_make_fit):
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Read the arguments of a command, and run it."""
-        with _fit_refusals():
+        with on_failure(_make_fit):
             return super().invoke(ctx)
 
 
@@ -83,20 +82,15 @@ class Run(Command):
         behind = [value for option, value in pairwise(args) if option == "--junit"]
         for given in (*behind, *(option[8:] for option in args if option.startswith("--junit="))):
             if given and "--help" not in args:
-                forget_junit(Path(from_home(given)))
+                trackers.JUnitSink(from_home(given)).prepare()
         return super().parse_args(ctx, args)
 
 
-@contextmanager
-def _fit_refusals() -> Generator[None]:
+def _make_fit(refusal: BaseException) -> None:
     """Make the message of a refusal fit to be shown; what a command raises is in `Ended`, and has no message."""
-    try:
-        yield
-    except Exception as error:
-        told = vars(error)
-        if isinstance(told.get("message"), str):
-            told["message"] = fit_to_show(told["message"])
-        raise
+    told = vars(refusal)
+    if isinstance(told.get("message"), str):
+        told["message"] = fit_to_show(told["message"])
 
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -109,7 +103,7 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     def run_and_report(*arguments: Any, **options: Any) -> None:
         try:
             command(*arguments, **options)
-        except BaseException as error:
+        except BaseException as error:  # every end, an interrupt too, is told by the program
             raise Ended(error) from error
 
     return run_and_report

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from rag_evaluation_framework import registry
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.optional import install_command, missing_extras
 from rag_evaluation_framework.base.outside import name_line, one_line, raised
 from rag_evaluation_framework.cli.output import print_json, print_text
@@ -18,7 +19,7 @@ from rag_evaluation_framework.contracts.component import Component, default_para
 
 def components(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List the available components, their parameters and the extras they need."""
-    listed = {kind: [_described(kind, name) for name in registry.components(kind)] for kind in registry.KINDS}
+    listed = {kind: [_listed(kind, name) for name in registry.components(kind)] for kind in registry.KINDS}
     if as_json:
         print_json(listed, indent=1)
         return
@@ -46,11 +47,13 @@ def _lines(name: str, parameters: Mapping[str, Any], remark: str, width: float) 
     return [*lines[:-1], lines[-1] + (f"   ({remark})" if remark else "")]
 
 
+def _listed(kind: Any, name: str) -> dict[str, Any]:
+    broken: dict[str, Any] = {"name": name, "parameters": {}, "install": None}
+    return outcome(lambda: _described(kind, name), lambda error: broken | {"problem": raised(error)})
+
+
 def _described(kind: Any, name: str) -> dict[str, Any]:
-    try:
-        target = registry.load(kind, name)
-    except Exception as error:  # noqa: BLE001  a plug-in may fail in any way; the others are still listed
-        return {"name": name, "parameters": {}, "install": None, "problem": raised(error)}
+    target = registry.load(kind, name)
     extras = missing_extras(getattr(target, "requires", {}))
     return {
         "name": name,

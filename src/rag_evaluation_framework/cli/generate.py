@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import providers, registry, report, synthesis
+from rag_evaluation_framework import llms, providers, registry, report, synthesis
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.cli import generate_options as options
-from rag_evaluation_framework.cli import generators, paths, run_options
+from rag_evaluation_framework.cli import paths, run_options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import (
     arriving,
@@ -28,6 +30,9 @@ from rag_evaluation_framework.cli.output import (
 from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, Interrupted, ProviderError, RagEvalError
 from rag_evaluation_framework.results import store
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.contracts import QuestionStrategy
 
 # Advice of the library in the words of the command line: parameters are named as the options that set them.
 
@@ -109,16 +114,16 @@ def generate(
         "price_out": price_out,
     }
     given: dict[str, Any] = {
-        "strategies": generators.strategies(strategy or [], dimensions, real_questions),
+        "strategies": _strategies(strategy or [], dimensions, real_questions),
         "section_size": section_size,
         "embedder": None if embedder == "none" else registry.build("embedder", embedder, imports=not no_import),
-        **generators.filters(relevance_threshold, dedup_threshold, copied_share),
+        **_filters(relevance_threshold, dedup_threshold, copied_share),
         "check_answers": not no_check_answers,
         "max_concurrency": max_concurrency,
         "root": root or store.ROOT,
     }
     with components_print_to_stderr(), advising_on_options(), collected() as notes:
-        language_model = generators.language_model("none" if dry_run else provider, base_url, model, settings)
+        language_model = _language_model("none" if dry_run else provider, base_url, model, settings)
         if (level == "chunk-level") != (chunker is not None):
             raise ConfigError("--level chunk-level and --chunker go together: its labels are the chunks of one chunker")
         cut_by = [] if chunker is None else [registry.build("chunker", chunker, imports=not no_import)]
@@ -187,3 +192,63 @@ def _show(
         if chunker is not None:  # a review would show ids
             command = ["run", "--dataset", path, *documents, "--chunker", chunker]
         print_text(f"\nNext:{command_lines(command)}")
+
+
+# Generators as the options describe them.
+
+_SECONDS = 300.0  # until a request has failed: models that think take their time
+
+
+def _language_model(
+    provider: str, base_url: str | None, model: str | None, given: dict[str, Any]
+) -> llms.LanguageModel:
+    """Return the model of a provider, after checking that there is a key; of none, one that cannot be asked.
+
+    Raises:
+        ConfigError: There is no key, or no name of one of Anthropic's models.
+        MissingDependency: The SDK is not installed.
+    """
+    if provider == "none":
+        unasked: Any = SimpleNamespace(chat=None)
+        return llms.LanguageModel(unasked, model or synthesis.DEFAULT_MODEL, **given)
+    asked = providers.OPENAI if provider == "openai" else providers.ANTHROPIC
+    if asked is providers.ANTHROPIC and model is None:
+        raise ConfigError("--provider anthropic needs --model: the name of one of Anthropic's models")
+    sdk = providers.sdk_client(asked, None, None, base_url, _SECONDS, "rag-eval generate")
+    client = llms.AnthropicClient(client=sdk) if asked is providers.ANTHROPIC else sdk
+    return llms.LanguageModel(client, model or synthesis.DEFAULT_MODEL, **given)
+
+
+def _strategies(
+    named: Sequence[options.Strategy], dimensions: Path | None, real_questions: Path | None
+) -> list[QuestionStrategy]:
+    """Return the strategies that are named, and those of files."""
+    kinds: dict[options.Strategy, Callable[[], QuestionStrategy]] = {
+        options.Strategy.simple: synthesis.SimpleQuestions,
+        options.Strategy.multi_passage: synthesis.MultiPassageQuestions,
+        options.Strategy.cross_document: synthesis.CrossDocumentQuestions,
+        options.Strategy.no_answer: synthesis.NoAnswerQuestions,
+    }
+    found: list[QuestionStrategy] = [kinds[each]() for each in dict.fromkeys(named)]
+    if dimensions is not None:
+        found.append(synthesis.DimensionQuestions.from_file(dimensions))
+    if real_questions is not None:
+        found.append(synthesis.RealQuestions.from_file(real_questions))
+    return found or [synthesis.SimpleQuestions()]
+
+
+def _filters(relevance: float | None, dedup: float | None, copied: str | None) -> dict[str, float | None]:
+    """Return the parameters of filters that were given.
+
+    Raises:
+        ConfigError: The share of what is copied is no share.
+    """
+    given = {"relevance_threshold": relevance, "dedup_threshold": dedup}
+    found: dict[str, float | None] = {name: figure for name, figure in given.items() if figure is not None}
+    if copied is None:
+        return found
+    try:
+        share = None if copied == "none" else float(copied)
+    except ValueError:
+        raise ConfigError(f"--copied-share {copied}: expected a number from 0 to 1, or none") from None
+    return {**found, "copied_share": share}

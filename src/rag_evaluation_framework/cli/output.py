@@ -15,6 +15,7 @@ from typing import Any, TextIO, cast
 from rich.console import Console
 
 from rag_evaluation_framework import report
+from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.outside import harmless, json_text
 
 # Standard output, which may be of any encoding, and whose reader may leave, as `head` does: neither is an error.
@@ -99,13 +100,14 @@ def watched() -> Generator[None]:
     Whatever becomes of the standard streams inside, they are there again afterwards.
     """
     stream = _Watched(sys.stdout)
+
+    def flush(_: BaseException) -> None:
+        with suppress(OutputFailed):  # what ended the command says more
+            stream.flush()
+
     with redirect_stdout(cast("TextIO", stream)), redirect_stderr(cast("TextIO", _Lent(sys.stderr))):
-        try:
+        with on_failure(flush):
             yield
-        except BaseException:
-            with suppress(OutputFailed):  # what ended the command says more
-                stream.flush()
-            raise
         stream.flush()
 
 

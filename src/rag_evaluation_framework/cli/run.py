@@ -3,22 +3,22 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import experiments, gates, report, results, retrievers
+from rag_evaluation_framework import contracts, experiments, gates, report, results, retrievers, trackers
+from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line
-from rag_evaluation_framework.cli import ci
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
-from rag_evaluation_framework.errors import ConfigError, Interrupted, ResultError, SaveFailed
+from rag_evaluation_framework.errors import ConfigError, Interrupted
 
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
@@ -59,124 +59,95 @@ def run(
         )
     written = gates.Written(keys["gate"] or (), keys["threshold"] or (), "--gate", "--threshold")
     gating = gates.Gating(run_file, folder, written, keys["baseline"])
-    summary = ci.step_summary() if step_summary else None
+    others = [*([trackers.StepSummarySink()] if step_summary else ()), *([trackers.JUnitSink(junit)] if junit else ())]
+    unreliable = partial(
+        gates.unreliable, allow_failures=allow_failures, allow_skipped=allow_skipped, allow_unlocated=allow_unlocated
+    )
     with components_print_to_stderr():
         experiment = run_file.experiment(folder, imports=not no_import)
     with (
-        _cleaned_up(experiment.retriever, run_file.cleanup) as if_left,
+        _cleaned_up(experiment.retriever, run_file.cleanup) as clean_up,
         _kept(experiment, resume, run_file.pipeline) as journal,
     ):
-        unreliable = partial(
-            gates.unreliable,
-            allow_failures=allow_failures,
-            allow_skipped=allow_skipped,
-            allow_unlocated=allow_unlocated,
-        )
-        result, problem = _made(experiment, gating, unreliable, journal)
-        runs = gating.runs(result)
-        problems = unreliable(result, why_skipped=report.why_skipped(result, experiment.corpus))
-        not_written: tuple[str, ...] = ()
-        if not isinstance(problem, KeyboardInterrupt):
-            known = (*_told(problem), *_told(runs.compared), *problems)
-            if summary is not None:
-                not_written = ci.add_to_step_summary(summary, result)
-            if junit is not None:
-                not_written += ci.write_junit(junit, result, runs, (*known, *not_written))
-                if_left.append(lambda left: ci.write_junit(junit, result, runs, (*known, left)))
-        _tell(result, problem, experiment.corpus, runs, worst, as_json=as_json)
-        gates.refuse_unreliable(result, (*problems, *not_written))
-        if any(verdict.counts_as == "fail" for verdict in result.gates):
+        with components_print_to_stderr():
+            sinks = trackers.prepared(experiment.config, others)
+            outcome, interrupt = _made(experiment, gating, unreliable, journal)
+            left = clean_up(interrupt is not None or gates.blocks(outcome))
+            if interrupt is None:
+                of_file = {id(sink) for sink in experiment.config.sinks if "sinks" not in flags}
+                required = [sink for sink in sinks if id(sink) not in of_file]
+                outcome = replace(outcome, problems=(*outcome.problems, *filter(None, [left])))
+                sent = trackers.send(outcome, sinks, required)
+                journal.is_finished = sent.outcome.result.folder is not None
+            else:
+                sent = trackers.Sent(outcome, interrupt=interrupt)
+                if left is not None:
+                    note(left)
+        ended = sent.interrupt
+        if ended is not None and not journal.is_finished:
+            ended = Interrupted(journal.said)
+        not_saved = str(ended or "save_results_path is null") if sent.not_saved is None else sent.not_saved.why
+        _show(sent.outcome, not_saved, experiment.corpus, worst, as_json=as_json)
+        if ended is not None:
+            raise ended
+        gates.refuse_unreliable(sent.outcome.result, sent.outcome.problems)
+        if any(verdict.counts_as == "fail" for verdict in sent.outcome.result.gates):
             raise Found
 
 
 def _made(
     experiment: rag.ExperimentConfig[Any],
     gating: gates.Gating,
-    unreliable: Callable[[rag.EvaluationResult[Any]], Sequence[str]],
+    unreliable: partial[tuple[str, ...]],
     journal: experiments.Journal,
-) -> tuple[rag.EvaluationResult[Any], BaseException | None]:
-    """Return the result of an experiment, and what is to be told after that was shown."""
-    with components_print_to_stderr():
-        planned = gating.gates_of(experiment)
-
-        def complete(run: rag.EvaluationResult[Any]) -> rag.EvaluationResult[Any]:
-            return report.with_comparison(gating.checked(run, planned, unreliable(run)), gating.runs(run))
-
-        try:
-            result, ended = experiments.run(experiment, complete, journal)
-        except SaveFailed as problem:
-            return problem.result, problem
-        return result, Interrupted(journal.said) if isinstance(ended, KeyboardInterrupt) else ended
+) -> tuple[contracts.Outcome, KeyboardInterrupt | None]:
+    """Return a run with the verdicts on its gates, and the interrupt that ended it, if one did."""
+    planned = gating.gates_of(experiment)
+    result, ended = experiments.run(experiment, journal)
+    if isinstance(ended, KeyboardInterrupt):
+        return gating.outcome(result, (), ()), ended
+    outcome = gating.outcome(result, planned, unreliable(result))
+    why = unreliable(result, why_skipped=report.why_skipped(result, experiment.corpus))
+    exited = () if ended is None else (str(ended),)
+    return replace(outcome, problems=(*exited, *outcome.problems, *why)), None
 
 
-def _told(problem: object) -> tuple[str, ...]:
-    """Return what went wrong beside the questions, if anything did."""
-    if isinstance(problem, SaveFailed):
-        return (f"the result is shown, but not saved: {problem.why}",)
-    return (str(problem),) if isinstance(problem, BaseException) else ()
-
-
-def _tell(
-    result: rag.EvaluationResult[Any],
-    problem: BaseException | None,
-    corpus: rag.Corpus,
-    runs: gates.Runs,
-    worst: int,
-    *,
-    as_json: bool,
-) -> None:
-    """Print a result, how it differs from a baseline, and where it is saved; raise what is to be told after that."""
-    before, compared = runs.baseline, runs.compared
-    not_saved = problem.why if isinstance(problem, SaveFailed) else str(problem)
+def _show(outcome: contracts.Outcome, not_saved: str, corpus: rag.Corpus, worst: int, *, as_json: bool) -> None:
+    """Print a run, how it differs from its baseline, and where it is saved."""
+    result, compared, both = outcome.result, outcome.comparison, outcome.both
     where = f"not saved: {not_saved}" if result.folder is None else f"saved in {result.folder}"
     with arriving(f"the run is {where}"):
         if as_json:
-            record = None
-            if before is not None and isinstance(compared, rag.Comparison):
-                record = compared.record((before, result))
-            print_json(_summary(result, not_saved, worst) | ({} if before is None else {"comparison": record}))
-        else:
-            more: list[report.Page] = []
-            if before is not None and isinstance(compared, rag.Comparison):
-                more.append(report.comparison_page(compared, (before, result), worst=worst))
-            report.show(stdout(), report.result_page(result, corpus, worst, more))
-            if result.folder is not None:
-                print_text(report.saved_text(one_line(str(result.folder))))
-    if isinstance(problem, SaveFailed):
-        raise ResultError(*_told(problem)) from problem
-    if problem is not None:
-        raise problem
-    if isinstance(compared, Exception):
-        raise compared
+            record = None if compared is None else compared.record(both)
+            print_json(_summary(result, not_saved, worst) | ({} if both is None else {"comparison": record}))
+            return
+        more = [] if compared is None else [report.comparison_page(compared, both, worst=worst)]
+        report.show(stdout(), report.result_page(result, corpus, worst, more))
+        if result.folder is not None:
+            print_text(report.saved_text(one_line(str(result.folder))))
 
 
 @contextmanager
-def _cleaned_up(
-    retriever: rag.Retriever, cleanup: retrievers.Cleanup
-) -> Generator[list[Callable[[str], tuple[str, ...]]]]:
-    """Delete what was written for the run when all is told, as far as that is wanted, however the run ends.
+def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Generator[Callable[[bool], str | None]]:
+    """Delete what was written for the run, as far as that is wanted: when it has been asked, or else when it ends.
 
     Yields:
-        A list for what is to be called with what could not be deleted; it returns what went wrong.
-
-    Raises:
-        ConfigError: It could not be deleted, and nothing worse than a gate had failed.
+        What deletes it; it takes whether the run failed, and returns what could not be deleted.
     """
-    earlier: BaseException | None = None
-    if_left: list[Callable[[str], tuple[str, ...]]] = []
-    try:
-        yield if_left
-    except BaseException as ended:
-        earlier = ended
-        raise
-    finally:
+    is_done = False
+
+    def clean_up(failed: bool) -> str | None:
+        nonlocal is_done
+        is_done = True
         with components_print_to_stderr():
-            left = retrievers.clean_up(retriever, cleanup, earlier)
-        wrong = () if left is None else [told for tell in if_left for told in tell(left)]
-        if left is not None and (earlier is None or isinstance(earlier, Found)):
-            raise ConfigError("; ".join((left, *wrong)))
-        if left is not None:
+            return retrievers.clean_up(retriever, cleanup, failed=failed)
+
+    def at_the_end(_error: BaseException) -> None:
+        if not is_done and (left := clean_up(True)) is not None:
             note(left)
+
+    with on_failure(at_the_end):
+        yield clean_up
 
 
 @contextmanager

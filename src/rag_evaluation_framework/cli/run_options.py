@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple, get_args
 
 import typer
 
-from rag_evaluation_framework import experiments
+from rag_evaluation_framework import base, experiments
 from rag_evaluation_framework.cli import paths
 
 Config = Annotated[Path | None, paths.PathArgument(help="A YAML or JSON configuration; options override it.")]
@@ -100,7 +100,7 @@ def with_keys(command: Callable[..., None]) -> Callable[..., None]:
 
 def key_options() -> Iterator[KeyOption]:
     """Yield the options that set keys, those of what is run before those of how."""
-    for key in experiments.own_first(experiments.RunSpec):
+    for key in base.own_first(experiments.RunSpec):
         field = experiments.RunSpec.model_fields[key]
         marks = [each for each in field.metadata if isinstance(each, experiments.Option)]
         mark = marks[0] if marks else experiments.Option()

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import ModuleType, SimpleNamespace
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, Never, TypeAlias, cast
 
 from rag_evaluation_framework.base.coroutines import resolved
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.outside import class_name, raised, shown
 from rag_evaluation_framework.components.results import as_hits
 from rag_evaluation_framework.data import Retrieval
@@ -19,7 +20,7 @@ from rag_evaluation_framework.errors import ConfigError
 
 # From what was given to the function that is called.
 
-Kind: TypeAlias = Literal["retriever", "chunker", "embedder", "reranker"]
+Kind: TypeAlias = Literal["retriever", "chunker", "embedder", "reranker", "sink"]
 
 
 class _Takes(NamedTuple):
@@ -38,6 +39,7 @@ _TAKES: Mapping[Kind, _Takes] = {
     "chunker": _Takes("text", "list of texts", "lambda text: split(text)"),
     "embedder": _Takes("texts", "vectors", "lambda texts: [embed(text) for text in texts]"),
     "reranker": _Takes("query, texts", "scores", "lambda query, texts: [score(query, text) for text in texts]"),
+    "sink": _Takes("outcome", "anything", "lambda outcome: print(outcome.result)"),
 }
 
 _METHODS: Mapping[Kind, tuple[str, ...]] = {
@@ -51,6 +53,7 @@ _METHODS: Mapping[Kind, tuple[str, ...]] = {
         *("aembed_documents", "aget_text_embedding_batch"),
     ),
     "reranker": ("compress_documents", "postprocess_nodes", "rerank", "run"),
+    "sink": ("send",),
 }
 """The methods by which an object is of a kind, best first: what tells positions, costs least or waits for nothing."""
 
@@ -170,10 +173,11 @@ def signature_of(target: Any) -> inspect.Signature:
     Raises:
         ValueError: It cannot be read.
     """
-    try:
-        return inspect.signature(target)
-    except (Exception, SystemExit) as error:
+
+    def refuse(error: BaseException) -> Never:
         raise ValueError(f"its signature cannot be read: {raised(error)}") from error
+
+    return outcome(lambda: inspect.signature(target), refuse)
 
 
 def _parameters(target: Any) -> dict[str, inspect.Parameter]:
@@ -342,4 +346,5 @@ _MAKERS: Mapping[Kind, Callable[[Any, str], Callable[..., Any]]] = {
     "chunker": _chunker,
     "embedder": _embedder,
     "reranker": _reranker,
+    "sink": getattr,
 }

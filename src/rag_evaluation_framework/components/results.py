@@ -37,7 +37,7 @@ from rag_evaluation_framework.data.values import (
     plain_offset,
     plain_text,
 )
-from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.errors import ConfigError, UnreadableAnswer
 
 T = TypeVar("T")
 
@@ -95,7 +95,7 @@ def as_retrieval(results: Any, source: str, k: int, asked: float | None = None) 
             stage `other`, so that all stages together are as long as the answer took.
 
     Raises:
-        InputError: It is nothing of the kind, or a field holds something else than it is for.
+        UnreadableAnswer: It is nothing of the kind, or a field holds something else than it is for.
     """
     hits = as_hits(results, source, k)
     if is_mapping(results):
@@ -106,9 +106,9 @@ def as_retrieval(results: Any, source: str, k: int, asked: float | None = None) 
     limit: Any = results.limit
     complete: Any = results.complete
     if limit is not None and not isinstance(limit, str):
-        raise InputError(f"{source} returned a Retrieval with the limit {shown(limit)}; expected a text, or None")
+        raise UnreadableAnswer(f"{source} returned a Retrieval with the limit {shown(limit)}; expected a text, or None")
     if not is_truth(complete):
-        raise InputError(f"{source} returned a Retrieval with complete={shown(complete)}; expected True or False")
+        raise UnreadableAnswer(f"{source} returned a Retrieval with complete={shown(complete)}; expected True or False")
     named = None if limit is None else one_line(fit_to_keep(plain_text(limit)))
     return Retrieval(hits, _as_stages(results.stages, source), named, bool(complete))
 
@@ -117,14 +117,14 @@ def one_each(rankings: Any, questions: int, source: str) -> list[Any]:
     """Return one ranking per question, of an answer without end too.
 
     Raises:
-        InputError: There are more or fewer, or it is nothing of the kind.
+        UnreadableAnswer: There are more or fewer, or it is nothing of the kind.
     """
     if not gives_items(rankings, str, Mapping, Set):
-        raise InputError(f"{source} returned {shown(rankings)}; expected one ranking per question")
+        raise UnreadableAnswer(f"{source} returned {shown(rankings)}; expected one ranking per question")
     listed: list[Any] | None = at_most(rankings, questions, source)
     if listed is None or len(listed) < questions:
         number = f"more than {questions}" if listed is None else len(listed)
-        raise InputError(f"{source} returned {number} rankings for {questions} questions")
+        raise UnreadableAnswer(f"{source} returned {number} rankings for {questions} questions")
     return listed
 
 
@@ -140,11 +140,11 @@ def as_hits(results: Any, source: str, most: int | None = None, *, asked: bool =
         asked: Whether it was asked for so many, so that more of them are noted.
 
     Raises:
-        InputError: It is nothing of the kind.
+        UnreadableAnswer: It is nothing of the kind.
     """
     results = all_results(results, source)
     if not _is_ranked(results):
-        raise InputError(
+        raise UnreadableAnswer(
             f"{source} returned {class_name(results)}; expected a list of texts, chunks or dicts, best first"
         )
     if asked and most is not None and isinstance(results, Sized) and len(results) > most:
@@ -167,7 +167,7 @@ def all_results(returned: Any, source: str) -> Any:
     """Return the results in what was returned: of a mapping, a DataFrame or an object of another library its list.
 
     Raises:
-        InputError: It is a mapping, and none of these.
+        UnreadableAnswer: It is a mapping, and none of these.
     """
     if isinstance(returned, Retrieval):
         return returned.hits
@@ -192,7 +192,7 @@ async def _awaited(results: AsyncIterable[Any]) -> list[Any]:
 def _as_stages(stages: Any, source: str) -> tuple[Stage, ...]:
     given: Any = stages
     if not isinstance(stages, tuple | list):
-        raise InputError(f"{source} returned a Retrieval with stages={shown(given)}; expected a tuple of Stage")
+        raise UnreadableAnswer(f"{source} returned a Retrieval with stages={shown(given)}; expected a tuple of Stage")
     return tuple(_as_stage(stage, source) for stage in islice(given, len(given)))
 
 
@@ -201,7 +201,7 @@ def _told_stages(seconds: Any, source: str) -> tuple[Stage, ...]:
     if seconds is None:
         return ()
     if not is_mapping(seconds):
-        raise InputError(
+        raise UnreadableAnswer(
             f"{source} returned seconds={shown(seconds)}; expected those of each stage, such as "
             "{'embed': 0.01, 'search': 0.02}"
         )
@@ -217,12 +217,12 @@ def _whole(told: tuple[Stage, ...], seconds: float) -> tuple[Stage, ...]:
 def _as_stage(stage: Any, source: str) -> Stage:
     name: Any = stage.name if isinstance(stage, Stage) else None
     if not isinstance(name, str) or not (fit := name_line(fit_to_keep(plain_text(name)))):
-        raise InputError(f"{source} returned the stage {shown(stage)}; expected a Stage with a name")
+        raise UnreadableAnswer(f"{source} returned the stage {shown(stage)}; expected a Stage with a name")
     seconds, hits = _as_seconds(stage.seconds, f"{source} returned the stage {fit!r}"), stage.hits
     if hits is None:
         return Stage(fit, seconds)
     if not isinstance(hits, Sized):  # it may be longer than k, so that k does not end it
-        raise InputError(f"{source} returned the stage {fit!r} with hits={shown(hits)}; expected a tuple of hits")
+        raise UnreadableAnswer(f"{source} returned the stage {fit!r} with hits={shown(hits)}; expected a tuple of hits")
     return Stage(fit, seconds, as_hits(hits, f"{source}, stage {fit!r},", len(hits)))
 
 
@@ -233,7 +233,7 @@ def _as_seconds(given: Any, where: str) -> float | None:
         seconds = plain_number(given)
         if isfinite(seconds) and seconds >= 0:
             return seconds
-    raise InputError(f"{where} with {shown(given)} seconds; expected a finite number of at least 0, or None")
+    raise UnreadableAnswer(f"{where} with {shown(given)} seconds; expected a finite number of at least 0, or None")
 
 
 def as_chunks(listed: Any, source: str, corpus: Corpus) -> tuple[AnyChunk, ...] | None:
@@ -259,7 +259,7 @@ def _of_mapping(output: Mapping[str, Any], source: str) -> Any:
     """Return the list of results in a mapping.
 
     Raises:
-        InputError: There is none, or there are two.
+        UnreadableAnswer: There is none, or there are two.
     """
     found = [key for key in _RUN_OUTPUTS if output.get(key) is not None]
     if found == ["retrieved_chunk_ids"] and _is_ranked(output[found[0]]):
@@ -273,7 +273,7 @@ def _of_mapping(output: Mapping[str, Any], source: str) -> Any:
         nested = [value for value in output.values() if is_mapping(value) and _is_ranked(value.get("documents"))]
         if len(inside) + len(nested) == 1:  # nested: of a pipeline of Haystack, by component
             return inside[0] if inside else nested[0]["documents"]
-    raise InputError(
+    raise UnreadableAnswer(
         f"{source} returned dict with the keys {sorted(map(str, output))}; expected a list of texts, chunks or "
         "dicts, best first, or a dict with one of 'hits', 'retrieved_chunk_ids' and 'retrieved_spans'"
     )
@@ -283,7 +283,7 @@ def _rows(output: Mapping[str, Any], source: str) -> list[dict[str, Any]] | None
     """Return one mapping per result of a mapping of columns, that of Chroma for one question too; None if it is none.
 
     Raises:
-        InputError: The columns are of several questions, or of different lengths.
+        UnreadableAnswer: The columns are of several questions, or of different lengths.
     """
     columns: dict[str, Any] = {
         key: value for key, value in output.items() if key in (*_COLUMNS, *_ATTRIBUTES) and _is_ranked(value)
@@ -293,13 +293,15 @@ def _rows(output: Mapping[str, Any], source: str) -> list[dict[str, Any]] | None
         return None
     if all(column and all(isinstance(each, list) for each in column) for column in columns.values()):
         if any(len(column) > 1 for column in columns.values()):
-            raise InputError(
+            raise UnreadableAnswer(
                 f"{source} returned the results of several questions; expected those of the one it was asked"
             )
         columns = {key: column[0] for key, column in columns.items()}
     lengths = {key: len(column) for key, column in columns.items()}
     if len({*lengths.values()}) > 1:
-        raise InputError(f"{source} returned columns of different lengths, {lengths}; expected one entry per result")
+        raise UnreadableAnswer(
+            f"{source} returned columns of different lengths, {lengths}; expected one entry per result"
+        )
     rows: list[dict[str, Any]] = [{} for _ in next(iter(columns.values()))]
     for key, column in columns.items():
         for row, value in zip(rows, column, strict=True):
@@ -342,7 +344,7 @@ def _as_hit(result: Any, source: str) -> Hit:
         return replace(_as_hit(pair[0], source), score=pair[1])
     if fields := fields_of(result):
         return _from_mapping(fields, source, class_name(result))
-    raise InputError(
+    raise UnreadableAnswer(
         f"{source} returned a result of type {class_name(result)}; expected a text, a chunk, or a dict with "
         "'text', or with 'doc_id', 'start' and 'end'"
     )
@@ -392,7 +394,7 @@ def _from_mapping(fields: Mapping[str, Any], source: str, what: str = "dict") ->
                 known = {key: value for key, value in fields.items() if value is not None and key not in _METADATA}
                 return _from_mapping({**metadata, **known}, source, what)
             keys = sorted(f"{key}{' (None)' if value is None else ''}" for key, value in given.items())
-            raise InputError(
+            raise UnreadableAnswer(
                 f"{source} returned a {what} with the keys {keys}; expected 'text', or 'doc_id', 'start' and 'end', or "
                 "'doc_id' or 'chunk_id' alone"
             )
@@ -457,10 +459,10 @@ def _sound(hit: Hit, source: str) -> Hit:
     start = _field(source, "start", start, plain_offset, "a whole number")
     end = _field(source, "end", end, plain_offset, "a whole number")
     if (start or 0) < 0 or (end is not None and end < (start or 0)):
-        raise InputError(f"{source} returned start={start}, end={end}; expected 0 <= start <= end")
+        raise UnreadableAnswer(f"{source} returned start={start}, end={end}; expected 0 <= start <= end")
     if (start is None) != (end is None) and hit.text is None:
         missing, other = ("end", "start") if end is None else ("start", "end")
-        raise InputError(
+        raise UnreadableAnswer(
             f"{source} returned a result without {missing}, and without a text; expected {missing} beside {other}, or "
             "the text that is there"
         )
@@ -486,13 +488,13 @@ def _field(source: str, name: str, given: Any, plain: Callable[[Any], T], expect
     """Return the plain value of a field of a hit.
 
     Raises:
-        InputError: It has none.
+        UnreadableAnswer: It has none.
     """
     if given is None:
         return None
     try:
         return plain(given)
     except UNREADABLE as error:
-        raise InputError(
+        raise UnreadableAnswer(
             f"{source} returned a hit whose {name} is {shown(given)}, of type {class_name(given)}; expected {expected}"
         ) from error

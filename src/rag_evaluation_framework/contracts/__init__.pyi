@@ -17,3 +17,5 @@ from .retriever import Engine as Engine
 from .retriever import IndexedRetriever as IndexedRetriever
 from .retriever import Reranker as Reranker
 from .retriever import Retriever as Retriever
+from .sink import Outcome as Outcome
+from .sink import Sink as Sink

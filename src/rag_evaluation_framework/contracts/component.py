@@ -9,10 +9,10 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar
 from urllib.parse import unquote
 
-from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.exits import errors_as, no_exit, outcome
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.outside import class_name, fit_to_keep, hide, is_secret, one_line, raised, shown
-from rag_evaluation_framework.errors import ComponentExited, ConfigError
+from rag_evaluation_framework.errors import ConfigError
 
 # What components are given in confidence, so that it is hidden wherever it turns up.
 
@@ -68,7 +68,9 @@ class Component:
     @property
     def name(self) -> str:
         """How tables call it: the class and, for a dataclass, its parameters that differ from their defaults."""
-        given = ", ".join(f"{key}={_shown(value)}" for key, value in changed_parameters(self).items())
+        known = default_parameters(type(self))
+        changed = ((key, value) for key, value in parameters(self).items() if _differ(value, known[key]))
+        given = ", ".join(f"{key}={_shown(value)}" for key, value in changed)
         return f"{type(self).__name__}({given})" if given else type(self).__name__
 
 
@@ -79,17 +81,14 @@ def component_name(component: Any) -> str:
         ConfigError: That cannot be told, or is not a text.
         ComponentExited: It called `sys.exit` instead.
     """
-    try:
-        with no_exit(class_name(component), "name"):
-            name = component.name
-    except ComponentExited:
-        raise
-    except Exception as error:
-        raise ConfigError(
-            f"{class_name(component)}: its name cannot be read: {raised(error)}; expected a text"
-        ) from error
+    kind = class_name(component)
+    with (
+        errors_as(lambda error: ConfigError(f"{kind}: its name cannot be read: {raised(error)}; expected a text")),
+        no_exit(kind, "name"),
+    ):
+        name = component.name
     if not isinstance(name, str) or not (fit := one_line(fit_to_keep(str.__str__(name)))):
-        raise ConfigError(f"{class_name(component)}: its name is {shown(name)}; expected a text")
+        raise ConfigError(f"{kind}: its name is {shown(name)}; expected a text")
     return fit
 
 
@@ -117,18 +116,9 @@ def recorded_parameters(component: object) -> dict[str, Any]:
     return known
 
 
-def changed_parameters(component: object) -> dict[str, Any]:
-    """Return those parameters of a dataclass component that differ from their defaults."""
-    defaults = default_parameters(type(component))
-    return {key: value for key, value in parameters(component).items() if _differ(value, defaults[key])}
-
-
 def _differ(value: Any, default: Any) -> bool:
     """Return whether two values differ, or that cannot be told: of arrays, and of what raises."""
-    try:
-        differ = value != default
-    except Exception:  # noqa: BLE001  it is anybody's code
-        return True
+    differ: Any = outcome(lambda: value != default, lambda _: True)
     return differ if isinstance(differ, bool) else True
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sized
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from itertools import islice
 from numbers import Complex, Integral, Real
 from operator import index
@@ -11,8 +11,9 @@ from typing import Any, Never, TypeGuard, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.base.exits import errors_as, outcome
 from rag_evaluation_framework.base.outside import raised, said, shown
-from rag_evaluation_framework.errors import InputError, RagEvalError
+from rag_evaluation_framework.errors import InputError
 
 T = TypeVar("T")
 
@@ -34,14 +35,14 @@ UNREADABLE = (TypeError, ValueError, OverflowError)
 def _readable(read: Callable[[Any], T]) -> Callable[[Any], T]:
     """Let what is read raise nothing but `UNREADABLE`."""
 
+    def refuse(error: BaseException) -> Never:
+        if isinstance(error, UNREADABLE):
+            raise error
+        raise ValueError(said(error)) from error
+
     @wraps(read)
     def read_safely(value: Any) -> T:
-        try:
-            return read(value)
-        except UNREADABLE:
-            raise
-        except Exception as error:  # of anybody's number
-            raise ValueError(said(error)) from error
+        return outcome(partial(read, value), refuse)
 
     return read_safely
 
@@ -162,13 +163,8 @@ def items(given: Any, source: str, most: int | None = None) -> list[Any]:
     Raises:
         InputError: Reading it raises something.
     """
-    try:
+    with errors_as(lambda error: InputError(f"{source} gives {shown(given)}; reading it raises {raised(error)}")):
         return [*islice(given, most)]
-    except RagEvalError:
-        raise
-    except Exception as error:
-        problem = f"reading it raises {raised(error)}"
-        raise InputError(f"{source} gives {shown(given)}; {problem}") from error
 
 
 # Dicts and lists that cannot be changed: what values of the field keep as metadata, and the gains of labels.

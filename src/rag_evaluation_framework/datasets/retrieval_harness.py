@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Iterator
 from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, TypeGuard, get_args
+from typing import Annotated, Any, Literal, Never, TypeAlias, TypeGuard, get_args
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import Json, checked_path, is_list, is_object, read_text
 from rag_evaluation_framework.base.outside import raised, said, shown
 from rag_evaluation_framework.base.records import RecordReader, as_list, json_path
@@ -301,10 +302,11 @@ def _loaded(reference: str, loader: Loader | None) -> str:
             f"{named} there is nothing to load it by; name the folder it is in (--loader-root), or give an engine with "
             "load"
         )
-    try:
-        text: Any = loader(reference)
-    except Exception as error:
+
+    def refuse(error: BaseException) -> Never:
         raise DatasetError(f"{named} {said(error) if isinstance(error, InputError) else raised(error)}") from error
+
+    text: Any = outcome(lambda: loader(reference), refuse)
     if not isinstance(text, str) or not text:
         raise DatasetError(f"{named} stands for {shown(text, 60)}; expected a text that is not empty")
     return text

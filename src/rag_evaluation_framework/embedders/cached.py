@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import HIDDEN, class_name, is_secret, without_secrets
-from rag_evaluation_framework.components.parts import as_vectors
 from rag_evaluation_framework.components.supported import OwnEmbedder
 from rag_evaluation_framework.contracts.component import Component, recorded_parameters
 from rag_evaluation_framework.contracts.embedder import (
@@ -26,7 +25,6 @@ from rag_evaluation_framework.contracts.embedder import (
     Role,
     TokenEmbedder,
     as_fitted,
-    checked_dimension,
     checked_parts,
     joined,
     truncation_flags,
@@ -216,7 +214,7 @@ class CachedEmbedder(Embedder):
             InputError: The embedder returned something else, or vectors of another dimension than those that are kept.
         """
         if self._cache is None:
-            return _vectors(self.embedder, list(texts))
+            return self.embedder.embed(list(texts))
         return self._assembled(list(texts), "text")
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -227,7 +225,7 @@ class CachedEmbedder(Embedder):
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question, float32, shape (len(texts), dimension)."""
         if self._cache is None:
-            return _query_vectors(self.embedder, list(texts))
+            return self.embedder.embed_queries(list(texts))
         return self._assembled(list(texts), "query")
 
     def embed_in_parts(
@@ -323,15 +321,3 @@ def _treats_questions_as_texts(embedder: Embedder) -> bool:
 def _input_limit(embedder: Embedder) -> int | None:
     limit: int | None = getattr(embedder, "input_limit", None)
     return limit
-
-
-def _vectors(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    return as_vectors(embedder.embed(texts), f"{embedder.name}.embed", texts, checked_dimension(embedder))
-
-
-def _query_vectors(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    if not texts:
-        return np.zeros((0, checked_dimension(embedder)), dtype=np.float32)
-    return as_vectors(
-        embedder.embed_queries(texts), f"{embedder.name}.embed_queries", texts, checked_dimension(embedder)
-    )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base import note, require
+from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.embedders.onnx_exports import MODEL, RECORD, TOKENIZER
@@ -57,10 +58,9 @@ class OnnxModel(SentenceModel):
             runtime = require("onnxruntime", extra="onnx", needed_by="SentenceTransformerEmbedder(backend='onnx')")
             tokenizers = require("tokenizers", extra="onnx", needed_by="SentenceTransformerEmbedder(backend='onnx')")
         record = _checked_record(folder)
-        try:
+        # The record may have been edited, or the libraries be of other versions.
+        with errors_as(lambda error: ConfigError(f"ONNX export {folder}: cannot be loaded ({raised(error)})")):
             self._load(folder, record, runtime, tokenizers)
-        except Exception as error:  # of a record that was edited, or of libraries of other versions
-            raise ConfigError(f"ONNX export {folder}: cannot be loaded ({raised(error)})") from error
 
     def _load(self, folder: Path, record: dict[str, Any], runtime: Any, tokenizers: Any) -> None:
         self.settings = ModelSettings(**record["settings"])

@@ -14,10 +14,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.model_trust import in_hub_cache, load_model
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import raised
-from rag_evaluation_framework.errors import ConfigError, RagEvalError
+from rag_evaluation_framework.errors import ConfigError
 
 # Folder of a sentence model on this machine, and what it holds.
 
@@ -168,12 +169,9 @@ class TorchModel(SentenceModel):
                 "sentence_transformers", extra="sentence-transformers", needed_by="SentenceTransformerEmbedder"
             )
             self._torch = require("torch", extra="sentence-transformers", needed_by="SentenceTransformerEmbedder")
-            try:
+            # The file may be damaged, or the library be of another version.
+            with errors_as(lambda error: ConfigError(f"model {folder}: cannot be loaded: {raised(error)}")):
                 self._load(library, folder)
-            except RagEvalError:
-                raise
-            except Exception as error:  # of a damaged file, or of a library of another version
-                raise ConfigError(f"model {folder}: cannot be loaded: {raised(error)}") from error
 
     def _load(self, library: Any, folder: Path) -> None:
         with _without_progress_bars():

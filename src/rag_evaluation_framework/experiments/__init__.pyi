@@ -17,7 +17,6 @@ from .runner import run_experiment as run_experiment
 from .settings import Asking as Asking
 from .settings import EvaluationConfig as EvaluationConfig
 from .settings import Option as Option
-from .settings import own_first as own_first
 from .spec import RunSpec as RunSpec
 from .spec import load_config as load_config
 from .spec import parse_config as parse_config

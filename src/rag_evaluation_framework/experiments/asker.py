@@ -9,7 +9,8 @@ from time import perf_counter
 from typing import Any
 
 from rag_evaluation_framework.base.coroutines import OutOfTime, stop_if_cancelled, within
-from rag_evaluation_framework.base.interrupts import pass_on_interrupt, stop_if_interrupted
+from rag_evaluation_framework.base.exits import outcome
+from rag_evaluation_framework.base.interrupts import stop_if_interrupted
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import said
 from rag_evaluation_framework.base.side_by_side import side_by_side
@@ -17,16 +18,15 @@ from rag_evaluation_framework.components.results import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever, is_trusted
 from rag_evaluation_framework.data import Query, Retrieval, Stage
 from rag_evaluation_framework.data.rankings import NOT_ASKED, Failure
-from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.errors import UnreadableAnswer
 from rag_evaluation_framework.experiments.journal import Journal, Returned
 from rag_evaluation_framework.experiments.settings import Asking
-from rag_evaluation_framework.retrievers.function import FunctionRetriever
 
 MOST_ABANDONED = 3
 """How many questions may be left behind with the thread that they take up; after that, no other one is asked."""
 
 _TRIED = 2
-"""How many of the first answers of a function must be of no use so that no other question is asked: one may be odd."""
+"""How many of the first answers must be of no use so that no other question is asked: one may be odd."""
 
 _TOGETHER = 256
 """How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
@@ -56,8 +56,9 @@ class Asker:
     answered: dict[str, Returned] = field(default_factory=dict[str, Returned])
     abandoned: int = 0
     _counting: Lock = field(default_factory=Lock, repr=False)
-    _unreadable: int = 0  # answers before the first that could be read
-    _was_read: bool = False
+    _first: set[str] = field(default_factory=set[str], repr=False)  # the questions that were asked first, by id
+    _unreadable: set[str] = field(default_factory=set[str], repr=False)  # those to which the answer was of no use
+    _was_read: bool = False  # whether an answer of an earlier start was of use
 
     @property
     def together(self) -> bool:
@@ -106,23 +107,25 @@ class Asker:
         # A block is asked as a whole or not at all: the last digits of scores depend on what is computed together.
         known = [self._known(query, depth) for query in queries]
         if all(known):
+            self._was_read = True
             yield from (answer for answer in known if answer)
             return
-        try:
-            given: Any = self.retriever.retrieve_many([query.text for query in queries], depth)
-            listed = one_each(given, len(queries), "retrieve_many")
-        except BaseException as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
-            pass_on_interrupt(error)
+        texts = [query.text for query in queries]
+        listed = outcome(
+            lambda: one_each(self.retriever.retrieve_many(texts, depth), len(queries), "retrieve_many"),
+            partial(Failure.of, "retrieve"),
+        )
+        if isinstance(listed, Failure):
             stop_if_cancelled()
-            failure = Failure.of("retrieve", error)
             note(
-                f"{self.name} could not be asked for many questions together: {failure.kind}: "
-                f"{failure.message}; each was asked alone"
+                f"{self.name} could not be asked for many questions together: {listed.kind}: "
+                f"{listed.message}; each was asked alone"
             )
             yield from (self.alone(query, depth) for query in queries)
         else:
             stop_if_interrupted()
             for query, results in zip(queries, listed, strict=True):
+                self._begin(query)
                 self.answered[query.id] = self._read(query, results, depth)
             self._keep([(query, self.answered[query.id]) for query in queries])
             yield from (self.answered[query.id] for query in queries)
@@ -145,9 +148,11 @@ class Asker:
         stop_if_interrupted()
         stop_if_cancelled()
         if known := self._known(query, depth):
+            self._was_read = True
             return known
         if self.abandoned >= MOST_ABANDONED:
             return Returned(Retrieval(()), depth, NOT_ASKED)
+        self._begin(query)
         limit = self.asking.timeout
         try:
             answer = within(limit, partial(self._answer, query, depth)) if limit else self._answer(query, depth)
@@ -160,43 +165,51 @@ class Asker:
         self._keep([(query, answer)])
         return answer
 
+    def _begin(self, query: Query) -> None:
+        """Remember the first questions that are asked, whichever of them is answered first."""
+        with self._counting:
+            if len(self._first) < _TRIED:
+                self._first.add(query.id)
+
     def _answer(self, query: Query, depth: int) -> Returned:
         """Ask for one question at a depth, however long it takes."""
         start = perf_counter()
         with collected() as notes:
-            try:
-                results: Any = self.retriever.retrieve_for(query, depth)
-            except BaseException as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
-                answer = self._failed(query, error, depth)
-            else:
-                answer = self._read(query, results, depth, start)
+            results: Any = outcome(
+                lambda: self.retriever.retrieve_for(query, depth), lambda error: self._failed(query, error, depth)
+            )
+            answer = results if isinstance(results, Returned) else self._read(query, results, depth, start)
         stop_if_cancelled()
         return replace(answer, notes=notes)
 
     def _failed(self, query: Query, error: BaseException, depth: int) -> Returned:
-        """Return that a question failed, or raise it."""
+        """Return that a question failed, or raise it.
+
+        Raises:
+            UnreadableAnswer: The retriever, or a component in it, returned nothing of use for the first questions.
+        """
         stop_if_interrupted()
-        pass_on_interrupt(error)
         stop_if_cancelled()  # what was cancelled did not fail
+        if isinstance(error, UnreadableAnswer):
+            self._unreadable.add(query.id)
+        if len(self._first) == _TRIED and self._first <= self._unreadable and not self._was_read:
+            tried = f"so it did for the first {_TRIED} questions, and no other was asked"
+            raise UnreadableAnswer(f"{said(error)}; {tried}") from error
         failure = Failure.collected(query.id, "retrieve", error, self.asking.on_error, query.text)
         return Returned(Retrieval(()), depth, failure)
 
     def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
-        """Return what a retriever returned; with a start, how long it took, unless the retriever says that.
-
-        Raises:
-            InputError: A function, or an object of another library, returned nothing of use for its first questions.
-        """
-        try:
-            trusted = type(results) is Retrieval and is_trusted(self.retriever)
-            found = results if trusted else as_retrieval(results, self.name, depth, start)
-        except BaseException as error:
-            self._unreadable += isinstance(error, InputError)
-            if self._unreadable >= _TRIED and not self._was_read and isinstance(self.retriever, FunctionRetriever):
-                tried = f"so it did for the first {_TRIED} questions, and no other was asked"
-                raise InputError(f"{said(error)}; {tried}") from error
-            return self._failed(query, error, depth)
-        self._was_read = True
+        """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
+        trusted = type(results) is Retrieval and is_trusted(self.retriever)
+        found = (
+            results
+            if trusted
+            else outcome(
+                lambda: as_retrieval(results, self.name, depth, start), lambda error: self._failed(query, error, depth)
+            )
+        )
+        if isinstance(found, Returned):
+            return found
         if start is not None and not found.stages:
             found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))
         return Returned(found, depth)

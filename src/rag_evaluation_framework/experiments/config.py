@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.files import whole_path
 from rag_evaluation_framework.base.outside import fit_to_keep, shown
-from rag_evaluation_framework.base.records import Faults
+from rag_evaluation_framework.base.records import Faults, refuse_unknown
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.data import CharacterSpan, count_skipped
@@ -18,19 +18,21 @@ from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
+from rag_evaluation_framework.data.label_contexts import UNIQUE_TEXTS, LabelContexts
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Scope
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
-from rag_evaluation_framework.experiments.settings import RECORDED, EvaluationConfig, refuse_unknown
-from rag_evaluation_framework.labelling.copies import copied_labels
+from rag_evaluation_framework.experiments.settings import RECORDED, EvaluationConfig
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
+from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
-from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
+from rag_evaluation_framework.retrievers.function import Pipeline
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.score import cutoffs_of
 from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics
+from rag_evaluation_framework.text.text_locator import TextLocator
 
 # Whether a run reranks, and how many candidates: what the run says, else what its dataset says.
 
@@ -145,6 +147,7 @@ class ExperimentConfig(Generic[U]):
     config: EvaluationConfig
     chunk_id: NameChunk | None
     notes: tuple[str, ...] = field(compare=False)
+    _copied: tuple[str, ...] = field(repr=False, compare=False)
 
     _level: ClassVar[Level[Any] | None] = None
 
@@ -163,7 +166,6 @@ class ExperimentConfig(Generic[U]):
     ) -> None:
         refuse_unknown(fields, *ExperimentFields.__annotations__)
         k, metrics, config = fields.get("k"), fields.get("metrics"), fields.get("config")
-        pipeline = as_retriever(retriever)
         rules: LevelRules[U] = RULES[level.evaluation_type]
         check_dataset_level(dataset, level)
         measured: Any = EvaluationConfig() if config is None else config
@@ -183,6 +185,7 @@ class ExperimentConfig(Generic[U]):
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k=[5, 10]")
         given = rules.default_metrics.values() if metrics is None else metrics
         chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
+        pipeline: Retriever = as_component(Retriever, retriever)
         documents = _documents(dataset, fields.get("corpus"), pipeline, level)
         dataset, moved = _found_again(dataset.with_scopes(), documents)
         with faults.gathered():
@@ -193,8 +196,10 @@ class ExperimentConfig(Generic[U]):
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
         notes = [*([] if asked is None else [_told_top_k(asked)]), *moved]
+        copied: tuple[str, ...] = ()
         with faults.gathered():
             notes += (*dataset.check(documents), *_noted_unsearched(dataset, documents), *noted_mode(pipeline, dataset))
+            copied = _copied(dataset, documents) if level is TOKEN else ()
             notes += rules.check(dataset, documents, pipeline, chunk_id)
         with faults.gathered():
             notes += pipeline.check(dataset.queries, documents, level.evaluation_type)
@@ -210,6 +215,7 @@ class ExperimentConfig(Generic[U]):
             "config": measured,
             "chunk_id": chunk_id,
             "notes": tuple(notes),
+            "_copied": copied,
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
@@ -235,14 +241,9 @@ class ExperimentConfig(Generic[U]):
         """The name of the result."""
         return fit_to_keep(self.config.experiment_name or component_name(self.retriever))
 
-    def _other_top_k(self, top_k: tuple[int, ...]) -> dict[str, int]:
-        """Return which questions are cut elsewhere than most."""
-        return {query.id: k for query, k in zip(self.dataset.queries, top_k, strict=True) if k != self.k[0]}
-
     @cached_property
     def record(self) -> dict[str, Any]:
         """The record kept with the result: components with their parameters, dataset and corpus; each with a hash."""
-        copied = copied_labels(self.dataset, self.corpus) if self.level is TOKEN else []
         version, settings = self.dataset.metadata.get("version"), self._settings
         given, source = self.config.experiment_name, self.corpus.metadata.get("source")
         return {
@@ -257,7 +258,7 @@ class ExperimentConfig(Generic[U]):
                 "skipped": count_skipped(self.dataset.skipped),
                 "hash": self.dataset.content_hash,
                 **({"was_in": self.dataset.was_in} if self.dataset.was_in else {}),
-                **({"copied": copied} if copied else {}),
+                **({"copied": [*self._copied]} if self._copied else {}),
             },
             "corpus": {
                 "source": None if source is None else whole_path(fit_to_keep(str(source))),
@@ -272,6 +273,7 @@ class ExperimentConfig(Generic[U]):
     @property
     def _settings(self) -> dict[str, Any]:
         """What the record says of the run itself, apart from dataset and corpus."""
+        asked = zip(self.dataset.queries, self.top_k or (), strict=self.top_k is not None)
         return {
             "retriever": describe(self.retriever),
             **({"rewrites_texts": True} if self.retriever.rewrites_texts else {}),
@@ -279,7 +281,7 @@ class ExperimentConfig(Generic[U]):
             "scope_prefixes": sorted({scope.prefix for scope in Scope.of_all(self.dataset.queries) if scope.prefix}),
             "metrics": [*map(describe_metric, self.metrics)],
             "k": list(self.k),
-            **({} if self.top_k is None else {"top_k": self._other_top_k(self.top_k)}),
+            **({} if self.top_k is None else {"top_k": {query.id: k for query, k in asked if k != self.k[0]}}),
             "budgets": [str(budget) for budget in self.config.budgets],
             "tokenizer": None if self.config.tokenizer is None else fit_to_keep(self.config.tokenizer.name),
             **{name: getattr(self.config, name) for name in RECORDED},
@@ -325,6 +327,22 @@ def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]
             f"documents that no question searches, as they are outside of every scope: {len(outside)} of "
             f"{len(documents)}, such as {shown(outside[0])}"
         )
+
+
+def _copied(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
+    """Return the ids of the questions a label of which quotes a text that occurs more than once, up to white space.
+
+    What the file of the dataset says of its labels is taken for granted.
+    """
+    locator, known = TextLocator.of(corpus), (dataset.recorded or LabelContexts()).unique_with
+    return tuple(
+        entry.query.id
+        for entry in dataset
+        if not all(
+            known[span] in UNIQUE_TEXTS if span in known else locator.occurs_once(dataset.quoted(span).text)
+            for span in entry.labels
+        )
+    )
 
 
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:

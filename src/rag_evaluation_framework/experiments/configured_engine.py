@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from rag_evaluation_framework.base.coroutines import resolved
-from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.exits import errors_as, no_exit
 from rag_evaluation_framework.base.outside import hide_environment, raised, shown
 from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
 from rag_evaluation_framework.data import Corpus, Dataset
 from rag_evaluation_framework.datasets.retrieval_harness import Loader
-from rag_evaluation_framework.errors import ConfigError, RagEvalError
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.retrievers.engine import EngineRetriever
@@ -32,13 +32,12 @@ def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: 
         named = {**named, "allow_remote": True}
     made = build("engine", named, imports=imports)
     if not callable(getattr(made, "retrieve", None)):
-        try:
-            with no_exit(f"engine {shown(given)}", "its factory"):
-                made = resolved(made())
-        except RagEvalError:
-            raise
-        except Exception as error:
-            raise ConfigError(f"engine {shown(given)} cannot be made: {raised(error)}") from error
+        who = f"engine {shown(given)}"
+        with (
+            errors_as(lambda error: ConfigError(f"{who} cannot be made: {raised(error)}")),
+            no_exit(who, "its factory"),
+        ):
+            made = resolved(made())
     check_engine(made)
     engine: Engine = made
     return engine

@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unpack
 
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.records import refuse_unknown
 from rag_evaluation_framework.base.side_by_side import awaited
 from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder, OwnReranker
 from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker, Reranker, VectorStore
 from rag_evaluation_framework.contracts.component import check_truth
+from rag_evaluation_framework.contracts.sink import Sink
 from rag_evaluation_framework.data import CharacterSpan, ChunkId, ChunkRegistry, Cutoff, DocumentId
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.errors import ConfigError, DatasetError, Interrupted, LevelMismatch, MissingDependency
+from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch, MissingDependency
 from rag_evaluation_framework.experiments.config import (
     ChunkLevelExperimentConfig,
     DocumentLevelExperimentConfig,
@@ -26,9 +28,9 @@ from rag_evaluation_framework.experiments.config import (
     TokenLevelExperimentConfig,
 )
 from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.experiments.settings import EvaluationConfig, RunFields, refuse_unknown
+from rag_evaluation_framework.experiments.settings import EvaluationConfig, RunFields
 from rag_evaluation_framework.levels.level_rules import NameChunk
-from rag_evaluation_framework.registry.building import as_component
+from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.store import ROOT
@@ -144,9 +146,6 @@ def _at_level(read: Read, level: Level[Any]) -> Dataset[Any]:
             return read(TOKEN)
         except LevelMismatch:
             raise mismatch from None
-
-
-_PUBLISH = "rag_evaluation_framework.integrations.publishing:published"  # a door upwards
 
 
 class DatasetFields(ReadingFields, total=False):
@@ -309,16 +308,11 @@ class Evaluation(ABC, Generic[U]):
             candidates = self.dataset.rerank_top_k or RerankedRetriever.candidates
             chosen = as_component(Reranker, reranker, "run")
             retriever = RerankedRetriever(as_retriever(retriever), chosen, candidates)
-        result = run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
-        if self.publishes_to is None:
-            return result
-        try:
-            published: EvaluationResult[U] = load_installed(_PUBLISH)(result, self.publishes_to)
-        except KeyboardInterrupt as interrupt:
-            how = "" if result.folder is None else ": publish_experiment completes it"
-            said = f"the run is finished; the result is {result.whereabouts}, and maybe not published{how}"
-            raise Interrupted(said) from interrupt
-        return published
+        if self.publishes_to is not None:
+            config = EvaluationConfig() if config is None else config
+            publishing: Sink = build("sink", {"type": "langsmith", "dataset": self.publishes_to})
+            config = config.model_copy(update={"sinks": (*config.sinks, publishing)})
+        return run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
 
     arun = awaited(run)
     """Does what `run` does in a thread, for code that runs in an event loop: notebooks and services.

@@ -18,12 +18,13 @@ from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 from inspect import isfunction
+from itertools import chain, count
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, Literal, cast
 
 from rag_evaluation_framework.base import utf8_json
-from rag_evaluation_framework.base.files import is_list, is_object, locked, parse_json
+from rag_evaluation_framework.base.files import is_object, locked, parse_json
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
@@ -31,24 +32,21 @@ from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments.config import ExperimentConfig
-from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_of_package
+from rag_evaluation_framework.rankings.hit_lines import JOURNAL_VERSION
+from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_of_package, without_run_id
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.retrievers.engine import engine_in
-
-UNFINISHED = "unfinished"
-"""The folder in `runs/` of runs that are under way, or ended early."""
 
 Resume = Literal["if-sure", "always", "never"]
 """Which answers of an unfinished run are taken: those of which nothing can have changed; also those of servers,
 databases and objects, of which that is not known; or none."""
 
-_VERSION = 1
 _SYNCED = 1.0  # seconds between two writings to the disk itself
 _WORDS = {
     "corpus": "the documents",
     "questions": "the questions",
     "versions": "the version of Python or of a package",
-    "code": "the code of the retriever",
+    "code": "the code of the retriever or what it imports",
 }
 """What answers depend on, as people are told of it."""
 _DISTRIBUTION = "rag-evaluation-framework"
@@ -81,40 +79,33 @@ class Returned:
 
 
 _COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score", "sources")
+_TEXTLESS = "textless"  # the column that tells hits with a place and without a text from those whose text stands there
 
 
 def _written(hits: Ranking, corpus: Corpus) -> dict[str, list[Any]]:
     """Return hits in columns; a text that stands at the place of its hit is left out, and so is a column of nothing."""
     columns: dict[str, list[Any]] = {name: [getattr(hit, name) for hit in hits] for name in _COLUMNS}
-    columns["text"] = [None if _is_there(hit, corpus) else hit.text for hit in hits]
-    return {name: column for name, column in columns.items() if name == "doc_id" or any(map(_is_told, column))}
+    columns["text"] = [None if hit.text == _at_place(hit, corpus) else hit.text for hit in hits]
+    columns[_TEXTLESS] = [(hit.text is None and hit.is_in(corpus)) or None for hit in hits]
+    nothing = (None, ())
+    return {name: each for name, each in columns.items() if name == "doc_id" or any(one not in nothing for one in each)}
 
 
-def _is_told(value: Any) -> bool:
-    return value is not None and value != ()
-
-
-def _is_there(hit: Hit, corpus: Corpus) -> bool:
-    return hit.is_in(corpus) and corpus[hit.doc_id].content[hit.start : hit.end] == hit.text  # type: ignore[index]
+def _at_place(hit: Hit, corpus: Corpus) -> str | None:
+    """Return the text of the corpus at the place of a hit; None if it has no place there."""
+    return corpus[cast("Any", hit.doc_id)].content[hit.start : hit.end] if hit.is_in(corpus) else None
 
 
 def _hits(columns: Mapping[str, Any], corpus: Corpus) -> Ranking:
     """Return the hits of columns."""
     nothing = [None] * len(columns["doc_id"])
     rows = zip(*(columns.get(name) or nothing for name in _COLUMNS), strict=True)
-    return tuple(_with_text(_hit(*row), corpus) for row in rows)
-
-
-def _hit(*values: Any) -> Hit:
-    fields: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
-    fields["sources"] = tuple(fields["sources"] or ())
-    return Hit(**fields)
-
-
-def _with_text(hit: Hit, corpus: Corpus) -> Hit:
-    if hit.text is not None or not hit.is_in(corpus):
-        return hit
-    return replace(hit, text=corpus[cast("Any", hit.doc_id)].content[hit.start : hit.end])
+    hits = (replace(Hit(*told), sources=tuple(sources or ())) for *told, sources in rows)
+    complete = zip(hits, columns.get(_TEXTLESS) or nothing, strict=True)
+    return tuple(
+        hit if textless or hit.text is not None else replace(hit, text=_at_place(hit, corpus))
+        for hit, textless in complete
+    )
 
 
 def _line(query_id: str, answer: Returned, corpus: Corpus) -> bytes:
@@ -202,10 +193,9 @@ class Journal:
     def said(self) -> str:
         """How many questions were answered, and how the run is continued."""
         if not self._answered:
-            return "no question was answered, and nothing is kept"
+            return "no answer is kept"
         how = "" if self.sure or self.resume == "always" else " with --resume"
-        answered = f"{len(self._answered)} of {self.questions} questions were answered"
-        return f"{answered}, and their answers are kept; run it again{how} to go on"
+        return f"answers to {len(self._answered)} of {self.questions} questions are kept; run it again{how} to go on"
 
     def lock(self) -> int | None:
         """Make and lock the folder, or one beside it if another run uses it, until what is returned is closed.
@@ -215,17 +205,22 @@ class Journal:
         """
         first = self.folder
         self._made = [first.parent, *(folder for folder in first.parent.parents if not folder.exists())]
-        number = 0
-        while True:
-            number += 1
-            self.folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
+        is_used = False
+        earlier = sorted(first.parent.glob(f"{first.name}*"))  # also one beside, if its run was interrupted
+        for self.folder in chain(earlier, [first], (first.with_name(f"{first.name}-{number}") for number in count(2))):
             self.folder.mkdir(parents=True, exist_ok=True)
-            with suppress(BlockingIOError, FileNotFoundError):
+            try:
                 lock = locked(self.folder)
-                if number > 1:
+            except BlockingIOError:
+                is_used = True
+            except FileNotFoundError:  # its run has just ended
+                continue
+            else:
+                if is_used:
                     self.notes.append("another run of this configuration is under way; each keeps its own answers")
                 self._made = [self.folder, *self._made]
                 return lock
+        return None
 
     def begin(self, facts: Mapping[str, Any], run_id: str) -> str:
         """Take the answers of earlier starts, begin the file of this one, and return the id of the run."""
@@ -235,10 +230,11 @@ class Journal:
             for file in files:
                 file.unlink(missing_ok=True)
             files = []
-        firsts = {file: _first_line(file) for file in files}
+        firsts = {file: first for file in files if (first := _first_line(file)) is not None}
         taken = {file: first for file, first in firsts.items() if self._may_take(first, facts)}
-        first = {"journal": _VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
-        for file in taken:
+        changed = [file for file in taken if _changed(firsts[file], facts)]
+        first = {"journal": JOURNAL_VERSION, "created": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "run_id": run_id}
+        for file in sorted(taken, key=changed.count, reverse=True):  # answers of what is asked now come last, and count
             self._take(file)
         for known in [*taken.values()][:1]:
             first = {**known, "run_id": known["run_id"] or run_id}
@@ -247,6 +243,8 @@ class Journal:
                 f"{len(self._answered)} of {self.questions} questions were answered by the run that began at "
                 f"{first['created']} UTC and was interrupted; they are not asked again (--fresh asks all)"
             )
+            if changed and (told := self._what_changed(*(firsts[file] for file in changed), facts=facts)):
+                self.notes.append(f"{told} changed since some of these answers")
         elif firsts and not taken:
             self.notes.append(
                 f"answers of an interrupted run in {one_line(str(self.folder))} are not used: "
@@ -278,17 +276,21 @@ class Journal:
 
     def _may_take(self, first: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
         changed = _changed(first, facts)
-        if first.get("journal") != _VERSION or changed & {"corpus", "questions"}:
+        if first.get("journal") != JOURNAL_VERSION or changed & {"corpus", "questions"}:
             return False
         return self.resume == "always" or (self.sure and not changed)
 
     def _why_not(self, first: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-        if first.get("journal") != _VERSION:
+        if first.get("journal") != JOURNAL_VERSION:
             return "another version of rag-eval wrote them, or they are damaged"
-        changed = [word for fact, word in _WORDS.items() if fact in _changed(first, facts)]
-        if changed:
-            return f"{' and '.join(changed)} changed since"
+        if changed := self._what_changed(first, facts=facts):
+            return f"{changed} changed since"
         return "nothing tells whether what is asked has changed since; --resume takes them"
+
+    @staticmethod
+    def _what_changed(*firsts: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+        changed = {fact for first in firsts for fact in _changed(first, facts)}
+        return " and ".join(word for fact, word in _WORDS.items() if fact in changed)
 
     def _take(self, file: Path) -> None:
         """Read where each answer of a file is; what is cut off or damaged is asked for again."""
@@ -337,6 +339,9 @@ def open_journal(
         Interrupted: An interrupt came inside; how many questions are answered, and how the run goes on.
     """
     root = config.config.save_results_path
+    if root is None and resume != "always":
+        yield Journal(Path(), config.corpus, len(config.dataset), resume, sure=True)
+        return
     if root is None:
         raise ConfigError("resume=True keeps answers, and save_results_path is not given; expected the root of runs")
     store.check_root(root)
@@ -354,7 +359,11 @@ def open_journal(
         "code": code,
     }
     journal = Journal(
-        root / store.RUNS / UNFINISHED / _key(config, pipeline), config.corpus, len(config.dataset), resume, sure=sure
+        root / store.RUNS / store.UNFINISHED / _key(config, pipeline),
+        config.corpus,
+        len(config.dataset),
+        resume,
+        sure=sure,
     )
     try:
         lock = journal.lock()
@@ -369,6 +378,8 @@ def open_journal(
             object.__setattr__(engine, "run_id", run_id)
         yield journal
     except KeyboardInterrupt as interrupt:
+        if journal.is_finished:
+            raise
         raise Interrupted(journal.said) from interrupt
     finally:
         journal.close()
@@ -381,10 +392,13 @@ def _number(file: Path) -> int:
     return int(number) if number.isdecimal() else 0
 
 
-def _first_line(file: Path) -> Mapping[str, Any]:
-    """Return the first line of a journal; nothing if it is cut off or damaged."""
+def _first_line(file: Path) -> Mapping[str, Any] | None:
+    """Return the first line of a journal; nothing if it is damaged, None if it is cut off, with no answer."""
     with suppress(OSError, ValueError), file.open("rb") as lines:
-        first: Any = parse_json(utf8_json.read(lines.readline()))
+        line = lines.readline()
+        if not line.endswith(b"\n"):
+            return None
+        first: Any = parse_json(utf8_json.read(line))
         if is_object(first) and first.keys() >= {"journal", "created", "run_id", "facts"}:
             return cast("Mapping[str, Any]", first)
     return {}
@@ -400,21 +414,15 @@ def _changed(first: Mapping[str, Any], facts: Mapping[str, Any]) -> set[str]:
 
 def _key(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> str:
     """Return what tells a run from others in the same root: its retriever, its name and that of its dataset."""
-    retriever = _without_run_id(describe(config.retriever))
+    retriever = without_run_id(describe(config.retriever))
     return _digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
 
 
 def _is_described(part: object) -> bool:
     """Return whether the record of a part tells it from all others: its parameters, or a name that is its own."""
     if isfunction(part):
-        return part.__closure__ is None and part.__name__ != "<lambda>"
+        return part.__closure__ is None and "<" not in part.__qualname__
     return isinstance(part, Component) and is_dataclass(part)
-
-
-def _without_run_id(record: Any) -> Any:
-    if is_object(record):
-        return {key: _without_run_id(value) for key, value in record.items() if key != "run_id"}
-    return [*map(_without_run_id, record)] if is_list(record) else record
 
 
 def _digest(content: Any) -> str:
@@ -449,11 +457,32 @@ def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:
         elif not isinstance(part, Component):
             sure = False
         elif is_of_package(module):
-            sure = sure and not is_elsewhere(part)
+            sure = sure and not is_elsewhere(part) and not any(map(_is_file, parameters(part).values()))
         if not is_of_package(module):
             modules.add(module)
     hashes = {module: _hash_of_code(module) for module in sorted(modules)}
-    return sure and None not in hashes.values(), _digest(hashes)
+    return sure and None not in hashes.values(), _digest([hashes, dict(_loaded()) if modules else {}])
+
+
+def _is_file(value: object) -> bool:
+    """Return whether a parameter names a file or folder, such as that of a model, which may be written again."""
+    return isinstance(value, str | Path) and os.path.exists(value)  # noqa: PTH110  a text may be no path at all
+
+
+def _loaded() -> Iterator[tuple[str, str]]:
+    """Yield what tells other versions of what own code has imported: of installed packages, and of other files."""
+    for name, module in [*sys.modules.items()]:
+        file: Any = getattr(module, "__file__", None)
+        top, _, inner = name.partition(".")
+        if not isinstance(file, str) or top in (*sys.stdlib_module_names, "__main__") or is_of_package(name):
+            continue
+        with suppress(OSError):
+            if not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts):
+                if not inner:
+                    known = Path(file).stat()
+                    yield name, f"{known.st_size} {known.st_mtime_ns}"
+            else:
+                yield name, hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 def _parts(component: object) -> Iterator[Any]:

@@ -215,9 +215,9 @@ class Ranker:
         """Ask again where a budget is not filled and there may be more, and return the deepest answers."""
         deepest = [*first]
         asking = [*range(len(deepest))]
-        while depths := {
-            row: self._rounded(deepest[row].deeper) for row in asking if deepest[row].deeper > deepest[row].depth
-        }:
+        while depths := {row: deepest[row].deeper for row in asking if deepest[row].deeper > deepest[row].depth}:
+            if self._asker.together:  # powers of two, so that more questions are asked together
+                depths = {row: 1 << (depth - 1).bit_length() for row, depth in depths.items()}
             answers = self._ask([queries[row] for row in depths], [*depths.values()])
             before = {row: deepest[row].hits for row in depths}
             for row, answer in zip(depths, answers, strict=True):
@@ -226,10 +226,6 @@ class Ranker:
                     deepest[row] = answer
             asking = [row for row in depths if deepest[row].hits > before[row]]
         return deepest
-
-    def _rounded(self, depth: int) -> int:
-        """Return a depth, rounded up to a power of two where that lets more questions be asked together."""
-        return 1 << (depth - 1).bit_length() if self._asker.together else depth
 
     def _ask(self, queries: Sequence[Query], depths: Sequence[int]) -> list[_Seen]:
         """Ask questions again, each at a depth of its own."""
@@ -297,9 +293,6 @@ class Ranker:
         """Return hits with their places, which most retrievers tell."""
         return hits if all(hit.is_in(locator.corpus) for hit in hits) else locator.place(hits)
 
-    def _is_document(self, text: str) -> bool:
-        return text in self.cutter.reader.corpus
-
     def _notes(
         self,
         found: RankedHits,
@@ -358,7 +351,9 @@ class Ranker:
             )
         if repeated := _repeated(found):
             yield f"results that are another one of their ranking once more: {repeated}; a reader reads them twice"
-        named = hits.take(np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self._is_document) > 0)))
+        named = hits.take(
+            np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self.cutter.reader.corpus.__contains__) > 0))
+        )
         if len(named):
             yield (
                 f"results that are the id of a document, and were read as a text: {len(named)}, such as "

@@ -73,7 +73,7 @@ def before_reranking(
     before, rows = before.take(np.array(scored, dtype=np.int64)), [rows[place] for place in scored]
     known = ProjectedTruth(truth.level, tuple(truth.entries[row] for row in rows))
     with collected():  # what there is to say of these results was said when the final order was scored
-        table = score_checked(before, known, metrics, cutter, on_error)
+        table = score_checked(before, known, metrics, cutter, on_error).table
     if table.failures:
         query_id, failures = next(iter(table.failures.items()))
         note(
@@ -106,7 +106,7 @@ def _ceilings(
         return
     whole = Cutoff(max(int(before.hits.counts.max()), 1))
     with collected():
-        found = score_checked(before, truth, recalls, RankingCutter([whole], None, before.corpus))
+        found = score_checked(before, truth, recalls, RankingCutter([whole], None, before.corpus)).table
     limits = {cutoff: _limit(before, truth, cutter, cutoff) for cutoff in cutter.cutoffs}
     for metric in recalls:
         column = found.columns[str(ScoreName(metric.name, whole))]

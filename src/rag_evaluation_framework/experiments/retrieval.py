@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
 from time import perf_counter
 from typing import Any, TypeAlias, TypeVar, Unpack
 
 from rag_evaluation_framework.base.coroutines import without_a_loop
-from rag_evaluation_framework.base.exits import no_exit
-from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.components.results import as_chunks
@@ -142,44 +142,44 @@ def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
     """
     name = component_name(pipeline)
     with _reserved(pipeline):
-        earlier: BaseException | None = None
-        try:
+        with on_failure(partial(_close, pipeline, name)):
             start = perf_counter()
-            with no_exit(name, "index"), _placed("index", name):
+            with _step("index", name):
                 pipeline.index(corpus)
             seconds = perf_counter() - start
-            with no_exit(name, "chunks"), _placed("chunks", name):
+            with _step("chunks", name):
                 listed = pipeline.chunks()
                 chunks = listed if is_trusted(pipeline) else as_chunks(listed, name, corpus)
             yield Index(pipeline, name, corpus, chunks, seconds)
-        except BaseException as error:
-            earlier = error
-            raise
-        finally:
-            try:
-                with no_exit(name, "close"):
-                    pipeline.close()
-            except BaseException as error:
-                pass_on_interrupt(error)
-                message = f"{name} could not be closed: {raised(error)}"
-                if earlier is not None:
-                    earlier.add_note(message)
-                else:
-                    note(message)
-                    if isinstance(error, ComponentExited):
-                        raise
+        _close(pipeline, name)
+
+
+def _close(pipeline: Retriever, name: str, earlier: BaseException | None = None) -> None:
+    """Close a retriever; an error of that is noted, in an earlier error if there is one."""
+
+    def failed(error: BaseException) -> None:
+        message = f"{name} could not be closed: {raised(error)}"
+        if earlier is not None:
+            earlier.add_note(message)
+            return
+        note(message)
+        if isinstance(error, ComponentExited):
+            raise error
+
+    outcome(no_exit(name, "close")(pipeline.close), failed)
 
 
 @contextmanager
-def _placed(step: str, name: str) -> Generator[None]:
+def _step(step: str, name: str) -> Generator[None]:
     """Add a note to what is raised inside that says where; errors of ours say it themselves."""
-    try:
-        yield
-    except Exception as error:
-        if not isinstance(error, RagEvalError):
+
+    def say_where(error: BaseException) -> None:
+        if isinstance(error, Exception) and not isinstance(error, RagEvalError):
             with suppress(TypeError):  # its notes may be no list
                 error.add_note(f"raised in {step} of {name}")
-        raise
+
+    with no_exit(name, step), on_failure(say_where):
+        yield
 
 
 @contextmanager
@@ -252,13 +252,13 @@ class Index:
 
     def _prepare(self, queries: Sequence[Query]) -> None:
         """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""
-        try:
-            with no_exit(self.retriever, "prepare"):
-                self.pipeline.prepare([query.text for query in queries])
-        except ComponentExited:
-            raise
-        except BaseException as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
-            pass_on_interrupt(error)
+
+        def failed(error: BaseException) -> None:
+            if isinstance(error, ComponentExited):
+                raise error
             note(
                 f"{self.retriever} could not prepare for all questions together: {raised(error)}; each was asked alone"
             )
+
+        texts = [query.text for query in queries]
+        outcome(no_exit(self.retriever, "prepare")(lambda: self.pipeline.prepare(texts)), failed)

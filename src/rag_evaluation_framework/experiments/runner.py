@@ -1,14 +1,14 @@
 """`run_experiment`: index, retrieve, score, and save the result."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import chain
 from time import perf_counter
-from typing import Any, TypeAlias, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from rag_evaluation_framework import quotes
 from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.contracts.sink import Outcome
 from rag_evaluation_framework.data import (
     CharacterSpan,
     Corpus,
@@ -34,13 +35,14 @@ from rag_evaluation_framework.experiments.config import AnyExperimentConfig, Exp
 from rag_evaluation_framework.experiments.journal import Journal, open_journal
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.providers.usage import track_usage
-from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults, check_root
+from rag_evaluation_framework.registry.loading import load_installed
+from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults
 from rag_evaluation_framework.scoring.rank_checks import none_matches
 from rag_evaluation_framework.scoring.score import score_checked, with_own_cutoffs
 from rag_evaluation_framework.text.reading import RankingCutter
+from rag_evaluation_framework.text.text_locator import is_long
 
 # How often the text of a label was retrieved where it is not labelled.
 
@@ -157,20 +159,19 @@ def note_unmatched_results(level: Level[Any], queries: QueryResults[Any], truth:
             note(told)
 
 
-Complete: TypeAlias = Callable[[EvaluationResult[Any]], EvaluationResult[Any]]
-"""What adds to a result what follows from it, before it is saved: the verdicts of gates, a comparison."""
+_SENDING = "rag_evaluation_framework.trackers.sending"  # a door upwards
 
 
 @overload
-def run_experiment(config: ExperimentConfig[U], complete: Complete | None = None) -> EvaluationResult[U]: ...
+def run_experiment(config: ExperimentConfig[U]) -> EvaluationResult[U]: ...
 
 
 @overload
-def run_experiment(config: AnyExperimentConfig, complete: Complete | None = None) -> ExperimentResult: ...
+def run_experiment(config: AnyExperimentConfig) -> ExperimentResult: ...
 
 
-def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = None) -> EvaluationResult[Any]:
-    """Run an experiment: index the corpus, retrieve for every query, score every metric at every cutoff.
+def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
+    """Run an experiment: index the corpus, retrieve for every query, score every metric at every cutoff; save it.
 
     A query whose retrieval raises, or a metric that does, becomes a `Failure` of the result; so does one that calls
     `sys.exit`. The retriever is closed at the end, also after an error or an interrupt; that it calls `sys.exit` then
@@ -178,7 +179,6 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
 
     Args:
         config: The experiment.
-        complete: Adds to the result what follows from it, such as the verdicts of gates.
 
     Raises:
         ConfigError: Results cannot be saved where they are to be saved, or the list of chunks is needed and the
@@ -192,15 +192,21 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
         KeyboardInterrupt: Ctrl-C came before.
         Exception: Whatever else the retriever raises while it indexes.
     """
+    measured = config.config
+    is_kept = measured.save_results_path is not None or measured.sinks
+    sinks = load_installed(f"{_SENDING}:prepared")(measured) if is_kept else ()
     with open_journal(config, "always") if config.config.resume else nullcontext() as journal:
-        result, ended = run(config, complete, journal)
+        result, ended = run(config, journal)
         if isinstance(ended, KeyboardInterrupt):
             raise (
                 ended
                 if journal
                 else Interrupted(f"{_answered(result)}, and nothing is kept; resume=True keeps answers")
             )
-        return result
+        finished: EvaluationResult[Any] = (
+            load_installed(f"{_SENDING}:finish")(Outcome(result), sinks, journal) if sinks else result
+        )
+        return finished
 
 
 def _answered(result: EvaluationResult[Any]) -> str:
@@ -208,23 +214,18 @@ def _answered(result: EvaluationResult[Any]) -> str:
     return f"{len(result.queries) - left} of {len(result.queries)} questions were answered"
 
 
-def run(
-    config: ExperimentConfig[Any], complete: Complete | None = None, journal: Journal | None = None
-) -> tuple[EvaluationResult[Any], Ended | None]:
-    """Do what `run_experiment` does, and return how it ended, if not as usual, instead of raising it.
+def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> tuple[EvaluationResult[Any], Ended | None]:
+    """Do what `run_experiment` does but for saving, and return how it ended, if not as usual, instead of raising it.
 
     Args:
         config: The experiment.
-        complete: As for `run_experiment`.
         journal: What keeps the answers.
 
     Returns:
         The result; of a run that was interrupted when some queries were answered, the other queries are failures in
-        it, and it is not saved. And the interrupt, or that the retriever called `sys.exit` when it was closed.
+        it. And the interrupt, or that the retriever called `sys.exit` when it was closed.
     """
     measured = config.config
-    if measured.save_results_path is not None:
-        check_root(measured.save_results_path)
     cutoffs = [cutoff for cutoff in config.cutoffs if cutoff != OWN_CUTOFF]
     cutter = RankingCutter(cutoffs, measured.tokenizer, config.corpus)
     with no_exit("a component", "the run"), collected() as notes, track_usage() as usage:
@@ -251,16 +252,7 @@ def run(
     said = [*told, *config.notes, *(() if journal is None else journal.notes), *notes]
     if result.unplaced > 0.5:
         said.append(example_of_unlocated(result, config.corpus))
-    result = replace(result, notes=tuple(dict.fromkeys(said)), usage=tuple(usage.models))
-    if interrupted:
-        return result, ended
-    if complete is not None:
-        result = complete(result)
-    if measured.save_results_path is not None:
-        result = replace(result, folder=result.save(root=measured.save_results_path))
-        if journal is not None:
-            journal.is_finished = True
-    return result, ended
+    return replace(result, notes=tuple(dict.fromkeys(said)), usage=tuple(usage.models)), ended
 
 
 def _scored(
@@ -274,7 +266,7 @@ def _scored(
     """Return the result of rankings; its notes are still to come."""
     start = perf_counter()
     rankings = truth.with_dataset_ids(rankings)
-    table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
+    table, first = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error, whole=True)
     before = BeforeReranking()
     if (candidates := rankings.before_reranking) is not None:
         before = before_reranking(candidates, rankings, truth, config.metrics, cutter, config.config.on_error)
@@ -286,9 +278,9 @@ def _scored(
         table = replace(table, columns=own(table.columns))
         before = replace(before, scores=own(before.scores), ceilings=own(before.ceilings))
     table = replace(table, count_as_zero=config.config.count_as_zero)
-    queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted, config.dataset)
+    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted, config.dataset)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
-    if queries.none_is_relevant:
+    if np.isnan(first).all():
         note_unmatched_results(config.level, queries, truth.entries)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](

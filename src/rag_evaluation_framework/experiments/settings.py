@@ -1,9 +1,7 @@
 """How a run is asked, measured and saved: each setting is declared once, for Python, files and options."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args
@@ -15,34 +13,23 @@ from pydantic import (
     Field,
     PlainSerializer,
     StrictBool,
-    ValidationError,
     WithJsonSchema,
-    model_validator,
 )
-from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework.base.coroutines import checked_limit
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.records import refused
 from rag_evaluation_framework.contracts.chunker import Tokenizer
+from rag_evaluation_framework.contracts.sink import Outcome, Sink
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.data.values import items
-from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.registry.building import as_component, build
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
 Unscored = Literal["no-answer", "failed"]
-
-_MOST_PROBLEMS = 10
-_NEAR = 0.8  # of a key to what was meant; chunk_size is no slip of chunk_id
-_TYPES = {
-    "int_type": "a whole number",
-    "string_type": "a text",
-    "bool_type": "true or false",
-    "list_type": "a list",
-    "dict_type": "a mapping",
-    "path_type": "a path",
-}
-"""What values of these types are called, by the type of the error that another one makes."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +81,20 @@ _Tokenizer = Annotated[
 ]
 
 
+def _built(given: Any) -> tuple[Sink, ...]:
+    is_one = isinstance(given, str | Mapping | Sink) or callable(given)
+    listed: list[Any] = [given] if is_one else [*items(given, "sinks")]
+    return tuple(as_component(Sink, build("sink", sink), "sinks") for sink in listed)
+
+
+_Sinks = Annotated[
+    tuple[Sink, ...],
+    BeforeValidator(_built),
+    PlainSerializer(lambda sinks: [*map(describe, sinks)]),
+    WithJsonSchema({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}}),
+]
+
+
 class Asking(BaseModel, frozen=True):
     """How the queries of a run are asked."""
 
@@ -125,7 +126,7 @@ class Asking(BaseModel, frozen=True):
         Raises:
             ConfigError: A value is not valid, or a keyword not known.
         """
-        with _refused(cls):
+        with refused(cls):
             return cls.model_validate(given)
 
     @classmethod
@@ -171,6 +172,7 @@ class RunFields(AskingFields, total=False):
     count_as_zero: Iterable[Unscored]
     save_results_path: str | Path | None
     resume: bool
+    sinks: Iterable[str | Mapping[str, Any] | Sink | Callable[[Outcome], Any]]
 
 
 class EvaluationFields(RunFields, total=False):
@@ -201,13 +203,14 @@ class EvaluationConfig(Measuring, frozen=True):
     same retriever on the same documents and questions. Whether its code, or a server that it asks, has changed since is
     yours to know."""
 
+    sinks: _Sinks = ()
+    """Where each result goes beside that root: names of sinks, such as langsmith:dataset=handbook, or functions
+    `(outcome)` of your own. What could not be sent is noted in the result."""
+
     def __init__(self, **given: Unpack[EvaluationFields]) -> None:
         values: dict[str, Any] = {**given}
-        with _refused(type(self)):
+        with refused(type(self)):
             super().__init__(**values)
-
-    @model_validator(mode="after")
-    def _tokens_need_a_tokenizer(self) -> "EvaluationConfig":
         for budget in self.budgets:
             if budget.unit == "tok" and self.tokenizer is None:
                 raise ConfigError(
@@ -215,79 +218,3 @@ class EvaluationConfig(Measuring, frozen=True):
                     "tokenizer, as in tokenizer='cl100k_base' (--tokenizer cl100k_base), or give the budget in "
                     "characters, such as '4000ch'"
                 )
-        return self
-
-
-@contextmanager
-def _refused(model: type[BaseModel]) -> Generator[None]:
-    """Refuse values that a model refuses in one line, by the names of its fields."""
-    try:
-        yield
-    except ValidationError as error:
-        problems = refusals(error, model, lambda *location: ".".join(map(str, location[:1])))
-        cause = error.errors()[0].get("ctx", {}).get("error")
-        if len(problems) == 1 and isinstance(cause, InputError):
-            raise cause from None
-        raise ConfigError("; ".join(problems)) from None
-
-
-def refuse_unknown(given: Iterable[str], *known: str) -> None:
-    """Refuse keywords that are not known.
-
-    Raises:
-        ConfigError: There is one; what was meant is named, or all that are known.
-    """
-    for key in given:
-        if key not in known:
-            raise ConfigError(f"{key}: {_unknown(key, known, '; there are ' + ', '.join(known))}")
-
-
-def own_first(model: type[BaseModel]) -> list[str]:
-    """Return the fields of a model, its own before those that it inherits."""
-    listed = (name for kind in model.__mro__ for name in vars(kind).get("__annotations__", ()))
-    return [name for name in dict.fromkeys(listed) if name in model.model_fields]
-
-
-def refusals(error: ValidationError, model: type[BaseModel], place: Callable[..., str]) -> list[str]:
-    """Return what is wrong with each value of a model, the first ones of many.
-
-    Args:
-        error: What pydantic says.
-        model: The model.
-        place: Names the place of a value by its location: the key, and what is inside of it.
-    """
-    places: dict[str, list[ErrorDetails]] = {}
-    for item in error.errors():
-        places.setdefault(place(*item["loc"]), []).append(item)
-    around = {where.rpartition("[")[0] for where in places if "[" in where}  # what is wrong inside of them says more
-    keys = f"; there are {', '.join(own_first(model))}"
-    listed: list[str] = []
-    for where, alternatives in places.items():
-        if where in around:
-            continue
-        problem = _message(where, alternatives, model.model_fields, keys)
-        told = any(other.endswith(keys) for other in listed)
-        listed.append(problem.removesuffix(keys) if told else problem)
-    more = len(listed) - _MOST_PROBLEMS
-    return [*listed[:_MOST_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
-
-
-def _message(where: str, alternatives: list[ErrorDetails], known: Mapping[str, Any], keys: str) -> str:
-    """Return what is wrong with a value, which each of the types that it may have refuses."""
-    item = alternatives[0]
-    cause, key = item.get("ctx", {}).get("error"), str(item["loc"][0]) if item["loc"] else ""
-    if isinstance(cause, InputError):
-        said = str(cause)
-        if not key:
-            return said
-        return f"{where}{said.removeprefix(key)}" if said.startswith(f"{key}=") else f"{where}: {said}"
-    if item["type"] == "extra_forbidden":
-        return f"{where}: {_unknown(key, known, keys)}"
-    types = [_TYPES[kind["type"]] for kind in alternatives if kind["type"] in _TYPES]
-    message = f"expected {' or '.join(types)}" if types else item["msg"][0].lower() + item["msg"][1:]
-    return f"{where}: {message}" + ("" if item["type"] == "missing" else f", got {shown(item['input'], 60)}")
-
-
-def _unknown(key: str, known: Iterable[str], keys: str) -> str:
-    near = get_close_matches(key.lower(), known, n=1, cutoff=_NEAR)
-    return f"unknown key{f'; did you mean {near[0]}?' if near else keys}"

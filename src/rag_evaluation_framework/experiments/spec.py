@@ -11,9 +11,10 @@ from typing import Annotated, Any, cast
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import checked_path, from_home, is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import fit_to_show, shown
-from rag_evaluation_framework.base.records import Faults
+from rag_evaluation_framework.base.records import Faults, refusals
 from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.contracts.retriever import Engine
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, EvaluationType
@@ -22,7 +23,7 @@ from rag_evaluation_framework.datasets import Loader, folder_loader, load_datase
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
 from rag_evaluation_framework.experiments.config import CONFIGS, AnyExperimentConfig, in_mode
 from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, engine_reranker, make_engine
-from rag_evaluation_framework.experiments.settings import ONLY_IN_FILES, EvaluationConfig, Measuring, Option, refusals
+from rag_evaluation_framework.experiments.settings import ONLY_IN_FILES, EvaluationConfig, Measuring, Option
 from rag_evaluation_framework.rankings.order import Order
 from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import build, load_function
@@ -152,6 +153,9 @@ class RunSpec(Measuring, frozen=True):
     save_results_path: Annotated[GivenPath | None, Option("--root", takes=Path)] = None
     """Where runs are saved; by default .rag-eval."""
 
+    sinks: Annotated[list[ComponentConfig], Option("--sink", takes=list[str])] = Field(default=[])
+    """Where the result goes beside that folder: langsmith:dataset=handbook, or your own, my_module:send; repeatable."""
+
     baseline: Annotated[GivenPath | None, Option(takes=str)] = None
     """A saved run to compare with, named as in `rag-eval compare`, such as last."""
 
@@ -202,12 +206,8 @@ class RunSpec(Measuring, frozen=True):
             chunk_id = load_function("chunk_id", self.chunk_id, "chunk, number", imports=imports)
         part = partial(build, imports=imports)
         engine = self._engine(imports)
-        try:
+        with on_failure(lambda _: leave(engine)):
             return self._experiment(folder, part, engine, chunk_id)
-        except BaseException:
-            if engine is not None:
-                leave(engine)
-            raise
 
     def _experiment(
         self, folder: Path, part: Callable[[Kind, Any], Any], engine: Engine | None, chunk_id: Callable[..., Any] | None
@@ -217,7 +217,8 @@ class RunSpec(Measuring, frozen=True):
         without = self.reranker is None or self.mode == "retrieve"
         reranker = None if without else part("reranker", self.reranker)
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
-        config = self._evaluation_config(folder)
+        sinks = [part("sink", sink) for sink in self.sinks]
+        config = self._evaluation_config(folder, sinks)
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
         corpus = None
@@ -261,13 +262,13 @@ class RunSpec(Measuring, frozen=True):
                 "evaluation_type chunk-level, or no chunk_id"
             )
 
-    def _evaluation_config(self, folder: Path) -> EvaluationConfig:
+    def _evaluation_config(self, folder: Path, sinks: list[Any]) -> EvaluationConfig:
         given: dict[str, Any] = {name: getattr(self, name) for name in Measuring.model_fields}
         if self.engine is not None and "budgets" not in self.model_fields_set:
             given["budgets"] = []
         if self.save_results_path is not None:
             given["save_results_path"] = normpath(folder / from_home(self.save_results_path))
-        return EvaluationConfig(**given, tokenizer=self._tokenizer(folder))
+        return EvaluationConfig(**given, tokenizer=self._tokenizer(folder), sinks=sinks)
 
     def _tokenizer(self, folder: Path) -> str | None:
         is_file = self.tokenizer is not None and self.tokenizer.endswith((".json", ".tiktoken"))

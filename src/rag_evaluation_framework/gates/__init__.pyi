@@ -1,4 +1,5 @@
 from .checking import assert_gates as assert_gates
+from .checking import blocks as blocks
 from .checking import check_gates as check_gates
 from .checking import refuse_unreliable as refuse_unreliable
 from .checking import unreliable as unreliable

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any, TypedDict, Unpack, get_args
 
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.contracts.sink import Outcome
 from rag_evaluation_framework.data.rankings import NOT_ASKED
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates.gate import Gate, with_default
@@ -75,7 +76,13 @@ def refuse_unreliable(result: EvaluationResult[Any], problems: Sequence[str]) ->
         if verdict.counts_as == "error"
     ]
     if found:
-        raise ConfigError(f"{'; '.join(found)}; the run is {result.whereabouts}")
+        where = "" if result.folder is None else f"; the run is {result.whereabouts}"
+        raise ConfigError(f"{'; '.join(found)}{where}")
+
+
+def blocks(outcome: Outcome) -> bool:
+    """Return whether a run is no success: it cannot be relied on, or a gate did not pass."""
+    return bool(outcome.problems) or any(verdict.counts_as != "pass" for verdict in outcome.result.gates)
 
 
 # Verdicts: what became of gates in a result.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.contracts.sink import Outcome
 from rag_evaluation_framework.experiments import ExperimentConfig, RunSpec
 from rag_evaluation_framework.gates.checking import verdicts
 from rag_evaluation_framework.gates.gate import Gate
@@ -34,7 +35,6 @@ class Gating:
         at = ("gates of the configuration", "thresholds of the configuration")
         self._places = (options or Written(), Written(spec.gates, spec.thresholds, *at))
         self._spec = spec
-        self._runs: Runs | None = None
         beside = folder if folder.absolute().name == store.ROOT.name else folder / store.ROOT
         root = folder / spec.save_results_path if spec.save_results_path else beside
         name, where = (spec.baseline, folder) if baseline is None else (baseline, Path())
@@ -47,14 +47,18 @@ class Gating:
             return ()
         return gates_of_run(experiment, self._places, self.baseline)
 
-    def runs(self, result: EvaluationResult[Any]) -> Runs:
-        """Return a result beside the baseline: the same again for the same questions, as comparing takes long."""
-        if self._runs is None or self._runs.result.queries is not result.queries:
-            self._runs = Runs(result, self.baseline, self._spec.cluster)
-        return self._runs
+    def outcome(self, result: EvaluationResult[Any], gates: Sequence[Gate], problems: Sequence[str]) -> Outcome:
+        """Return a run with the verdicts on its gates, and how it differs from the baseline.
 
-    def checked(
-        self, result: EvaluationResult[Any], gates: Sequence[Gate], problems: Sequence[str]
-    ) -> EvaluationResult[Any]:
-        """Return a result with the verdicts on its gates; none passes if there are problems."""
-        return replace(result, gates=verdicts(self.runs(result), gates, self._spec.on_inconclusive, problems))
+        Args:
+            result: The result of the run.
+            gates: Its gates.
+            problems: Why it cannot be relied on; no gate passes then. That it cannot be compared with the baseline is
+                a problem of the outcome.
+        """
+        runs = Runs(result, self.baseline, self._spec.cluster)
+        result = replace(result, gates=verdicts(runs, gates, self._spec.on_inconclusive, problems))
+        compared = runs.compared
+        if isinstance(compared, Exception):
+            return Outcome(result, self.baseline, problems=(str(compared),))
+        return Outcome(result, self.baseline, compared)

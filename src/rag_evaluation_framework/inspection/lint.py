@@ -15,11 +15,10 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.inspection.findings import RANK, Finding, FindingKind, LintReport, quotation
 from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, place_of, units_of
 from rag_evaluation_framework.inspection.question_checks import asked_twice, copied_answer
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.labelling.relabelling import relabel
 from rag_evaluation_framework.markups.markup import Markup, struck_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text.text_locator import TextLocator, is_long
 
 # What readers are shown of labels, and where else they are shown the same.
 

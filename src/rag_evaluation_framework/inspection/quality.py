@@ -61,10 +61,8 @@ def search_lexically(truth: Sequence[TokenLevelGroundTruth], corpus: Corpus) -> 
     retriever.index(corpus)
     asked = progress(truth, "Searching", "question")
     hits = RankedHits.of([retriever.retrieve(entry.query.text, DEPTH).hits for entry in asked])
-    judged = SpanJudgements.from_hits(hits, truth)
-    relevant = judged.relevant > 0  # up to each rank
-    first = np.where(relevant.any(axis=1), relevant.argmax(axis=1) + 1, np.inf) if relevant.shape[1] else np.inf
-    reciprocal = np.broadcast_to(1 / np.asarray(first, dtype=np.float64), len(truth))
+    (judged,) = SpanJudgements.from_hits([hits], truth)
+    reciprocal = np.nan_to_num(1 / judged.first_relevant)
     means = (reciprocal == 1, reciprocal > 0, SpanRecall().score(judged), reciprocal)
     return LexicalSearch(len(truth), len(retriever.chunks()), *(float(np.mean(each)) for each in means))
 

@@ -6,10 +6,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4, uuid5
 
 from rag_evaluation_framework.base import progress, require
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.outside import one_line, raised
 from rag_evaluation_framework.errors import ProviderUnavailable
 from rag_evaluation_framework.integrations.experiment_content import RUN, ExperimentContent
@@ -122,11 +124,9 @@ class RecordedExperiment:
 
         def evaluate_run(_: Any, run: Any, example: Any = None, evaluator_run_id: Any = None) -> Any:
             del evaluator_run_id
-            try:
-                # With its trace a score is queued, and sent together with the runs.
-                self.score(run.id, scores(str(example.id)), trace_id=run.trace_id, start_time=run.start_time)
-            except Exception as error:  # noqa: BLE001  whatever the SDK raises: it is told
-                losses.append(error)
+            # With its trace a score is queued, and sent together with the runs.
+            queued = {"trace_id": run.trace_id, "start_time": run.start_time}
+            outcome(lambda: self.score(run.id, scores(str(example.id)), **queued), losses.append)
             return evaluation.EvaluationResults(results=[])
 
         return type("StoredScores", (evaluation.RunEvaluator,), {"evaluate_run": evaluate_run})()
@@ -377,10 +377,9 @@ class Completeness:
         """
         lost = [score for score in self._missing() if score.row not in sent]
         for _, run, name, value in lost:
-            try:
-                self.recorded.score(run, {name: value})
-            except Exception as error:  # noqa: BLE001  whatever the SDK raises: it is told
-                self.problems.append(f"a score was refused: {_why(error)}")
+            why = outcome(partial(self.recorded.score, run, {name: value}), _why)
+            if why is not None:
+                self.problems.append(f"a score was refused: {why}")
                 break
         if lost:
             self._waited(lambda: not {*lost} & {*self._missing()})

@@ -9,7 +9,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache, partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import class_name, hide, one_line, raised, said, shown
@@ -150,9 +151,7 @@ def opened(client: Client | None, needed_by: str, losses: list[BaseException] | 
         ConfigError: There is no key, or none that can be sent; the address is none; or the client is none.
         MissingDependency: The SDK is not installed.
     """
-    if client is None:
-        _check_environment()
-    langsmith = require("langsmith", extra="langsmith", needed_by=needed_by)
+    langsmith = check_ready(needed_by) if client is None else _sdk(needed_by)
     if client is not None:
         if not isinstance(client, langsmith.Client):
             raise ConfigError(f"client={shown(client)}: expected a langsmith.Client")
@@ -170,8 +169,22 @@ def opened(client: Client | None, needed_by: str, losses: list[BaseException] | 
         own.close(timeout=0)
 
 
-@contextmanager
-def answering(client: Any, what: str) -> Generator[None]:
+def check_ready(needed_by: str) -> Any:
+    """Return LangSmith's SDK when there is what a client of our own needs; LangSmith is not asked.
+
+    Raises:
+        ConfigError: There is no key, or none that can be sent; or the address is none.
+        MissingDependency: The SDK is not installed.
+    """
+    _check_environment()
+    return _sdk(needed_by)
+
+
+def _sdk(needed_by: str) -> Any:
+    return require("langsmith", extra="langsmith", needed_by=needed_by)
+
+
+def answering(client: Any, what: str) -> AbstractContextManager[None]:
     """Make whatever the SDK raises a `ProviderError` that says what was asked for.
 
     Args:
@@ -181,13 +194,14 @@ def answering(client: Any, what: str) -> Generator[None]:
     Raises:
         ProviderError: It was not done.
     """
-    try:
-        yield
-    except Exception as error:
+
+    def failed(error: Exception) -> ProviderError:
         # Beside its own errors those of requests, of JSON and of pydantic, for answers that are not as expected.
         status = status_of(error)
         message = f"LangSmith at {client.api_url}: {what} failed: {_told(error, status)}"
-        raise _kind(error, status)(message, PROVIDER, status) from error
+        return _kind(error, status)(message, PROVIDER, status)
+
+    return errors_as(failed)
 
 
 def status_of(error: BaseException | None) -> int | None:

@@ -140,7 +140,7 @@ class RunScorer:
         rules: Any = RULES[level.evaluation_type]
         projected = rules.truth(Dataset([truth], level), rankings)
         cutter = RankingCutter(Cutoff.parse_all([self.k]), None, _NOWHERE)
-        return score_checked(projected.with_dataset_ids(rankings), projected, [self.metric], cutter)
+        return score_checked(projected.with_dataset_ids(rankings), projected, [self.metric], cutter).table
 
 
 # Metrics as evaluators of LangSmith, for experiments that LangSmith runs.

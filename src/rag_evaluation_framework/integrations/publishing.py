@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rag_evaluation_framework.base.files import write_over
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.errors import ConfigError, DatasetError, RagEvalError
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.integrations.experiment_content import ExperimentContent
 from rag_evaluation_framework.integrations.experiment_sending import Completeness, ExperimentSending, RecordedExperiment
 from rag_evaluation_framework.integrations.langsmith_client import checked_name, dataset_named, listed_examples, opened
@@ -186,28 +185,3 @@ def _published(
         reworded=content.reworded,
         relabelled=content.relabelled,
     )
-
-
-# Publishing the result of a run: whatever goes wrong, the result is there, and says so.
-
-
-def published(result: EvaluationResult[U], dataset_name: str) -> EvaluationResult[U]:
-    """Return a result with the address at which it was published; a note says what did not arrive.
-
-    Args:
-        result: The result.
-        dataset_name: The name of the dataset in LangSmith.
-    """
-    try:
-        experiment = publish_experiment(result, dataset_name)
-    except RagEvalError as error:
-        told = f"the result is not published: {error}"
-        keep_address(result, {"url": None, "notes": [told]})
-        return _noted(result, told)
-    addressed: Any = replace(result, experiment_url=experiment.url, raw_results=experiment)
-    return addressed if experiment.complete else _noted(addressed, experiment.told)
-
-
-def _noted(result: EvaluationResult[U], told: str) -> EvaluationResult[U]:
-    note(told)
-    return replace(result, notes=(*result.notes, told))

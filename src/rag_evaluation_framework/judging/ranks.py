@@ -46,11 +46,6 @@ class Relevant:
         """The row of the first unit of each query that has any: for `query` (0, 0, 2), these are (0, 2)."""
         return np.flatnonzero(np.diff(self.query, prepend=-1))
 
-    @cached_property
-    def ordinal(self) -> Integers:
-        """How many units of the same query precede each; for `query` (0, 0, 2), these are (0, 1, 0)."""
-        return ordinal_of(self.query)
-
     def discounted_gain(self, queries: int) -> Numbers:
         """Return the DCG of each query, Σ gain / log2(rank + 2), ranks being 0-based; shape (queries,)."""
         depth = int(self.rank.max()) + 1 if len(self.rank) else 0
@@ -111,19 +106,6 @@ def ordinal_of(query: Integers) -> Integers:
 # if that is earlier, when another place of every answer that needs it is complete.
 
 _NEVER = np.iinfo(np.int64).max
-
-
-def accounted_for(labels: LabelColumns, own: Integers, places: UnitPlaces, rank: Integers) -> tuple[Relevant, Relevant]:
-    """Return the retrieved units that are in a place of an answer, and the relevant ones that are accounted for.
-
-    Args:
-        labels: The relevant units of all queries.
-        own: Their ranks; -1 if they were not retrieved.
-        places: All places of the queries with alternatives.
-        rank: The ranks of the units of these places.
-    """
-    row = _rows(labels, places)
-    return _found(labels, own, places, rank, row), _credited(labels, own, places, rank, row)
 
 
 def _rows(labels: LabelColumns, places: UnitPlaces) -> Integers:
@@ -286,7 +268,8 @@ class RankJudgements:
         if labels.places is None:
             return judged
         places = labels.places
-        found, credited = accounted_for(labels, own, places, ranks(places.query, places.unit))
+        rank, row = ranks(places.query, places.unit), _rows(labels, places)
+        found, credited = _found(labels, own, places, rank, row), _credited(labels, own, places, rank, row)
         return replace(judged, found=found, credited=credited)
 
     @classmethod
@@ -349,6 +332,22 @@ class RankJudgements:
         """The number of retrieved units that are in a place of an answer, for each query; shape (queries,)."""
         return np.bincount(self.found.query, minlength=len(self.relevant))
 
+    @property
+    def first_relevant(self) -> Numbers:
+        """The rank of the first result that is relevant, from 1; NaN if none is; shape (queries,).
+
+        Of the results a, a, b the different units are at the positions 0 and 2: the unit of rank 1 is the result of
+        rank 2.
+        """
+        begins = np.cumsum(self.results) - self.results
+        leads = np.ones(int(self.results.sum()), dtype=np.bool_)
+        leads[begins[self.repeats.query] + self.repeats.position] = False
+        before = np.cumsum(self.different) - self.different
+        query, rank = self.found.query[self.found.first], self.found.rank[self.found.first]
+        ranks = np.full(len(begins), np.nan)
+        ranks[query] = 1.0 + np.flatnonzero(leads)[before[query] + rank] - begins[query]
+        return ranks
+
     @cached_property
     def credit(self) -> Integers:
         """The number of relevant units that are accounted for, for each query; shape (queries,)."""
@@ -361,7 +360,7 @@ class RankJudgements:
         """For each credited unit, how many of the found ones have a lower rank or the same; shape (credited,)."""
         credited, found = self.credited, self.found
         if credited is found:
-            return found.ordinal + 1
+            return ordinal_of(found.query) + 1
         width = 1 + max(int(credited.rank.max(initial=0)), int(found.rank.max(initial=0)))
         keys = found.query * width + found.rank
         up_to = np.searchsorted(keys, credited.query * width + credited.rank, side="right")

@@ -1,6 +1,6 @@
 """Span judgements: the characters that are found up to each rank, and what the best results would hold."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -49,7 +49,7 @@ class TrailJudgements:
 
 @dataclass(frozen=True, eq=False)
 class SpanJudgements:
-    """The characters that are found up to each rank; arrays of shape (queries, depth) except `truth`.
+    """The characters that are found up to each rank; arrays of shape (queries, depth), depth >= 1, except `truth`.
 
     Where every answer has one place, `credit`, `relevant` and `once` are the same: |T ∩ R|, the relevant characters
     that were retrieved.
@@ -108,37 +108,47 @@ class SpanJudgements:
         return _judge_in_blocks(len(retrieved), max(map(len, retrieved), default=0), columns)
 
     @classmethod
-    def from_hits(cls, retrieved: RankedHits, truth: Sequence[GroundTruth[CharacterSpan]]) -> "SpanJudgements":
-        """Judge rankings of hits, one per query, by the ground truth of each."""
+    def from_hits(
+        cls, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[CharacterSpan]]
+    ) -> "list[SpanJudgements]":
+        """Judge the rankings of hits at several cutoffs, at each of them one per query, by the ground truth of each."""
         documents = Numbering()
         relevant = SpanTruth.of_entries(truth, documents)
-        depth = int(retrieved.counts.max(initial=0))
-        return cls.from_columns(SpanColumns.of_hits(retrieved, documents), relevant, len(retrieved), depth)
+        return [
+            cls.from_columns(SpanColumns.of_hits(hits, documents), relevant, len(hits), int(hits.counts.max(initial=0)))
+            for hits in cuts
+        ]
 
     @cached_property
     def credit_chars(self) -> Integers | Numbers:
         """Characters of the truth that are accounted for, a; |T ∩ R| without alternatives; shape (queries,)."""
-        return self.credit[:, -1] if self.credit.shape[1] else _last(self.relevant)
+        return self.credit[:, -1]
 
     @cached_property
     def relevant_chars(self) -> Integers:
         """Retrieved characters that are in any place of an answer, each once; shape (queries,)."""
-        return _last(self.relevant)
+        return self.relevant[:, -1]
 
     @cached_property
     def once_chars(self) -> Integers:
         """Those of them that say something new: of copies, one; shape (queries,)."""
-        return _last(self.once)
+        return self.once[:, -1]
 
     @cached_property
     def retrieved_chars(self) -> Integers:
         """Retrieved characters, each once: |R|; shape (queries,)."""
-        return _last(self.retrieved)
+        return self.retrieved[:, -1]
 
     @cached_property
     def retrieved_chars_raw(self) -> Integers:
         """Summed lengths of the results: Σ |r|; shape (queries,)."""
-        return _last(self.length)
+        return self.length[:, -1]
+
+    @property
+    def first_relevant(self) -> Numbers:
+        """The rank of the first result that shares text with an answer, from 1; NaN if none does; shape (queries,)."""
+        found = self.relevant > 0
+        return np.where(found.any(axis=1), 1.0 + found.argmax(axis=1), np.nan)
 
     @property
     def surplus(self) -> Integers | Numbers:
@@ -147,21 +157,19 @@ class SpanJudgements:
         Where a place is longer than the reference, what is retrieved beside it weighs as much less. All of |R| where
         nothing is relevant.
         """
-        return self._weighed(self.retrieved_chars, self.relevant_chars)
+        useful = self.relevant_chars
+        weight = np.divide(self.credit_chars, useful, out=np.ones(len(useful)), where=useful > 0)
+        return (self.retrieved_chars - useful) * weight
 
     @property
     def surplus_raw(self) -> Integers | Numbers:
         """The same of Σ |r|, repeated text and further copies included; shape (queries,)."""
-        return self._weighed(self.retrieved_chars_raw, self.once_chars)
-
-    def _weighed(self, found: Integers, useful: Integers) -> Integers | Numbers:
-        if self.credit is self.relevant:
-            return found - useful
+        useful = self.once_chars
         weight = np.divide(self.credit_chars, useful, out=np.ones(len(useful)), where=useful > 0)
-        return (found - useful) * weight
+        return (self.retrieved_chars_raw - useful) * weight
 
     def at(self, depth: int) -> "SpanJudgements":
-        """Return the judgements of the first `depth` ranks only."""
+        """Return the judgements of the first `depth` ranks only, at least 1."""
         credit, relevant, once = (
             (self.credit[:, :depth], self.relevant[:, :depth], self.once[:, :depth])
             if self.credit is not self.relevant
@@ -178,22 +186,18 @@ def _with_alternatives(judged: SpanJudgements, retrieved: SpanColumns, places: S
     whole = judged.relevant.astype(np.float64), judged.relevant.copy(), judged.relevant.copy()
     for first, last in blocks(queries, depth):
         some = places.between(first, last)
-        if depth and len(some.answer):
+        if len(some.answer):
             found = credited(retrieved.between(first, last), some, depth)
             for table, rows in zip(whole, (found.credit, found.relevant, found.once), strict=True):
                 table[first + found.query] = rows
     return replace(judged, credit=whole[0], relevant=whole[1], once=whole[2])
 
 
-def _last(table: Integers) -> Integers:
-    """Return the last column; zeros if there is none."""
-    return table[:, -1] if table.shape[1] else np.zeros(len(table), dtype=np.int64)
-
-
 def _judge_in_blocks(
     queries: int, depth: int, columns: Callable[[int, int], tuple[SpanColumns, SpanColumns]]
 ) -> SpanJudgements:
     """Judge as many queries at a time as fit into the processor's cache; every answer has one place."""
+    depth = max(depth, 1)  # of rankings without results, the last rank has nothing
     found, retrieved, length = (np.zeros((queries, depth), dtype=np.int64) for _ in range(3))
     truth = np.zeros(queries, dtype=np.int64)
     for first, last in blocks(queries, depth):

@@ -10,12 +10,11 @@ from rag_evaluation_framework.data import CharacterSpan, Corpus
 from rag_evaluation_framework.data.answers import span_problem
 from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, Anchor, UniqueWith
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.labelling.shown_text import ShownWords
 from rag_evaluation_framework.labelling.surroundings import Surroundings
 from rag_evaluation_framework.labelling.telling import ALIKE, TELLING, is_cut_at, nearest, tells
 from rag_evaluation_framework.markups import Markup, markup_of
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text.text_locator import TextLocator, is_long
 
 _FARTHEST = 100  # characters more than twice as many as a label has, that may stand between its contexts elsewhere
 _MOST_LOOKED_AT = 50  # places of a context

@@ -7,12 +7,11 @@ from typing import TypeAlias
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.data.document_resolver import is_same_path
 from rag_evaluation_framework.data.label_contexts import AMONG_OTHERS, CONTEXT, UNIQUE_TEXTS, WITH_SIBLINGS, Anchor
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.labelling.losses import MOST_PLACES, Withdrawn
 from rag_evaluation_framework.labelling.shown_text import ShownPlaces, ShownWords
 from rag_evaluation_framework.labelling.surroundings import Surroundings, is_written_behind
 from rag_evaluation_framework.labelling.telling import is_cut_at, tells
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text.text_locator import TextLocator, is_long
 
 # What is known of documents when they were labelled: which are unchanged, and which have another name now.
 

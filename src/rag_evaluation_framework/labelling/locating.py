@@ -19,7 +19,6 @@ from rag_evaluation_framework.data import CharacterSpan, Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import (
     ANY_DOCUMENT,
@@ -35,7 +34,7 @@ from rag_evaluation_framework.markups.markup import struck_out
 from rag_evaluation_framework.quotes.passages import LONGEST
 from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator, lost_parts, told_places
 from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_located
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text.text_locator import TextLocator, is_long
 
 Repeated: TypeAlias = Literal["ambiguous", "any"]
 """What a quote is that occurs more than once."""

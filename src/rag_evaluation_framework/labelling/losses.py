@@ -8,14 +8,13 @@ from pathlib import Path, PurePosixPath
 from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.data import CharacterSpan, Corpus, DocumentId, pattern_of
 from rag_evaluation_framework.data.label_contexts import CONTEXT, Anchor
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.labelling.telling import is_cut_at, nearest, tells
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.html_markup import WHAT
 from rag_evaluation_framework.markups.markup import STRUCK_OUT, Markup, effects
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
 from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_in_its_place, suggest_located
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text.text_locator import TextLocator, is_long
 
 # Labelled documents that are files of the folder of a corpus, and left out by its pattern of files.
 

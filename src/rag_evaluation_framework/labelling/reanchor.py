@@ -208,7 +208,8 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
             itself says of its document comes first.
     """
     work = _Reanchoring(anchors, corpus, known)
-    found = {anchor: work.reanchored(anchor) for anchor in _with_progress([*dict.fromkeys(anchors)])}
+    asked = progress([*dict.fromkeys(anchors)], "Finding labels again", "label")
+    found = {anchor: work.reanchored(anchor) for anchor in asked}
     places = [(anchor, result.span) for anchor, result in found.items()]
     kept, others = kept_and_other(places)
     others |= work.earlier.renamed
@@ -228,10 +229,6 @@ def _renamed_back(result: Reanchored, returned: Set[str]) -> Reanchored:
     if not anchor.name_is_taken or anchor.doc_id not in returned:
         return result
     return replace(result, anchor=replace(anchor, name_is_taken=False))
-
-
-def _with_progress(anchors: list[Anchor]) -> Iterable[Anchor]:
-    return progress(anchors, "Finding labels again", "label")
 
 
 class _Reanchoring:

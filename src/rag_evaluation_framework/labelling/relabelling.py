@@ -23,13 +23,13 @@ from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.labelling.label_change import BACK, LOST, LabelChange
 from rag_evaluation_framework.labelling.losses import Withdrawn
 from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
 from rag_evaluation_framework.labelling.reanchor import Reanchored, reanchor
 from rag_evaluation_framework.labelling.telling import is_cut_at
 from rag_evaluation_framework.text import LinePlaces, TextLocator
+from rag_evaluation_framework.text.text_locator import is_long
 
 # Places of answers in edited documents: those that were lost are remembered, and copies are told among themselves.
 

@@ -8,13 +8,13 @@ from typing import Literal
 
 from rag_evaluation_framework.data import CharacterSpan, Corpus
 from rag_evaluation_framework.data.label_contexts import CONTEXT, Anchor
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.labelling.telling import tells
 from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import LINE_END, Effects, Markup, effects
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.quotes.quote_matcher import in_order
+from rag_evaluation_framework.text.text_locator import is_long
 
 # The words of a document as they are shown, by which it is told how often something stands in it.
 

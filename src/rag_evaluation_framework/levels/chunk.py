@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.exits import errors_as, no_exit
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.contracts import Metric, Retriever
@@ -31,7 +31,7 @@ from rag_evaluation_framework.data.answers import Answer, mapped, renamed_gains
 from rag_evaluation_framework.data.chunk_registry import chunking_fingerprint
 from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id, content_digest, is_from_content
-from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.levels.document import judged_ranks
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk, Searched
@@ -93,7 +93,7 @@ def synonyms_by_beginning(hashes: Mapping[ChunkId, str]) -> dict[ChunkId, ChunkI
         for other, more in map(ordered.__getitem__, range(row + 1, len(ordered))):
             if not more.startswith(digits):
                 break
-            if _is_same(digits, more):
+            if len(more) == len(digits) or len(more) >= _SURE or not more.isdecimal():
                 names.add(named_by.get(other, other))
         if len(names) > 1:
             others = " and ".join(map(repr, sorted(names)))
@@ -101,10 +101,6 @@ def synonyms_by_beginning(hashes: Mapping[ChunkId, str]) -> dict[ChunkId, ChunkI
         if names:
             named_by[unit] = names.pop()
     return named_by
-
-
-def _is_same(digits: str, more: str) -> bool:
-    return len(more) == len(digits) or len(more) >= _SURE or not more.isdecimal()
 
 
 # Naming chunks: the id under which the dataset knows a retrieved chunk.
@@ -270,13 +266,11 @@ def _named_chunks(
 def _name(chunk: AnyChunk, number: int, name_chunk: Callable[[AnyChunk, int], Any]) -> str:
     place = f"[{chunk.start}:{chunk.end}]" if isinstance(chunk, PositionAwareChunk) else ""
     where = f"chunk_id of {chunk.doc_id}{place}, chunk {number} of its document"
-    try:
-        with no_exit("chunk_id", f"naming {where.removeprefix('chunk_id of ')}"):
-            name = name_chunk(chunk, number)
-    except ComponentExited:
-        raise
-    except Exception as error:
-        raise ConfigError(f"{where}: {raised(error)}; expected a function (chunk, number) -> id") from error
+    with (
+        errors_as(lambda error: ConfigError(f"{where}: {raised(error)}; expected a function (chunk, number) -> id")),
+        no_exit("chunk_id", f"naming {where.removeprefix('chunk_id of ')}"),
+    ):
+        name = name_chunk(chunk, number)
     if not isinstance(name, str):
         raise ConfigError(f"{where}: got {shown(name)}; expected a text, such as f'{{chunk.doc_id}}:{{number}}'")
     return name

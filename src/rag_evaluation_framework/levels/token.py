@@ -54,7 +54,7 @@ class TokenRules(LevelRules[CharacterSpan]):
 
     def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[CharacterSpan]]) -> list[SpanJudgements]:
         """Judge by the characters that spans share."""
-        return [SpanJudgements.from_hits(hits, truth) for hits in cuts]
+        return SpanJudgements.from_hits(cuts, truth)
 
     def found(self, unit: CharacterSpan, hit: CharacterSpan) -> bool:
         """Return whether a hit covers at least one character of a span."""

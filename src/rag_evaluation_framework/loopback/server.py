@@ -179,7 +179,7 @@ class LoopbackServer:
                 answer = replace(answer, content=fault.change(json.loads(answer.body)))
             content, status = answer.body, answer.status
         except Exception as error:  # noqa: BLE001  it is anybody's code
-            content, status = Answer(route.error(500, f"the fault of {route.name} raised {raised(error)}")).body, 500
+            content, status = route.error(500, f"the fault of {route.name} raised {raised(error)}"), 500
         return Answer(content, status, {**answer.headers, **fault.headers})
 
     def _hidden(self, route: Route, request: Request, fault: Fault) -> Answer:

@@ -2,18 +2,19 @@
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from random import uniform
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Never, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.coroutines import resolved, stop_if_cancelled
+from rag_evaluation_framework.base.exits import errors_as, outcome
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.interrupts import stop_if_interrupted
 from rag_evaluation_framework.base.outside import fit_to_show, one_line, raised, said, shown, without_secrets
@@ -26,7 +27,6 @@ from rag_evaluation_framework.errors import (
     ProviderError,
     ProviderRefused,
     ProviderUnavailable,
-    RagEvalError,
 )
 from rag_evaluation_framework.providers.sdks import Provider
 from rag_evaluation_framework.providers.usage import Consumed, ModelUsage, Prices, count_usage
@@ -240,28 +240,24 @@ class ProviderCalls:
     def _attempt(
         self, send: Callable[[], Any], read: Callable[[Any], T], consumed: Callable[[Any], Consumed], attempt: int
     ) -> T:
-        used = Consumed()
-        try:
-            answer = resolved(send())
-            with suppress(Exception):  # of an answer that is nothing of the kind
-                used = consumed(answer)
-        except RagEvalError:  # nothing was sent
-            raise
-        except Exception as error:
+        def unanswered(error: Exception) -> Exception:
             if isinstance(error, TypeError | AttributeError) and _is_ours(error.__traceback__):
-                raise ConfigError(f"{self._who}: its client cannot be asked: {raised(error)}") from error
-            self._count(used, attempt)
-            raise self._failed(error, attempt) from error
-        self._count(used, attempt)
-        try:
-            return read(answer)
-        except ProviderRefused as error:  # by the model
-            raise _Failed(error, may_pass=False) from error
-        except Exception as error:
+                return ConfigError(f"{self._who}: its client cannot be asked: {raised(error)}")
+            self._count(Consumed(), attempt)
+            return self._failed(error, attempt)
+
+        def unusable(error: BaseException) -> Never:
+            if isinstance(error, ProviderRefused):  # by the model
+                raise _Failed(error, may_pass=False) from error
             message = f"{self._who} answered what cannot be used: {said(error)}"
             invalid = InvalidAnswer(message, self.provider.name, None, attempt)
             may_pass, at_once = not isinstance(error, SameAgain), isinstance(error, AnotherAtOnce)
             raise _Failed(invalid, may_pass=may_pass, at_once=at_once) from error
+
+        with errors_as(unanswered):  # errors of ours pass: nothing was sent
+            answer = resolved(send())
+        self._count(outcome(lambda: consumed(answer), lambda _: Consumed()), attempt)  # it may be nothing of the kind
+        return outcome(lambda: read(answer), unusable)
 
     def _count(self, used: Consumed, attempt: int) -> None:
         count_usage(

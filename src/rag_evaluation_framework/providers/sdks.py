@@ -62,11 +62,6 @@ class Provider:
         """
         return self.base_url(base_url) in (self.url, os.environ.get(self.address, "").rstrip("/"))
 
-    def headers_of_environment(self) -> list[str]:
-        """Return the names of the headers that its SDK makes of the environment; keys may be among them."""
-        lines = os.environ.get(self.headers, "").split("\n")
-        return [*self.account, *(line.partition(":")[0].strip() for line in lines if ":" in line)]
-
     def key(self, given: str | None, base_url: str | None, needed_by: str) -> str:
         """Return the key: the one that is given, else that of the environment. It is hidden from now on.
 
@@ -242,5 +237,6 @@ def given_client(client: Any) -> Any:
 
 def _without_environment(provider: Provider, key: str, left_out: Any) -> dict[str, Any]:
     """Return headers that come before those which the SDK makes of the environment, so that these are not sent."""
-    names = provider.headers_of_environment()
+    lines = os.environ.get(provider.headers, "").split("\n")
+    names = [*provider.account, *(line.partition(":")[0].strip() for line in lines if ":" in line)]
     return {name: f"Bearer {key}" if name.lower() == "authorization" else left_out for name in names}

@@ -42,7 +42,8 @@ class HitLine(BaseModel):
         failed: Whether the retrieval failed; not there if it did not.
         seconds: How long each stage took, by its name; not there where that is not known, and not in the files of a
             finished run, whose report tells it.
-        sources: Of a journal only, and read by the run that goes on; so is `asked`.
+        sources: Of a journal only, and read by the run that goes on; so are `textless` and `asked`.
+        textless: Which hits of a journal have a place and no text.
         asked: How a journal's answer was asked for.
     """
 
@@ -58,6 +59,7 @@ class HitLine(BaseModel):
     failed: bool = False
     seconds: dict[str, float] | None = None
     sources: Any = None
+    textless: Any = None
     asked: Any = None
 
 
@@ -182,7 +184,8 @@ _MOST = 2_000_000_000  # hits of a question
 _RESULTS = ("hits", "retrieved_chunk_ids", "retrieved_spans")
 _JOURNAL = "journal"
 """The key of the first line of a journal, to which a run appends what it found as it comes."""
-_JOURNAL_VERSION = 1
+JOURNAL_VERSION = 1
+"""The version of the lines behind it."""
 
 
 def read_hits(data: bytes, path: Path, order: Order | None) -> Hits | None:
@@ -200,9 +203,9 @@ def read_hits(data: bytes, path: Path, order: Order | None) -> Hits | None:
     first = _object(lines[0][1]) if lines else {}
     is_journal = _JOURNAL in first
     if is_journal:
-        if first[_JOURNAL] != _JOURNAL_VERSION:
+        if first[_JOURNAL] != JOURNAL_VERSION:
             raise DatasetError(
-                f"{path}: is a journal of version {shown(first[_JOURNAL], 60)}; this version reads {_JOURNAL_VERSION}: "
+                f"{path}: is a journal of version {shown(first[_JOURNAL], 60)}; this version reads {JOURNAL_VERSION}: "
                 "run it again"
             )
         is_torn = not data.endswith(b"\n") and not _object(lines[-1][1])

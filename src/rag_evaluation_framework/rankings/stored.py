@@ -1,5 +1,6 @@
 """Stored rankings as a retriever: nothing is run, what was found is read from a file."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError
 from rag_evaluation_framework.rankings.order import Order, check_order
 from rag_evaluation_framework.rankings.reader import RankFile
+from rag_evaluation_framework.registry.records import without_run_id
 
 _UNTIMED = (Stage("stored", None),)  # how long it takes to look it up says nothing about what made it
 _COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
@@ -36,7 +38,8 @@ class StoredRetriever(Retriever):
     chunks; or JSONL with one question a line, `{"query_id": ..., "hits": [...]}`, whose hits are what any retriever may
     return (`retrieved_chunk_ids` and `retrieved_spans` are read in their place); or the `rankings.jsonl.gz` of a run.
     The folder of a run means that file, with the times of the run. Several files are read one after the other, as one:
-    of runs of parts of the questions. A question that all lack has an empty ranking; one that failed fails again.
+    of runs of parts of the questions; folders have to be of runs of one retriever. A question that all
+    lack has an empty ranking; one that failed fails again.
 
     Attributes:
         path: The file, compressed with gzip or not, or the folder of a run; or several.
@@ -87,7 +90,8 @@ class StoredRetriever(Retriever):
         """What was found, by the id of the question; None where the retrieval failed.
 
         Raises:
-            DatasetError: A file cannot be used, or two rank a question differently.
+            DatasetError: A file cannot be used, two rank a question differently, or two runs are of different
+                retrievers.
         """
         rankings, ranked_in = dict[str, Retrieval | None](), dict[str, str]()
         for path in self._paths:
@@ -99,6 +103,7 @@ class StoredRetriever(Retriever):
                         f"{path}: ranks question {shown(query_id, 60)} otherwise than {other}; name one of the two "
                         "files, or delete the question in one"
                     )
+        _check_runs([Path(path) for path in self._paths if Path(path).is_dir()])
         return rankings
 
     @property
@@ -187,6 +192,46 @@ class StoredRetriever(Retriever):
         if self.ids == "document":
             return tuple(Hit(doc_id=DocumentId(name), score=score) for name, score in ranked)
         return tuple(Hit(chunk_id=name, score=score) for name, score in ranked)
+
+
+def _check_runs(runs: Sequence[Path]) -> None:
+    """Refuse runs of different retrievers, by what their reports record of them, and parts of the questions alone.
+
+    Raises:
+        DatasetError: Two differ, a part is missing, or a report cannot be read.
+    """
+    known = [_of_run(run) for run in runs]
+    for run, (other, _) in zip(runs, known, strict=True):
+        first = known[0][0]
+        for key in first | other:
+            if other.get(key) != first.get(key):
+                raise DatasetError(
+                    f"{run}: is of a retriever with {one_line(key)}={shown(other.get(key), 80)}, and {runs[0]} "
+                    f"of one with {shown(first.get(key), 80)}; expected runs of one retriever. If it is one all the "
+                    "same, name the rankings.jsonl.gz in each folder"
+                )
+    parts = [(int(part[1]), int(part[2])) for _, name in known if (part := _PART.search(name))]
+    for of in {of for _, of in parts}:
+        if missing := [str(number) for number in range(1, of + 1) if (number, of) not in parts]:
+            raise DatasetError(
+                f"{', '.join(map(str, runs))}: part {', '.join(missing)} of {of} is missing; expected the runs of all "
+                "parts. To score some of them, name the rankings.jsonl.gz in each folder"
+            )
+
+
+_PART = re.compile(r" (\d{1,9}) of (\d{1,4})$")  # as `Dataset.shard` names what it returns
+
+
+def _of_run(folder: Path) -> tuple[dict[str, Any], str]:
+    """Return what a run records of its retriever, and the name of its dataset."""
+    file = folder / "report.json"
+    try:
+        report: Any = parse_json(read_text(file))
+        config = report["config"]
+        retriever = TypeAdapter(dict[str, Any]).validate_python(without_run_id(config["retriever"]))
+        return retriever, str(config["dataset"]["name"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise DatasetError(f"{file}: does not tell its retriever; expected the folder of a run") from error
 
 
 class _Question(BaseModel):

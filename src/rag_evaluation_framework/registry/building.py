@@ -11,12 +11,12 @@ from types import FunctionType, MethodType
 from typing import Any, cast
 
 from rag_evaluation_framework.base.coroutines import adapted
-from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.exits import errors_as, no_exit
 from rag_evaluation_framework.base.files import parse_json
 from rag_evaluation_framework.base.outside import HIDDEN, is_secret, raised, said, shown
 from rag_evaluation_framework.components.adapt import as_function, method_of, signature_of
 from rag_evaluation_framework.contracts.component import component_name, confide, confide_parameters
-from rag_evaluation_framework.errors import ConfigError, RagEvalError
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.loading import PACKAGE, load_attribute, load_installed
 from rag_evaluation_framework.registry.table import (
     CONTRACTS,
@@ -164,7 +164,7 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
 
 def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
     contract = contract_of(kind)
-    takes = {"retriever": "query, k", "engine": ""}.get(kind)
+    takes = {"retriever": "query, k", "engine": "", "sink": "outcome"}.get(kind)
     if inspect.isclass(target):
         fits = issubclass(target, contract)
     else:
@@ -176,9 +176,10 @@ def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
             "function of your own without arguments that makes one"
         )
     if not fits:
-        function = f", or {OWN_FUNCTION} (query, k) -> results" if takes else ""
+        function = f", or {OWN_FUNCTION} ({takes})" if takes else ""
+        home = f"{PACKAGE}.contracts" if kind == "sink" else PACKAGE
         raise ConfigError(
-            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {PACKAGE}.{contract.__name__}{function}"
+            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {home}.{contract.__name__}{function}"
         )
     checked: Callable[..., Any] = target
     return checked
@@ -250,16 +251,15 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
         raise ConfigError(f"{kind} {name!r} needs {' and '.join(missing)}, as in {name}:{missing[0]}=...")
     confide_parameters(values)
     nested = {key: _nested(key, value, imports) for key, value in values.items()}
-    try:
-        with no_exit(f"{kind} {name!r}", "its constructor"):
-            return target(**nested)
-    except RagEvalError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{kind} {name!r} refuses {_shown(target, nested)}: {said(error)}") from error
-    except Exception as error:
-        problem = raised(error)
-        raise ConfigError(f"{kind} {name!r} cannot be made of {_shown(target, nested)}: {problem}") from error
+
+    def refused(error: Exception) -> ConfigError:
+        parameters = _shown(target, nested)
+        if isinstance(error, TypeError | ValueError):
+            return ConfigError(f"{kind} {name!r} refuses {parameters}: {said(error)}")
+        return ConfigError(f"{kind} {name!r} cannot be made of {parameters}: {raised(error)}")
+
+    with errors_as(refused), no_exit(f"{kind} {name!r}", "its constructor"):
+        return target(**nested)
 
 
 def _parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
@@ -331,13 +331,13 @@ def _shown(target: type[Any], values: Mapping[str, Any]) -> str:
     return f"{{{', '.join(f'{key!r}: {shown(value)}' for key, value in written.items())}}}"
 
 
-def as_component(contract: type[Any], given: Any, owner: str) -> Any:
+def as_component(contract: type[Any], given: Any, owner: str = "") -> Any:
     """Return a component that was given in Python, its coroutine methods adapted.
 
     A function, or an object of another library, is made a component.
 
     Args:
-        contract: `Chunker`, `Embedder` or `Reranker`; `as_retriever` takes pipelines.
+        contract: `Chunker`, `Embedder`, `Reranker`, `Retriever` or `Sink`.
         given: The component, function or object.
         owner: What it is given to, for messages.
 

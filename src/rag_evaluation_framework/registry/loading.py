@@ -8,9 +8,9 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
-from rag_evaluation_framework.base.exits import exit_text
+from rag_evaluation_framework.base.exits import exit_text, outcome
 from rag_evaluation_framework.base.outside import class_name, one_line, said
 from rag_evaluation_framework.errors import ConfigError
 
@@ -55,14 +55,15 @@ def load_installed(reference: str) -> Any:
     module_name, _, attribute = reference.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), *attribute.split("."))):
         raise ConfigError(f"{reference!r}: expected module:attribute, such as my_module:search")
-    try:
-        target = import_module(module_name)
-    except (Exception, SystemExit) as error:
+
+    def refuse(error: BaseException) -> Never:
         kind = "" if isinstance(error, ImportError) else f"{class_name(error)}: "
         reason = exit_text(error) if isinstance(error, SystemExit) else f"{kind}{said(error)}"
         if isinstance(error, ModuleNotFoundError):
             reason += f"; looked for in {Path.cwd()}, and among what is installed"
         raise ConfigError(f"{reference!r}: module {module_name!r} cannot be imported: {reason}") from error
+
+    target = outcome(lambda: import_module(module_name), refuse)
     for part in attribute.split("."):
         if not hasattr(target, part):
             near = get_close_matches(part, dir(target), n=1)

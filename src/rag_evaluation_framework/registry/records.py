@@ -8,6 +8,8 @@ from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any, cast
 
+from rag_evaluation_framework.base.exits import outcome
+from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.outside import HIDDEN, fit_to_keep, is_secret
 from rag_evaluation_framework.contracts.component import (
     Component,
@@ -42,6 +44,13 @@ def is_elsewhere(component: object) -> bool:
 def describe(component: object) -> dict[str, Any]:
     """Return how a component would be written in a configuration: its type and parameters, for records."""
     return _described(component, partial(plain, deepest=_DEEPEST - 1, above=(id(component),)))
+
+
+def without_run_id(record: Any) -> Any:
+    """Return a record without the ids of runs in it, which make no other component."""
+    if is_object(record):
+        return {key: without_run_id(value) for key, value in record.items() if key != "run_id"}
+    return [*map(without_run_id, record)] if is_list(record) else record
 
 
 def describe_metric(metric: Metric[Any]) -> dict[str, Any]:
@@ -91,10 +100,8 @@ def plain(value: object, deepest: int = _DEEPEST, above: tuple[int, ...] = ()) -
         deepest: How deep the record may be nested; what is deeper is left out, and the record says so.
         above: The identities of the values that it is in.
     """
-    try:
-        return _plain(value, deepest, above)
-    except Exception:  # noqa: BLE001  it is anybody's code
-        return f"{type(value).__module__}:{type(value).__qualname__}"
+    home = type(value)
+    return outcome(lambda: _plain(value, deepest, above), lambda _: f"{home.__module__}:{home.__qualname__}")
 
 
 def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:

@@ -12,9 +12,9 @@ from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.loading import PACKAGE, load_installed
 
-Kind = Literal["chunker", "embedder", "vector_store", "reranker", "retriever", "engine", "metric"]
+Kind = Literal["chunker", "embedder", "vector_store", "reranker", "retriever", "engine", "metric", "sink"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-ROOMS: Mapping[Kind, str] = {kind: f"{kind}s" for kind in KINDS}
+ROOMS: Mapping[Kind, str] = {kind: "trackers" if kind == "sink" else f"{kind}s" for kind in KINDS}
 _RECORDED: Mapping[str, Collection[str]] = {"retriever": ("engine",)}
 """What records name, and configurations do not: engines have a key of their own, by which their writes are checked."""
 

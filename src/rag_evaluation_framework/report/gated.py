@@ -1,52 +1,53 @@
 """Files of a gated run: the comparison with its baseline, and JUnit XML."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 from xml.etree import ElementTree as ET
 
-from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.base.outside import fit_to_show, json_text, one_line
-from rag_evaluation_framework.gates.measuring import Runs
-from rag_evaluation_framework.report.page import Lines
+from rag_evaluation_framework.contracts.sink import Outcome
+from rag_evaluation_framework.report.page import Lines, Page
 from rag_evaluation_framework.report.pages.comparison import comparison_notes, comparison_page
 from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
 from rag_evaluation_framework.report.pages.notes import all_notes, failure_notes
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.result import EvaluationResult
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-Result = EvaluationResult[Any]
+
+def texts_beside(outcome: Outcome) -> dict[str, str]:
+    """Return the texts of a run's folder beside its report, by the names of their files.
+
+    These are its summary and, with a baseline, how the run differs from it.
+    """
+    texts = {store.SUMMARY: summary_text(outcome)}
+    if (page := _difference(outcome)) is not None and outcome.comparison is not None:
+        result = outcome.result
+        verdicts = Lines(tuple(verdict_line(result.gates))), gate_block(result.gates)
+        texts["diff.json"] = json_text(outcome.comparison.record(outcome.both), indent=1)
+        texts["diff.md"] = replace(page, blocks=(*verdicts, *page.blocks)).as_markdown()
+    return texts
 
 
-def with_comparison(result: Result, runs: Runs) -> Result:
-    """Return a gated result with the files of its comparison with the baseline, if they can be compared."""
-    before, compared = runs.baseline, runs.compared
-    if before is None or not isinstance(compared, Comparison):
-        return result
-    page = comparison_page(compared, (before, result), gated=True)
-    verdicts = Lines(tuple(verdict_line(result.gates))), gate_block(result.gates)
-    files = {
-        "diff.json": json_text(compared.record((before, result)), indent=1),
-        "diff.md": replace(page, blocks=(*verdicts, *page.blocks)).as_markdown(),
-        store.SUMMARY: f"\n{page.as_markdown(2)}",  # the page around it has the gates
-    }
-    return replace(result, beside=files)
+def summary_text(outcome: Outcome) -> str:
+    """Return a run as people read it first, in Markdown."""
+    text, page = outcome.result.summary().as_markdown(), _difference(outcome)
+    return text if page is None else f"{text}\n{page.as_markdown(2)}"  # the page above it has the gates
 
 
-def gates_as_junit(result: Result, problems: Sequence[str] = (), runs: Runs | None = None) -> str:
-    """Return the gates of a result as JUnit XML: one test case per gate.
+def _difference(outcome: Outcome) -> Page | None:
+    compared = outcome.comparison
+    return None if compared is None else comparison_page(compared, outcome.both, gated=True)
+
+
+def gates_as_junit(outcome: Outcome) -> str:
+    """Return the gates of a run as JUnit XML: one test case per gate.
 
     A gate that failed is a failure, one that could not be measured an error, and one that is off, or inconclusive and
-    counts as passed, is skipped, so that it is seen.
-
-    Args:
-        result: The result.
-        problems: Why it cannot be relied on. If there are some, they are an error of one more test case, "the run".
-        runs: The result beside its baseline, for the notes of both.
+    counts as passed, is skipped, so that it is seen. Why a run cannot be relied on is an error of one more test case,
+    "the run".
     """
+    result, problems, compared = outcome.result, outcome.problems, outcome.comparison
     tags = {"pass": "skipped", "fail": "failure", "error": "error"}
     found = [None if verdict.verdict == "passed" else tags[verdict.counts_as] for verdict in result.gates]
     suite = ET.Element(
@@ -69,11 +70,10 @@ def gates_as_junit(result: Result, problems: Sequence[str] = (), runs: Runs | No
         if tag is not None:
             ET.SubElement(case, tag, message=_fit(verdict.outcome))
         ET.SubElement(case, "system-out").text = _fit(verdict.outcome)
-    if runs is not None:
-        notes = comparison_notes(runs.compared) if isinstance(runs.compared, Comparison) else all_notes(result)
-        both = {"baseline": runs.baseline, "run": result}
-        hashes = (f"dataset of the {name}: sha256 {run.config['dataset']['hash']}" for name, run in both.items() if run)
-        ET.SubElement(suite, "system-out").text = "\n".join(map(_fit, (*notes, *hashes)))
+    notes = all_notes(result) if compared is None else comparison_notes(compared)
+    both = {"baseline": outcome.baseline, "run": result}
+    hashes = (f"dataset of the {name}: sha256 {run.config['dataset']['hash']}" for name, run in both.items() if run)
+    ET.SubElement(suite, "system-out").text = "\n".join(map(_fit, (*notes, *hashes)))
     suites = ET.Element("testsuites", name="rag-eval")
     suites.append(suite)
     ET.indent(suites)

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.model_trust import in_hub_cache, load_model
 from rag_evaluation_framework.base.optional import missing_extras, require
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.data.values import encodable
-from rag_evaluation_framework.errors import ConfigError, RagEvalError
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
 
@@ -78,14 +79,10 @@ class CrossEncoderReranker(ScoringReranker):
                 "Face, and nothing is downloaded. Give the path of a folder that holds it, or fetch it once "
                 f"(hf download {self.model})"
             )
-        try:
+        with errors_as(  # of a damaged file, or of a library of another version
+            lambda error: ConfigError(f"CrossEncoderReranker: model {self.model!r} cannot be loaded: {raised(error)}")
+        ):
             encoder = load_model(library.CrossEncoder, folder)
-        except RagEvalError:
-            raise
-        except Exception as error:  # of a damaged file, or of a library of another version
-            raise ConfigError(
-                f"CrossEncoderReranker: model {self.model!r} cannot be loaded: {raised(error)}"
-            ) from error
         architectures: list[str] = getattr(encoder.config, "architectures", None) or []
         if architectures and not any("For" in name for name in architectures):  # BertModel: its head would be random
             raise ConfigError(

@@ -19,9 +19,9 @@ from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 class FunctionReranker(ScoringReranker):
     """A plain function `(query, texts) -> scores`, or a reranker of another library.
 
-    Scores are one finite number per text, higher is better; or the texts are returned in a new order, best first. The
-    function gets each distinct text once, and may be a coroutine function. An object reranks by its
-    `compress_documents`, `postprocess_nodes`, `rerank` or `run`.
+    Scores are one finite number per text, higher is better; or the texts are returned, best first, or in any order if
+    each has its score, such as `(text, score)`. The function gets each distinct text once, and may be a coroutine
+    function. An object reranks by its `compress_documents`, `postprocess_nodes`, `rerank` or `run`.
 
     Attributes:
         function: What scores the texts of the candidates; of an object, the function that calls it.

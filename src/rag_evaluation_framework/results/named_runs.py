@@ -128,13 +128,17 @@ def find_run(name: str, root: str | Path = store.ROOT, folder: Path = Path()) ->
 
 
 def _folders(runs: Path) -> list[Path]:
-    """Return the folders in which runs may be; hidden ones are not finished.
+    """Return the folders in which runs may be; hidden ones are not finished, nor what lies in `unfinished`.
 
     Raises:
         ResultError: They cannot be listed.
     """
     try:
-        return [path for path in runs.iterdir() if not path.name.startswith(".") and path.is_dir()]
+        return [
+            path
+            for path in runs.iterdir()
+            if not path.name.startswith(".") and path.name != store.UNFINISHED and path.is_dir()
+        ]
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:

@@ -1,6 +1,6 @@
 """The results of all queries in columns, and the result of one query."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
@@ -18,14 +18,10 @@ from rag_evaluation_framework.data.identity import LabelIdentity, gains_of, ques
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_name
 from rag_evaluation_framework.errors import ResultError
-from rag_evaluation_framework.judging import RankJudgements, SpanJudgements
-from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results.latency import total_seconds
 
 # What was returned for each query, in brief: how much, where the first relevant result is, and the best score.
-
-_HITS_AT_ONCE = 1 << 18  # for the sake of memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,50 +39,6 @@ class Returned:
     results: Integers
     first_relevant: Numbers
     best_score: Numbers
-
-    @classmethod
-    def of(cls, hits: RankedHits, truth: Sequence[GroundTruth[Any]]) -> "Returned":
-        """Return what is to be said of rankings, one per entry of the truth."""
-        counts = hits.counts
-        first = np.full(len(truth), np.nan)
-        answerable = np.array([bool(entry.relevant) for entry in truth], dtype=np.bool_)
-        for rows in _blocks(np.flatnonzero(answerable & (counts > 0)), counts):
-            numbers: list[int] = rows.tolist()
-            first[rows] = _first_relevant(hits.take(rows), [truth[number] for number in numbers])
-        return cls(counts, first, _best_scores(hits))
-
-
-def _blocks(rows: Integers, counts: Integers) -> Iterator[Integers]:
-    """Yield the rows in parts of about as many hits as are judged at once."""
-    if len(rows):
-        yield from np.split(rows, np.flatnonzero(np.diff(np.cumsum(counts[rows]) // _HITS_AT_ONCE)) + 1)
-
-
-def _first_relevant(hits: RankedHits, truth: Sequence[GroundTruth[Any]]) -> Numbers:
-    """Return the rank of the first relevant result of rankings that are not empty, NaN where there is none."""
-    (judged,) = RULES[truth[0].level.evaluation_type].judge([hits], truth)
-    return _of_spans(judged) if isinstance(judged, SpanJudgements) else _of_ids(judged)
-
-
-def _of_spans(judged: SpanJudgements) -> Numbers:
-    found = judged.relevant > 0
-    return np.where(found.any(axis=1), 1.0 + found.argmax(axis=1), np.nan)
-
-
-def _of_ids(judged: RankJudgements) -> Numbers:
-    """Return the ranks of results by those of different units.
-
-    Of the results a, a, b the different units are at the positions 0 and 2: the unit of rank 1 is the result of rank 2.
-    """
-    begins = np.cumsum(judged.results) - judged.results
-    leads = np.ones(int(judged.results.sum()), dtype=np.bool_)
-    leads[begins[judged.repeats.query] + judged.repeats.position] = False
-    before = np.cumsum(judged.different) - judged.different
-    first = judged.found.first
-    query = judged.found.query[first]
-    ranks = np.full(len(begins), np.nan)
-    ranks[query] = 1.0 + np.flatnonzero(leads)[before[query] + judged.found.rank[first]] - begins[query]
-    return ranks
 
 
 def _best_scores(hits: RankedHits) -> Numbers:
@@ -153,6 +105,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         truth: Sequence[GroundTruth[U]],
         rankings: Rankings,
         table: ScoreTable,
+        first_relevant: Numbers,
         quoted: Callable[[Any], Any],
         labels: Iterable[GroundTruth[Any]],
     ) -> "QueryResults[U]":
@@ -162,6 +115,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             truth: The ground truth.
             rankings: What was retrieved.
             table: The scores.
+            first_relevant: The rank of the first relevant result of each ranking.
             quoted: Returns a relevant unit with the text that it quotes, if that is known.
             labels: The ground truth as the dataset has it, of which the other may be a projection.
         """
@@ -173,7 +127,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             {row: known for row, known in gains.items() if known},
             {name: stage.seconds for name, stage in rankings.stages.items() if not np.isnan(stage.seconds).all()},
             rankings.hits.without_texts(),
-            Returned.of(rankings.hits, truth),
+            Returned(rankings.hits.counts, first_relevant, _best_scores(rankings.hits)),
             answers={
                 row: tuple(answer.mapped(quoted) for answer in entry.answers)
                 for row, entry in enumerate(truth)
@@ -207,11 +161,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
                 "rankings.jsonl.gz, as a kept baseline is; expected the folder of the run"
             )
         return self.found if isinstance(self.found, RankedHits) else self.found(self.table.query_ids)
-
-    @property
-    def none_is_relevant(self) -> bool:
-        """Whether it is known of no result that it is relevant."""
-        return bool(np.isnan(self.returned.first_relevant).all())
 
     @cached_property
     def totals(self) -> Numbers:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import numpy as np
@@ -87,8 +88,6 @@ class EvaluationResult(Shown, Generic[U]):
             asked.
         gates: What became of the gates of the run, in order; empty if it had none.
         usage: What components asked of providers: requests, retries, tokens and costs of each model; empty if nothing.
-        beside: Texts that are saved in the folder of the result, by file name, such as a comparison with a baseline;
-            that of `summary.md` is added to it. They are not read back.
         version: The version of this package.
         folder: The folder in which the result is saved, or None.
         experiment_url: The address at which the result was published, or None.
@@ -108,7 +107,6 @@ class EvaluationResult(Shown, Generic[U]):
     skipped: tuple[Skipped, ...] = ()
     gates: tuple[GateVerdict, ...] = ()
     usage: tuple[ModelUsage, ...] = ()
-    beside: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     version: str = field(default_factory=lambda: version(DISTRIBUTION))
     folder: Path | None = field(default=None, compare=False)
     experiment_url: str | None = None
@@ -332,7 +330,13 @@ class EvaluationResult(Shown, Generic[U]):
         frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id")
         return frame
 
-    def save(self, folder: str | Path | None = None, *, root: str | Path = store.ROOT) -> Path:
+    def save(
+        self,
+        folder: str | Path | None = None,
+        *,
+        root: str | Path = store.ROOT,
+        beside: Mapping[str, str] = MappingProxyType({}),
+    ) -> Path:
         """Save the result in a folder of its own.
 
         `report.json` holds what is said of the whole run, and the questions with scores and times: enough as a
@@ -343,6 +347,8 @@ class EvaluationResult(Shown, Generic[U]):
         Args:
             folder: The folder to make; by default `<root>/runs/<UTC time>-<dataset>`.
             root: Where runs are kept.
+            beside: Other texts that are saved with it, by the names of their files; a `summary.md` takes the place of
+                that of the result.
 
         Returns:
             The folder.
@@ -351,25 +357,26 @@ class EvaluationResult(Shown, Generic[U]):
             SaveFailed: The folder exists and is not empty (nothing is ever overwritten), cannot be written, or what is
                 to be written cannot be. The error has the result, which can be saved elsewhere.
         """
+        write = partial(self._write, beside=beside)
         try:
             if folder is not None:
-                return store.write_folder(Path(folder), self._write)
-            return store.write_run(root, self.created, self.config["dataset"]["name"], self._write)
+                return store.write_folder(Path(folder), write)
+            return store.write_run(root, self.created, self.config["dataset"]["name"], write)
         except Exception as error:
             why = str(error) if isinstance(error, ResultError) else store.reason(error)
             raise SaveFailed(why, self) from error
 
-    def _write(self, folder: Path) -> None:
-        """Write the files of the result."""
+    def _write(self, folder: Path, beside: Mapping[str, str]) -> None:
+        """Write the files of the result, and those beside it."""
         with (folder / store.RANKINGS).open("wb") as file:
             ids, statuses = self.scores.query_ids, self.scores.statuses
             failed = {query_id for query_id, status in zip(ids, statuses, strict=True) if status == "failed"}
             write_hit_lines(file, ids, self.queries.hits, failed)
-        beside = [store.RANKINGS]
+        parts = [store.RANKINGS]
         lines = self._lines_of_report()
         if lines is None:
             store.write_lines(folder / store.QUESTIONS, question_lines(self.queries))
-            beside.append(store.QUESTIONS)
+            parts.append(store.QUESTIONS)
         head = {
             "name": self.name,
             "evaluation_type": self.evaluation_type,
@@ -382,7 +389,7 @@ class EvaluationResult(Shown, Generic[U]):
             "created": self.created,
             "version": self.version,
             "counts": self.counts,
-            "files": {name: {"sha256": store.sha256(folder / name)} for name in beside},
+            "files": {name: {"sha256": store.sha256(folder / name)} for name in parts},
             "experiment_url": self.experiment_url,
             "metrics": self.metrics,
             "statistics": statistics_record(self.statistics, self.micro, self.per_document),
@@ -407,8 +414,8 @@ class EvaluationResult(Shown, Generic[U]):
             "usage": [asdict(model) for model in self.usage],
         }
         store.write_lines(folder / store.REPORT, store.report_lines(head, lines))
-        summary = self.summary().as_markdown() + self.beside.get(store.SUMMARY, "")
-        store.write_texts(folder, {**self.beside, store.SUMMARY: summary})
+        summary = {} if store.SUMMARY in beside else {store.SUMMARY: self.summary().as_markdown()}
+        store.write_texts(folder, {**beside, **summary})
 
     def _lines_of_report(self) -> list[str] | None:
         """Return the questions as a report holds them; None if they are too many or too long for it."""

@@ -29,6 +29,8 @@ SUMMARY = "summary.md"
 EXPERIMENT = "experiment.json"
 """Where a result was published, if it was: beside the report, which is never changed."""
 BASELINE = "baseline"
+UNFINISHED = "unfinished"
+"""The folder in `runs/` of answers of runs that are under way, or ended early; it is no run."""
 SCHEMA_VERSION = 4
 LARGEST_REPORT = 256 << 20
 """How many bytes of a report are read. What is said of a run takes some kilobytes, 5,000 questions some megabytes."""

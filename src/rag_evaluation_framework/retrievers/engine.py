@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from operator import methodcaller
 from threading import Lock
 from time import perf_counter
 from typing import Any, Literal, cast, get_args
@@ -10,7 +11,7 @@ from uuid import uuid4
 
 from rag_evaluation_framework.base import note, progress
 from rag_evaluation_framework.base.coroutines import OutOfTime, is_coroutine_function, may_hang, resolved, within
-from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
 from rag_evaluation_framework.base.interrupts import finished, first_interrupt, pass_on_interrupt
 from rag_evaluation_framework.base.outside import hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults
@@ -182,11 +183,8 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         self.clean()
         with progress(corpus, "Ingesting", "document") as documents:
             for document in documents:
-                try:
+                with on_failure(methodcaller("add_note", f"while document {document.id!r} was ingested")):
                     resolved(engine.ingest(replace(document, id=DocumentId(self.filled(document.id)))))
-                except Exception as error:
-                    error.add_note(f"while document {document.id!r} was ingested")
-                    raise
 
     def clean(self) -> None:
         """Delete what the run wrote: everything in the scope.
@@ -280,18 +278,18 @@ def engine_in(retriever: Any) -> EngineRetriever | None:
 # The end of a run with an engine: what was written is deleted, and the engine closed.
 
 Cleanup = Literal["none", "on-success", "always"]
-"""When what a run wrote is deleted: never, if the exit code is 0, or however it ends."""
+"""When what a run wrote is deleted: never, if the run and its gates succeed, or however it ends."""
 
 _SECONDS = 60.0  # that a step may take where a question was given up, which may hold what the step waits for
 
 
-def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | None) -> str | None:
+def clean_up(retriever: Retriever, cleanup: Cleanup, *, failed: bool) -> str | None:
     """Delete what a run wrote, if that is to be, and close the engine.
 
     Args:
         retriever: The retriever of the run; nothing is done if there is no engine in it.
         cleanup: When to delete what the run began to write; a run that was refused before wrote nothing.
-        earlier: What ended the run, or None if all went well.
+        failed: Whether the run failed: it ended early, cannot be relied on, or a gate did not pass.
 
     Returns:
         What could not be deleted, and why; None if nothing is left behind that should not be, or there is no engine.
@@ -305,10 +303,10 @@ def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | No
         return None
     left: str | None = None
     try:
-        if asked.wrote and (cleanup == "always" or (cleanup == "on-success" and earlier is None)):
+        if asked.wrote and (cleanup == "always" or (cleanup == "on-success" and not failed)):
             left = _deleted(asked)
         elif asked.wrote and (cleanup == "on-success" or asked.run_id):
-            note(f"{asked.written} stays there, as cleanup is {cleanup}{' and the exit code not 0' if earlier else ''}")
+            note(f"{asked.written} stays there, as cleanup is {cleanup}{' and the run failed' if failed else ''}")
     finally:
         leave(asked.engine)
     return left
@@ -338,16 +336,15 @@ def _deleted(asked: EngineRetriever) -> str | None:
     return None
 
 
-def leave(engine: Engine) -> None:
-    """Close an engine, if it can be closed; what goes wrong then is noted."""
+def leave(engine: Engine | None) -> None:
+    """Close an engine, if there is one that can be closed; what goes wrong then is noted."""
     close: Any = getattr(engine, "close", None)
-    try:
-        if callable(close):
-            with no_exit(engine_name(engine), "close"):
-                _in_time(lambda: resolved(close(), PATIENCE), close)
-    except BaseException as error:  # noqa: BLE001  it is anybody's code, and the run is over
-        pass_on_interrupt(error)
-        note(f"{engine_name(engine)} could not be closed: {raised(error)}")
+    if engine is not None and callable(close):
+        name = engine_name(engine)
+        outcome(
+            no_exit(name, "close")(lambda: _in_time(lambda: resolved(close(), PATIENCE), close)),
+            lambda error: note(f"{name} could not be closed: {raised(error)}"),
+        )
 
 
 def _in_time(step: Callable[[], None], method: Any) -> None:
@@ -366,13 +363,14 @@ def _in_time(step: Callable[[], None], method: Any) -> None:
     if not may_hang():
         step()
         return
-    try:
-        within(_SECONDS, step)
-    except OutOfTime as late:
-        raise TimeoutError(
-            f"it takes longer than {_SECONDS:g} seconds, as a question that was given up may hold it; it may go on"
-        ) from late
-    except Exception:
+
+    def once_more(error: BaseException) -> None:
+        if isinstance(error, OutOfTime):
+            raise TimeoutError(
+                f"it takes longer than {_SECONDS:g} seconds, as a question that was given up may hold it; it may go on"
+            ) from error
         if is_coroutine_function(method):
-            raise
+            raise error
         step()
+
+    outcome(lambda: within(_SECONDS, step), once_more)

@@ -58,6 +58,8 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
             engine.
     """
 
+    trusted = True  # what its retrievers return and list is read where they are asked
+
     retrievers: Sequence[Retriever] = field(default_factory=lambda: (BM25Retriever(), VectorRAGRetriever()))
     weights: Sequence[float] | None = None
     rrf_k: int = 60

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.coroutines import adapted
+from rag_evaluation_framework.base.exits import errors_as, outcome
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.progress import progress, progress_bar
@@ -89,21 +90,17 @@ def tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: N
 def _length(store: VectorStore) -> int | None:
     if not isinstance(store, Sized):
         return None
-    try:
+    with errors_as(lambda error: InputError(f"len() of {store.name} raises {raised(error)}")):
         return len(store)
-    except Exception as error:  # of anybody's store
-        raise InputError(f"len() of {store.name} raises {raised(error)}") from error
 
 
 def _probed(store: VectorStore, vectors: NDArray[np.float32], k: int) -> list[AnyChunk] | None:
     directed = np.flatnonzero(vectors.any(axis=1))
     if not k or not len(directed):
         return None
-    try:
-        found = store.search(vectors[directed[0]], k)
-    except Exception:  # noqa: BLE001  a database may fail once; each question will tell if it goes on
-        return None
-    return as_found(found, store.name, k)
+    # A database may fail once; each question will tell if it goes on.
+    found = outcome(lambda: [store.search(vectors[directed[0]], k)], lambda _: None)
+    return None if found is None else as_found(found[0], store.name, k)
 
 
 def _texts(chunks: Sequence[AnyChunk], found: Sequence[AnyChunk]) -> Mapping[Identity, list[str]]:

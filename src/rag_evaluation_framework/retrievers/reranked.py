@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.components.parts import as_order
@@ -138,13 +139,15 @@ class RerankedRetriever(AroundRetriever[_Index]):
         def order(number: int) -> Ranking:
             return self._reranked(queries[number], candidates[number], len(candidates[number]))
 
-        try:
-            with closing(as_finished(order, range(len(queries)), self.reranker.max_concurrency)) as finished:
-                orders.update(finished)
-        except BaseException:
+        def keep(_: BaseException) -> None:
             done = {queries[number]: (candidates[number], hits) for number, hits in orders.items()}
             self._indexed.paid.update(done)
-            raise
+
+        with (
+            on_failure(keep),
+            closing(as_finished(order, range(len(queries)), self.reranker.max_concurrency)) as finished,
+        ):
+            orders.update(finished)
         return [orders[number] for number in range(len(queries))]
 
     def honours(self, scope: Scope) -> bool:

@@ -33,7 +33,7 @@ def check_mappings(ground_truth: object, rankings: object, units: str) -> None:
         raise DatasetError("the ground truth is empty: there is no question to score")
 
 
-def refuse(query: str, truth: object, ranking: object, why: Exception) -> NoReturn:
+def refuse(query: str, truth: object, ranking: object, why: BaseException) -> NoReturn:
     """Raise an error that says why the ground truth or the ranking of a query cannot be read.
 
     Raises:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, QueryId, canonical_chunk_id
@@ -158,12 +159,13 @@ def _hold_chunk_ids(truths: Sequence[Scored]) -> bool:
 
 def _read(names: Sequence[str], truths: Sequence[Any], rankings: Sequence[Any]) -> list[_Read]:
     """Read queries together or, if that fails, one by one: as of some the form differs, or to say which is wrong."""
-    try:
-        return [_together(truths, rankings)]
-    except Exception as error:  # noqa: BLE001  mappings and lists may be anybody's
+
+    def one_by_one(error: BaseException) -> list[_Read]:
         if len(names) == 1:
             refuse(names[0], truths[0], rankings[0], error)
-    return [read for row, name in enumerate(names) for read in _read([name], [truths[row]], [rankings[row]])]
+        return [read for row, name in enumerate(names) for read in _read([name], [truths[row]], [rankings[row]])]
+
+    return outcome(lambda: [_together(truths, rankings)], one_by_one)
 
 
 def _together(truths: Sequence[Any], rankings: Sequence[Any]) -> _Read:

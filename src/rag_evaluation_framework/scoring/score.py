@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
@@ -170,7 +170,21 @@ def score(
     note_unread(found, wanted, rules.noun)
     cutter = RankingCutter(cuts, counter, rankings.corpus)
     check_cutoffs(found, cutter)
-    return score_checked(found, truth, chosen, cutter)
+    return score_checked(found, truth, chosen, cutter).table
+
+
+class Scored(NamedTuple):
+    """What judging rankings gives.
+
+    Attributes:
+        table: Their scores.
+        first_relevant: The rank of the first result that is relevant, or at token level shares text with an answer. It
+            counts results from 1, also those that repeat a document. NaN if none is, or nothing is relevant; shape
+            (queries,).
+    """
+
+    table: ScoreTable
+    first_relevant: Numbers
 
 
 def score_checked(
@@ -179,7 +193,9 @@ def score_checked(
     metrics: Sequence[Metric[U]],
     cutter: RankingCutter,
     on_error: OnError = "collect",
-) -> ScoreTable:
+    *,
+    whole: bool = False,
+) -> Scored:
     """Score rankings as `score` does, when it is known that all of them can be.
 
     Args:
@@ -188,6 +204,8 @@ def score_checked(
         metrics: The metrics to compute.
         cutter: Where rankings are cut; none of them was made for less.
         on_error: Whether what a metric raises is data, or ends the scoring.
+        whole: Whether the first relevant result is looked for as deep as the rankings go, and not only as deep as the
+            largest k.
 
     Raises:
         QueryFailed: A metric failed, and `on_error` is `"raise"`.
@@ -198,11 +216,13 @@ def score_checked(
     _note_gaps(metrics, cutter)
     begins = np.cumsum(rankings.hits.counts) - rankings.hits.counts
     blocks = np.split(np.arange(len(rankings)), np.flatnonzero(np.diff(begins // _HITS_AT_ONCE)) + 1)
-    tables: list[ScoreTable] = []
+    depth = None if whole else max((cutoff.size for cutoff in cutter.ks), default=0)
+    scored: list[Scored] = []
     for rows in blocks:
         entries = truth.entries[rows[0] : rows[-1] + 1] if len(rows) else ()
-        tables.append(_score_some(rankings.take(rows), truth.level, entries, names, cutter, chunks, on_error))
-    return ScoreTable.joined(tables)
+        scored.append(_score_some(rankings.take(rows), truth.level, entries, names, cutter, chunks, depth, on_error))
+    first = [some.first_relevant for some in scored]
+    return Scored(ScoreTable.joined([some.table for some in scored]), np.concatenate(first))
 
 
 def _scores(metrics: Sequence[Metric[U]], cutter: RankingCutter) -> dict[ScoreName, Metric[U]]:
@@ -222,8 +242,9 @@ def _score_some(
     scores: Mapping[ScoreName, Metric[U]],
     cutter: RankingCutter,
     chunks: ChunkColumns | None,
+    depth: int | None,
     on_error: OnError,
-) -> ScoreTable:
+) -> Scored:
     """Score some of the rankings, all at once."""
     answerable = np.array([bool(entry.relevant) for entry in truth], dtype=np.bool_)
     worked = np.array([query.id not in rankings.failures for query in rankings.queries], dtype=np.bool_)
@@ -239,13 +260,14 @@ def _score_some(
     contexts = {cutoff: budget.buy(found.hits) for cutoff, budget in cutter.budgets.items()}
     ranked = {cutoff: contexts[cutoff].hits if cutoff.is_budget else found.first(cutoff) for cutoff in cutter.cutoffs}
     # The first 5 of 10 results are those of asking for 5 if rankings are prefix-stable: then all k are judged at once.
-    deepest = None if found.at else max(cutter.ks, key=lambda cutoff: cutoff.size, default=None)
-    apart = [cutoff for cutoff in ranked if cutoff.is_budget or deepest in (None, cutoff)]
+    apart = [cutoff for cutoff in ranked if cutoff.is_budget or found.at]
     rules: LevelRules[U] = RULES[level.evaluation_type]
-    judged: dict[Any, Any] = dict(zip(apart, rules.judge((ranked[cutoff] for cutoff in apart), answered), strict=True))
+    deepest = found.hits if depth is None else found.hits.first(depth)
+    first, *others = rules.judge((deepest, *(ranked[cutoff] for cutoff in apart)), answered)
+    judged: dict[Any, Any] = dict(zip(apart, others, strict=True))
     cuts: dict[Cutoff | None, Cut] = {}
     for cutoff, hits in ranked.items():
-        judgements = judged[cutoff if cutoff in judged else deepest]
+        judgements = judged.get(cutoff, first)
         if not cutoff.is_budget:
             judgements = judgements.at(cutoff.size)
         elif trails:
@@ -254,7 +276,9 @@ def _score_some(
             judgements = replace(judgements, oracle=oracle)
         units = partial(_units, level, answered, hits, cutter.reader)
         cuts[cutoff] = Cut(judgements, units, known if cutoff.is_budget else None)
-    return tabulate(
+    first_relevant = np.full(len(truth), np.nan)
+    first_relevant[rows] = first.first_relevant
+    table = tabulate(
         [entry.query.id for entry in truth],
         scores,
         cuts,
@@ -262,6 +286,7 @@ def _score_some(
         {query_id: (failure,) for query_id, failure in rankings.failures.items()},
         on_error=on_error,
     )
+    return Scored(table, first_relevant)
 
 
 def _note_unknown_lengths(rankings: Rankings, cutter: RankingCutter) -> None:

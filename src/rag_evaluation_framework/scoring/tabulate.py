@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data import Answer, CharacterSpan, Cutoff, ScoreName, ScoreTable
@@ -161,31 +162,30 @@ def _column(metric: Metric[Any], cut: Cut, on_error: OnError) -> _Column:
     if isinstance(metric, SpanMetric) and metric.needs_chunks and judged.oracle is None:
         return _Column(np.full(len(judged.truth), np.nan))
     queries = len(judged.truth if isinstance(metric, SpanMetric) else judged.relevant)
-    try:
-        values = _values(metric.score(judged), queries)
-    except BaseException as error:  # noqa: BLE001  a user's metric may raise anything; it becomes data
-        pass_on_interrupt(error)
-        return _Column(np.full(queries, np.nan), dict.fromkeys(range(queries), error))
-    return _finite(values)
+    return outcome(
+        lambda: _finite(_values(metric.score(judged), queries)),
+        lambda error: _Column(np.full(queries, np.nan), dict.fromkeys(range(queries), error)),
+    )
 
 
 def _calculated(metric: Metric[Any], units: Iterable[Units], on_error: OnError) -> _Column:
     values: list[float] = []
     errors: dict[int, BaseException] = {}
-    for row, given in enumerate(units):
-        try:
-            values.append(_value(given.score(metric)))
-        except BaseException as error:  # noqa: BLE001  a user's metric may raise anything; it becomes data
-            pass_on_interrupt(error)
-            values.append(np.nan)
-            errors[row] = error
-            if on_error == "raise":
-                break
+
+    def failed(error: BaseException) -> float:
+        errors[len(values)] = error
+        return np.nan
+
+    for given in units:
+        values.append(outcome(partial(_value, metric, given), failed))
+        if errors and on_error == "raise":
+            break
     return _finite(np.array(values, dtype=np.float64), errors)
 
 
-def _value(returned: Any) -> float:
-    """Return what a metric returned as a number; True and False are 1 and 0."""
+def _value(metric: Metric[Any], given: Units) -> float:
+    """Return what a metric returns as a number; True and False are 1 and 0."""
+    returned: Any = given.score(metric)
     if is_truth(returned):
         return float(returned)
     try:

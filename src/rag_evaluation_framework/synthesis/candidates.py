@@ -11,7 +11,7 @@ from rag_evaluation_framework.data import Answer, CharacterSpan, ChunkId, Docume
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import ProviderError
-from rag_evaluation_framework.labelling.copies import is_long
+from rag_evaluation_framework.text.text_locator import is_long
 
 # Evidence: what answers a question, and in how many places of the documents it stands.
 

@@ -15,7 +15,6 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.inspection.question_checks import wording_key
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import Range, embedded_tokens, paid_embedder
@@ -24,6 +23,7 @@ from rag_evaluation_framework.synthesis.filters.copied_wording import reject_cop
 from rag_evaluation_framework.synthesis.filters.near_duplicates import dedup_threshold, reject_near_duplicates
 from rag_evaluation_framework.synthesis.filters.relevance import reject_irrelevant, relevance_threshold
 from rag_evaluation_framework.synthesis.filters.thresholds import PublishedFigure, Threshold, has_figures_of_design
+from rag_evaluation_framework.text.text_locator import is_long
 
 # Questions that pass filters, and do not contradict each other.
 
@@ -70,7 +70,11 @@ def without_contradictions(candidates: Sequence[Candidate[U]], rejections: list[
     for each in candidates:
         alike.setdefault(wording_key(each.question), []).append(each)
     distinct = {wording: _distinct(group) for wording, group in alike.items()}
-    differing = {wording: group for wording, group in distinct.items() if not _all_agree(group)}
+    differing = {
+        wording: group
+        for wording, group in distinct.items()
+        if not all(_agree(one, other) for one, other in combinations(group, 2))
+    }
     kept: list[Candidate[U]] = []
     for each in candidates:
         others = differing.get(wording_key(each.question))
@@ -90,10 +94,6 @@ def _distinct(candidates: Sequence[Candidate[U]]) -> list[Candidate[U]]:
     for each in candidates:
         found.setdefault(frozenset(one.text if is_long(one.text) else one for one in each.evidence), each)
     return [*found.values()]
-
-
-def _all_agree(candidates: Sequence[Candidate[U]]) -> bool:
-    return all(_agree(one, other) for one, other in combinations(candidates, 2))
 
 
 def _agree(one: Candidate[U], other: Candidate[U]) -> bool:

@@ -8,13 +8,13 @@ from rag_evaluation_framework.annotation.choosing import copies_of, merged
 from rag_evaluation_framework.contracts.question_strategy import Section
 from rag_evaluation_framework.data import Answer, CharacterSpan, Corpus, DocumentId, PositionAwareChunk
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.labelling.copies import is_long
 from rag_evaluation_framework.labelling.locating import locate_quote
 from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
 from rag_evaluation_framework.markups.markup import struck_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.synthesis.candidates import Evidence
 from rag_evaluation_framework.synthesis.sections import Headings
+from rag_evaluation_framework.text.text_locator import is_long
 
 NO_QUOTE = "no quote"
 NOT_FOUND = "quote not in the documents"

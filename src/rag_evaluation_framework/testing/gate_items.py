@@ -13,13 +13,13 @@ from rag_evaluation_framework.base.coroutines import was_given_up
 from rag_evaluation_framework.base.exits import end_in_time
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
-from rag_evaluation_framework.experiments import RunSpec, load_config, run_experiment
-from rag_evaluation_framework.gates import Gate, Gating, refuse_unreliable, unreliable
-from rag_evaluation_framework.report.gated import with_comparison
+from rag_evaluation_framework.experiments import RunSpec, load_config, run
+from rag_evaluation_framework.gates import Gate, Gating, blocks, refuse_unreliable, unreliable
 from rag_evaluation_framework.report.pages.result import why_skipped
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.retrievers.engine import clean_up, engine_in, leave
 from rag_evaluation_framework.testing.pytest_plugin import COLLECTED
+from rag_evaluation_framework.trackers.sending import finish, prepared
 
 
 class GateFailed(Exception):
@@ -83,25 +83,23 @@ class GatesFile(pytest.File):
         config, gating, experiment, gates = self._planned
         self._asked = True
         outcome: tuple[GateVerdict, ...] | Exception
-        ended: BaseException | None = None
+        failed = True
         try:
-            result = run_experiment(
-                experiment,
-                lambda made: with_comparison(gating.checked(made, gates, unreliable(made)), gating.runs(made)),
-            )
-            problems = unreliable(result, why_skipped=why_skipped(result, experiment.corpus))
+            sinks = prepared(experiment.config)
+            result, ended = run(experiment)
+            if isinstance(ended, KeyboardInterrupt):
+                raise ended
+            made = gating.outcome(result, gates, unreliable(result))
+            problems = (*made.problems, *unreliable(result, why_skipped=why_skipped(result, experiment.corpus)))
+            failed = blocks(replace(made, problems=problems))
+            result = finish(replace(made, problems=problems), sinks)
             refuse_unreliable(replace(result, gates=()), problems)  # each test tells of its own gate
-            failed = [str(verdict) for verdict in result.gates if verdict.counts_as != "pass"]
-            ended = GateFailed(failed[0]) if failed else None
         except Exception as error:  # noqa: BLE001  it is anybody's code, and every test tells it
-            ended = outcome = error
-        except BaseException as error:
-            ended = error
-            raise
+            outcome = error
         else:
             outcome = result.gates
         finally:
-            left = clean_up(experiment.retriever, config.cleanup, ended)
+            left = clean_up(experiment.retriever, config.cleanup, failed=failed)
         if left is None:
             return outcome
         if isinstance(outcome, Exception):

@@ -402,3 +402,11 @@ class TextLocator:
 
 
 _shared: WeakValueDictionary[int, TextLocator] = WeakValueDictionary()
+
+
+_LEAST_LETTERS = 20  # or digits, about four words: what is shorter is written again without being the same
+
+
+def is_long(text: str) -> bool:
+    """Return whether a text is long enough to be the same wherever it stands."""
+    return sum(map(str.isalnum, text)) >= _LEAST_LETTERS

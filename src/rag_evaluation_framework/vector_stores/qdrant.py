@@ -12,6 +12,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.base.exits import errors_as, on_failure
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.contracts.component import check_count
@@ -80,15 +81,11 @@ class QdrantVectorStore(DatabaseVectorStore):
 
     def _open(self) -> Any:
         if self._client is None:
-            client = None
-            try:
+            with errors_as(lambda error: ConfigError(f"{self.name}: cannot open Qdrant: {error}")):
                 client = self._connected()
-                if client.collection_exists(self.collection):
-                    self._index = client.get_collection(self.collection).config.metadata or {}
-            except Exception as error:
-                if client is not None:
-                    client.close()
-                raise ConfigError(f"{self.name}: cannot open Qdrant: {error}") from error
+                with on_failure(lambda _: client.close()):
+                    if client.collection_exists(self.collection):
+                        self._index = client.get_collection(self.collection).config.metadata or {}
             self._client = client
             self._finalizer = weakref.finalize(self, client.close)
             self._write_fast()

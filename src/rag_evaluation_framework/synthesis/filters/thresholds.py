@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.embedder import Embedder, Role, checked_parts, joined
 from rag_evaluation_framework.data.values import plain_number
@@ -108,8 +107,7 @@ def directions(embedder: Embedder, texts: Sequence[str], role: Role = "text") ->
     """
     if not texts:
         return np.zeros((0, 0))
-    ready = adapted(embedder)
-    vectors = joined(checked_parts(ready, texts, role), len(texts)).astype(np.float64)
+    vectors = joined(checked_parts(embedder, texts, role), len(texts)).astype(np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Directions = vectors / np.where(lengths == 0, 1, lengths)
     return unit

@@ -1,5 +1,1 @@
 """Strategies: which questions a language model is asked to write."""
-
-import lazy_loader as lazy
-
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,46 @@
+"""The folder of a run, in which everything that is known of it stands."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.report.gated import texts_beside
+from rag_evaluation_framework.results import EvaluationResult
+from rag_evaluation_framework.results.store import ROOT, check_root
+
+
+@dataclass(frozen=True)
+class FolderSink(Sink):
+    """Saves a run in a folder of its own, all files at once: report, rankings, summary, and how a baseline differs.
+
+    Attributes:
+        root: Where runs are kept; the folder is `<root>/runs/<UTC time>-<dataset>`.
+    """
+
+    root: str | Path = ROOT
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", Path(self.root))
+
+    @property
+    def failure(self) -> str:
+        """What people are told if it fails."""
+        return "the result is shown, but not saved"
+
+    def prepare(self) -> None:
+        """See that runs can be saved there.
+
+        Raises:
+            ConfigError: They cannot.
+        """
+        check_root(Path(self.root))
+
+    def send(self, outcome: Outcome) -> EvaluationResult[Any]:
+        """Save the run, and return the result with its folder.
+
+        Raises:
+            SaveFailed: It cannot be saved; nothing is there then.
+        """
+        result = outcome.result
+        return replace(result, folder=result.save(root=self.root, beside=texts_beside(outcome)))

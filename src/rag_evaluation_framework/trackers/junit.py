@@ -1,0 +1,79 @@
+"""The gates of a run as JUnit XML, which continuous integration shows."""
+
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_evaluation_framework.base.files import checked_path, open_at_once, write_over
+from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.errors import ConfigError, SaveFailed
+from rag_evaluation_framework.report.gated import gates_as_junit
+from rag_evaluation_framework.results import store
+
+_BEGIN = b'<testsuites name="rag-eval"'
+
+
+@dataclass(frozen=True)
+class JUnitSink(Sink):
+    """Writes the gates of a run as JUnit XML.
+
+    Attributes:
+        path: The file.
+    """
+
+    path: str | Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
+
+    @property
+    def failure(self) -> str:
+        """What people are told if it fails."""
+        return f"the JUnit XML {self.path} is not written"
+
+    def prepare(self) -> None:
+        """Remove the JUnit XML of an earlier run, which would be taken for that of this one if this one fails early.
+
+        Nothing else is removed or replaced, whatever it is.
+
+        Raises:
+            ConfigError: Something else is there.
+        """
+        path = checked_path(self.path, ConfigError)
+        try:
+            mode = path.lstat().st_mode
+        except OSError:  # there is none, or it cannot be written either, which is told later
+            return
+        if stat.S_ISDIR(mode):
+            raise ConfigError(
+                f"JUnit XML {path}: is a folder; expected the name of a file, such as {path / 'gates.xml'}"
+            )
+        if not stat.S_ISREG(mode):
+            what = "a link" if stat.S_ISLNK(mode) else "a device, pipe or socket"
+            raise ConfigError(f"JUnit XML {path}: is {what}; expected the name of a file, such as gates.xml")
+        try:
+            with open_at_once(path) as file:
+                begin = file.read(len(_BEGIN))
+        except OSError as error:
+            raise ConfigError(
+                f"JUnit XML {path}: cannot be read ({store.reason(error)}); choose another file"
+            ) from error
+        if begin != _BEGIN:
+            raise ConfigError(
+                f"JUnit XML {path}: is there, and is not the JUnit XML of an earlier run; choose another file"
+            )
+        with suppress(OSError):
+            path.unlink()
+
+    def send(self, outcome: Outcome) -> None:
+        """Write the file, all at once.
+
+        Raises:
+            SaveFailed: It cannot be written.
+        """
+        try:
+            write_over(Path(self.path), gates_as_junit(outcome))
+        except OSError as error:
+            why = f"{store.reason(error)}; choose another file"
+            raise SaveFailed(why, outcome.result) from error

@@ -1,0 +1,139 @@
+"""Sending a run to its sinks, one after the other."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from rag_evaluation_framework.base import exits
+from rag_evaluation_framework.base.interrupts import pass_on_interrupt
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import class_name, raised
+from rag_evaluation_framework.contracts.component import component_name
+from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.errors import ConfigError, Interrupted, RagEvalError, SaveFailed
+from rag_evaluation_framework.experiments import EvaluationConfig, Journal
+from rag_evaluation_framework.results import EvaluationResult
+from rag_evaluation_framework.trackers.folder import FolderSink
+
+
+class Sent(NamedTuple):
+    """What became of a run that was sent.
+
+    Attributes:
+        outcome: The run, as more is known of it: its folder, its address, and which sinks failed.
+        not_saved: Why its folder could not be written, if it was to be.
+        interrupt: The interrupt that came meanwhile; the sinks behind got nothing.
+    """
+
+    outcome: Outcome
+    not_saved: SaveFailed | None = None
+    interrupt: KeyboardInterrupt | None = None
+
+
+def prepared(config: EvaluationConfig, others: Sequence[Sink] = ()) -> tuple[Sink, ...]:
+    """Return the sinks of a run, the folder first, when each has done what comes before the run.
+
+    Args:
+        config: How the run is saved.
+        others: Sinks that are asked for beside those of `config`, and in place of those that equal them.
+
+    Raises:
+        ConfigError: One could not be sent anything.
+    """
+    folders = () if config.save_results_path is None else (FolderSink(config.save_results_path),)
+    sinks = (*folders, *(sink for sink in config.sinks if sink not in others), *others)
+    for sink in sinks:
+        name = component_name(sink)
+        with exits.no_exit(name, "prepare"), exits.errors_as(partial(_unprepared, name)):
+            sink.prepare()
+    return sinks
+
+
+def _unprepared(name: str, error: Exception) -> ConfigError:
+    return ConfigError(f"sink {name}: {raised(error)}")
+
+
+def send(outcome: Outcome, sinks: Sequence[Sink], required: Collection[Sink] = ()) -> Sent:
+    """Send a run to sinks; one that fails stops no other, and is noted.
+
+    Args:
+        outcome: The run.
+        sinks: Where it goes, in this order.
+        required: Those without which the run is no success: what became of them is a problem of the run, which the
+            sinks behind are told.
+    """
+    not_saved: SaveFailed | None = None
+    for number, sink in enumerate(sinks):
+        try:
+            result, failed, told = _sent(sink, outcome)
+        except Interrupted as interrupt:
+            return Sent(outcome, not_saved, interrupt)
+        except KeyboardInterrupt:
+            behind = ", ".join(class_name(one) for one in sinks[number:])
+            told = f"the run is finished, and the result {outcome.result.whereabouts}; not sent to {behind}"
+            return Sent(outcome, not_saved, Interrupted(told))
+        if failed is not None and any(sink is one for one in required):
+            outcome = replace(outcome, problems=(*outcome.problems, told))
+        elif failed is not None:
+            note(told)
+            known = result or outcome.result
+            result = replace(known, notes=(*known.notes, told))
+        if failed is not None and isinstance(sink, FolderSink):  # whatever it raised
+            not_saved = SaveFailed(_why(failed), outcome.result)
+            not_saved.__cause__ = failed
+        if result is not None:
+            outcome = replace(outcome, result=result)
+    return Sent(outcome, not_saved)
+
+
+def _sent(sink: Sink, outcome: Outcome) -> tuple[EvaluationResult[Any] | None, BaseException | None, str]:
+    """Send a run to a sink; return the result, if more is known of it, and what it raised, and what is told of that.
+
+    Raises:
+        KeyboardInterrupt: An interrupt came, alone or in a group of errors.
+    """
+    found: EvaluationResult[Any] | None
+    failed: BaseException | None = None
+    told = ""
+    try:
+        with exits.no_exit(component_name(sink), "send"):
+            found = sink.send(outcome)
+    except BaseException as error:  # noqa: BLE001  it is anybody's code
+        pass_on_interrupt(error)
+        found = error.result if isinstance(error, SaveFailed) else None
+        failed, told = error, f"{_failure(sink)}: {_why(error)}"
+    return found if isinstance(found, EvaluationResult) else None, failed, told
+
+
+def _failure(sink: Sink) -> str:
+    """Return what a sink says of its failure; one that cannot say it is told by its class."""
+    return exits.outcome(lambda: str(sink.failure), lambda _: f"the result is not sent to {class_name(sink)}")
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, SaveFailed):
+        return error.why
+    return str(error) if isinstance(error, RagEvalError) else raised(error)
+
+
+def finish(outcome: Outcome, sinks: Sequence[Sink], journal: Journal | None = None) -> EvaluationResult[Any]:
+    """Send a run to sinks, and return its result as it is known then.
+
+    Args:
+        outcome: The run.
+        sinks: Where it goes, in this order.
+        journal: What keeps its answers until it is saved.
+
+    Raises:
+        SaveFailed: It could not be saved; the error has the result.
+        KeyboardInterrupt: One came meanwhile.
+    """
+    sent = send(outcome, sinks, [sink for sink in sinks if isinstance(sink, FolderSink)])
+    if journal is not None:
+        journal.is_finished = sent.outcome.result.folder is not None
+    if sent.interrupt is not None:
+        raise sent.interrupt
+    if sent.not_saved is not None:
+        raise SaveFailed(sent.not_saved.why, sent.outcome.result) from sent.not_saved.__cause__
+    return sent.outcome.result

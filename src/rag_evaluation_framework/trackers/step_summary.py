@@ -1,0 +1,47 @@
+"""The summary of a step of GitHub Actions."""
+
+import os
+from dataclasses import dataclass
+
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.errors import ConfigError, SaveFailed
+from rag_evaluation_framework.report.gated import summary_text
+from rag_evaluation_framework.results import store
+
+_VARIABLE = "GITHUB_STEP_SUMMARY"
+
+
+@dataclass(frozen=True)
+class StepSummarySink(Sink):
+    """Adds a run to the summary of a step of GitHub Actions, which sets `$GITHUB_STEP_SUMMARY` to the file."""
+
+    @property
+    def failure(self) -> str:
+        """What people are told if it fails."""
+        return f"the run is not in the summary of the step, ${_VARIABLE}"
+
+    def prepare(self) -> None:
+        """See that there is a step.
+
+        Raises:
+            ConfigError: There is none.
+        """
+        if not os.environ.get(_VARIABLE):
+            raise ConfigError(
+                f"step summary: ${_VARIABLE} is not set; GitHub Actions sets it to the file of the step's summary. "
+                "Elsewhere, leave it out: the same is in the summary.md of the run"
+            )
+
+    def send(self, outcome: Outcome) -> None:
+        """Add the run.
+
+        Raises:
+            SaveFailed: The file cannot be written.
+        """
+        path = checked_path(os.environ[_VARIABLE], ConfigError)
+        try:
+            with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(f"{summary_text(outcome)}\n")
+        except OSError as error:
+            raise SaveFailed(f"{path} cannot be written ({store.reason(error)})", outcome.result) from error
