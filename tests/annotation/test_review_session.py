@@ -112,7 +112,7 @@ def test_what_is_carried_out_has_what_stays_as_it_was_edited(path, corpus, tmp_p
     assert first.query.metadata["strategy"] == "simple"
     assert [unit.text for unit in second.relevant] == ["Support helps"]
     before, after = json.loads(path.read_text()), json.loads(new.read_text())
-    for key in ("name", "corpus_hash", "metadata", "documents", "skipped"):
+    for key in ("name", "corpus_hash", "metadata", "texts", "skipped"):
         assert after[key] == before[key]
     again = opened(new)
     assert str(again.counts()) == "0 accepted, 1 edited, 0 dropped, 1 open"

@@ -81,7 +81,10 @@ def test_the_dataset_as_it_was_is_kept_beside_the_new_one(rag_eval, folder, labe
         "questions.1.json",
         "questions.2.json",
         "questions.json",
+        "questions.texts",
     ]
+    for name in ("questions.1.json", "questions.2.json", "questions.json"):
+        assert load_dataset(labelled.with_name(name)).labelled_corpus is not None
 
 
 def test_where_nothing_changed_nothing_is_written(rag_eval, labelled):
@@ -89,7 +92,7 @@ def test_where_nothing_changed_nothing_is_written(rag_eval, labelled):
     assert outcome.code == 0
     assert "2 labelled spans: 2 unchanged, 0 lost" in outcome.out
     assert "is as it was" in outcome.out
-    assert [path.name for path in labelled.parent.iterdir()] == ["questions.json"]
+    assert sorted(path.name for path in labelled.parent.iterdir()) == ["questions.json", "questions.texts"]
 
 
 def test_a_lost_label_is_shown_with_the_nearest_text_and_its_question_is_skipped(rag_eval, folder, labelled):
@@ -263,7 +266,7 @@ def test_in_the_wrong_folder_nothing_is_written(rag_eval, folder, labelled):
     outcome = rag_eval("dataset", "update", only, "--corpus", "other")
     assert outcome.code == 2
     assert "no question keeps its labels in other, so nothing was written; is it the right folder?" in outcome.err
-    assert [path.name for path in only.parent.glob("only*")] == ["only.json"]
+    assert sorted(path.name for path in only.parent.glob("only*")) == ["only.json", "only.texts"]
 
 
 def test_in_the_wrong_folder_nothing_is_written_also_if_a_question_has_no_answer(rag_eval, folder, labelled):
@@ -278,7 +281,7 @@ def test_in_the_wrong_folder_nothing_is_written_also_if_a_question_has_no_answer
         assert "\n    billing.md[11:46]: its document billing.md is gone and its text is in no other\n" in outcome.out
         assert "so nothing was written; is it the right folder?" in outcome.err
     assert labelled.read_bytes() == before
-    assert [path.name for path in labelled.parent.iterdir()] == ["questions.json"]
+    assert sorted(path.name for path in labelled.parent.iterdir()) == ["questions.json", "questions.texts"]
 
 
 def test_where_all_labels_are_lost_update_shows_them_and_run_names_the_nearest_text(rag_eval, folder, labelled):
@@ -420,7 +423,7 @@ def test_the_file_keeps_what_tells_a_renamed_document_and_the_copies_of_a_text_a
     rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
     path = folder / ".rag-eval/datasets/questions.json"
     written = json.loads(path.read_text())
-    assert written["documents"].keys() == {"one.md", "two.md"}
+    assert written["texts"].keys() == {"billing.md", "guides/start.md", "one.md", "two.md"}
     assert written["questions"][0]["relevant_spans"][0]["unique_with"] == "document"
     (folder / "docs/one.md").rename(folder / "docs/three.md")
     assert "1 renamed" in rag_eval("dataset", "update", path, "--corpus", "docs", "--output", "new.json").out

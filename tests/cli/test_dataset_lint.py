@@ -203,7 +203,11 @@ def test_fix_mends_the_file_keeps_it_as_it_was_and_says_what_it_did(rag_eval, fo
     assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
     assert outcome.out.startswith(f"questions: nothing fixed\n{labelled} is as it was\n\n")
-    assert sorted(path.name for path in labelled.parent.iterdir()) == ["questions.1.json", "questions.json"]
+    assert sorted(path.name for path in labelled.parent.iterdir()) == [
+        "questions.1.json",
+        "questions.json",
+        "questions.texts",
+    ]
 
 
 def test_fixes_are_wrapped_where_the_screen_ends(rag_eval, folder, labelled):

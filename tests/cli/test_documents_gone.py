@@ -137,7 +137,7 @@ def test_ids_of_a_file_that_knows_nothing_of_its_documents_are_found_in_another_
 ):
     path = dataset_of(rag_eval, tmp_path, {"api/limits.md": LIMITS, "keys.md": f"# Keys\n\n{KEYS}\n"}, ROWS)
     content = json.loads(path.read_text())
-    content.pop("documents"), content.pop("corpus_hash")
+    content.pop("texts"), content.pop("corpus_hash")
     for span in (span for question in content["questions"] for span in question["relevant_spans"]):
         for key in ("before", "after", "unique_with"):
             span.pop(key)

@@ -1,4 +1,5 @@
 import shlex
+import shutil
 import unicodedata
 
 import pytest
@@ -68,11 +69,13 @@ def test_nothing_is_overwritten(rag_eval, folder, edited):
 def test_a_dataset_that_an_interrupted_init_left_is_not_in_the_way(rag_eval, folder):
     rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
     (folder / ".rag-eval/questions.yaml").unlink()
+    shutil.rmtree(folder / ".rag-eval/datasets/questions.texts")
     with unfinished(folder / ".rag-eval/datasets") as killed:
         pass
     killed.mkdir()
     assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
-    assert [path.name for path in (folder / ".rag-eval/datasets").iterdir()] == ["questions.json"]
+    found = {path.name for path in (folder / ".rag-eval/datasets").iterdir()}
+    assert found == {"questions.json", "questions.texts"}
     assert rag_eval("run", ".rag-eval/questions.yaml", "--allow-skipped", "2").code == 0
     (folder / ".rag-eval/questions.yaml").unlink()
     (folder / "questions.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")

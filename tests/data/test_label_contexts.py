@@ -18,7 +18,7 @@ TEXT = "".join(chr(ord("a") + number % 26) for number in range(100))
 CORPUS = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("b.md"), "Nobody labelled this.")])
 EDITED = Corpus([Document(DocumentId("a.md"), f"{TEXT}!")])
 MIDDLE, WHOLE = (CharacterSpan(DocumentId("a.md"), *place) for place in ((40, 50), (0, 100)))
-RECORDED = LabelContexts({DocumentId("a.md"): "0" * 64}, {MIDDLE: ("before", "after")})
+RECORDED = LabelContexts({MIDDLE: ("before", "after")})
 
 
 def dataset(*spans, **options):
@@ -32,8 +32,7 @@ def test_contexts_are_32_characters_before_and_after_each_span_and_fewer_at_the_
     assert {len(text) for text in contexts.around[MIDDLE]} == {32}
 
 
-def test_hashes_are_of_the_documents_that_hold_spans():
-    assert dataset(MIDDLE, corpus=CORPUS).contexts.documents == {"a.md": CORPUS["a.md"].content_hash}
+def test_ids_have_no_contexts():
     assert dataset(corpus=CORPUS).contexts == LabelContexts()
     asked = DocumentLevelGroundTruth(Query.from_text("A?"), [DocumentId("a.md")])
     assert Dataset([asked], DOCUMENT, corpus=CORPUS).contexts == LabelContexts()
@@ -67,4 +66,4 @@ def test_contexts_are_no_part_of_what_a_dataset_is():
     assert recorded == silent
     assert recorded.content_hash == silent.content_hash
     with pytest.raises(TypeError, match="read-only"):
-        dataset(MIDDLE, corpus=CORPUS).contexts.documents["b.md"] = "0" * 64
+        dataset(MIDDLE, corpus=CORPUS).texts["b.md"] = "0" * 64

@@ -168,7 +168,7 @@ def test_a_place_that_cannot_be_written_to_is_refused(tmp_path, dataset):
 
 def test_nothing_is_left_behind_but_the_file_itself(tmp_path, dataset):
     save_dataset(dataset, tmp_path / "d.json")
-    assert names(tmp_path) == ["d.json"]
+    assert names(tmp_path) == ["d.json", "d.texts"] if dataset.texts else ["d.json"]
 
 
 def test_a_saved_file_may_be_read_by_whoever_may_read_new_files(tmp_path, dataset):
@@ -421,7 +421,7 @@ def test_with_the_corpus_documents_may_be_named_by_their_stem(tmp_path, corpus):
 @pytest.mark.parametrize("name", ["stop.md", "old/stop.md"])
 @pytest.mark.parametrize("more", [{}, {"before": "", "after": " "}], ids=["hash", "context"])
 def test_an_id_that_was_written_with_its_hash_or_context_is_exact(tmp_path, corpus, more, name):
-    header = {} if more else {"documents": {name: "0" * 64}}
+    header = {} if more else {"texts": {name: "0" * 64}}
     span = {"doc_id": name, "start": 0, "end": 3, "text": "One", **more}
     (entry,) = load_dataset(written(tmp_path, question(relevant_spans=[span]), **header), corpus=corpus)
     assert [span.doc_id for span in entry.relevant] == [name]

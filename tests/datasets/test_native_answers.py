@@ -79,7 +79,7 @@ def test_every_place_is_saved_with_what_it_is_found_again_by(tmp_path):
     one, two, (three, four) = (place.get("spans", place) for place in question["answers"][0]["places"])
     assert (one["text"], one["unique_with"], two["before"]) == (TEXT, "context", "Hello. ")
     assert [three["text"], four["text"]] == ["A refund", "two weeks"]
-    assert len(json.loads(path.read_text())["documents"]) == 3
+    assert len(json.loads(path.read_text())["texts"]) == 3
 
 
 def test_answers_with_one_place_each_are_written_as_before(tmp_path):

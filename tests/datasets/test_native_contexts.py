@@ -43,9 +43,10 @@ def content(path):
 
 
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
-def test_a_file_holds_the_hashes_of_the_documents_that_hold_spans_and_what_is_around_them(tmp_path, dataset, name):
+def test_a_file_holds_the_hashes_of_all_documents_and_what_is_around_them(tmp_path, dataset, name):
     header, (question,) = content(save_dataset(dataset, tmp_path / name))
-    assert header["documents"] == {"billing.md": hashlib.sha256(TEXT.encode()).hexdigest()}
+    assert header["texts"] == CORPUS.text_hashes
+    assert header["texts"]["billing.md"] == hashlib.sha256(TEXT.encode()).hexdigest()
     (span,) = question["relevant_spans"]
     assert span["text"] == QUOTE
     assert (span["before"], span["after"]) == (TEXT[SPAN.start - 32 : SPAN.start], " Support helps at once.\r\n")
@@ -73,7 +74,7 @@ def test_a_file_without_them_is_read_and_saved_as_before(tmp_path):
     (tmp_path / "d.json").write_text(json.dumps({"schema_version": 1, "questions": questions}), encoding="utf-8")
     dataset = load_dataset(tmp_path / "d.json")
     header, (question,) = content(save_dataset(dataset, tmp_path / "again.json"))
-    assert "documents" not in header
+    assert "texts" not in header
     assert question["relevant_spans"] == [span]
 
 
@@ -93,21 +94,21 @@ def test_spans_take_no_text_from_a_corpus_that_was_not_labelled(tmp_path, datase
 def test_documents_and_chunks_have_no_contexts(tmp_path):
     asked = DocumentLevelGroundTruth(Query.from_text("A?"), [DocumentId("billing.md")])
     header, _ = content(save_dataset(Dataset([asked], DOCUMENT, corpus=CORPUS), tmp_path / "d.json"))
-    assert "documents" not in header
+    assert "texts" not in header
 
 
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        ([], r"\$\.documents: Input should be a valid dictionary"),
-        ({"a.md": 5}, r"\$\.documents\['a\.md'\]: .*, got 5"),
-        ({"a.md": "0" * 63}, r"\$\.documents\['a\.md'\]: String should match pattern"),
-        ({"a.md": "G" * 64}, r"\$\.documents\['a\.md'\]: String should match pattern"),
+        ([], r"\$\.texts: Input should be a valid dictionary"),
+        ({"a.md": 5}, r"\$\.texts\['a\.md'\]: .*, got 5"),
+        ({"a.md": "0" * 63}, r"\$\.texts\['a\.md'\]: String should match pattern"),
+        ({"a.md": "G" * 64}, r"\$\.texts\['a\.md'\]: String should match pattern"),
     ],
 )
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
 def test_what_no_hashes_can_be_is_refused_with_its_place(tmp_path, name, documents, message):
-    header, question = {"schema_version": 1, "documents": documents}, {"id": "q", "query": "A?", "relevant_spans": []}
+    header, question = {"schema_version": 1, "texts": documents}, {"id": "q", "query": "A?", "relevant_spans": []}
     text = json.dumps({**header, "questions": [question]})
     if name == "d.jsonl":
         text = f"{json.dumps(header)}\n{json.dumps(question)}\n"

@@ -159,7 +159,7 @@ def test_labels_are_found_again_in_edited_documents_after_a_pull_as_from_the_fil
     pulled, again = pull_dataset("refunds", TOKEN), pull_dataset("refunds", TOKEN, corpus=edited)
     assert pulled.contexts == again.contexts == load_dataset(path, TOKEN).contexts
     assert pulled.contexts.around
-    assert pulled.contexts.documents
+    assert pulled.texts == labelled.text_hashes
     assert pulled.contexts.unique_with
     kept = json.loads(save_dataset(pulled, tmp_path / "pulled.json").read_text("utf-8"))
     assert kept == {**json.loads(path.read_text("utf-8")), "name": "refunds"}

@@ -153,7 +153,7 @@ def test_labels_that_are_where_they_were_in_an_edited_document_stay():
 
 def test_where_a_file_keeps_contexts_only_they_tell_which_copy_was_labelled(tmp_path, table):
     record = json.loads(save_dataset(table, tmp_path / "d.json").read_text())
-    del record["documents"], record["corpus_hash"]
+    del record["texts"], record["corpus_hash"]
     (tmp_path / "contexts.json").write_text(json.dumps(record))
     contexts = load_dataset(tmp_path / "contexts.json")
     assert relabel_edited(contexts, TABLE) is None

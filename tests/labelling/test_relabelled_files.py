@@ -44,9 +44,9 @@ def test_a_table_of_quotes_is_refused(tmp_path):
 def test_hashes_that_are_none_are_an_error(tmp_path, documents):
     content = {
         "schema_version": 1,
-        "documents": documents,
+        "texts": documents,
         "questions": [{"id": "1", "query": "Who?", "relevant_spans": []}],
     }
     (tmp_path / "d.json").write_text(json.dumps(content))
-    with pytest.raises(DatasetError, match=r"\$\.documents"):
+    with pytest.raises(DatasetError, match=r"\$\.texts"):
         relabel(load_dataset(tmp_path / "d.json"), corpus_of(a=PAGE))

@@ -17,7 +17,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import LabelContexts
 from rag_evaluation_framework.errors import LevelMismatch
-from rag_evaluation_framework.labelling import known_documents, relabel
+from rag_evaluation_framework.labelling import relabel
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
 PAGE = f"# Billing\n\n{FIRST} {SECOND} Write to us.\n"
@@ -89,7 +89,7 @@ def test_a_document_may_be_named_by_its_stem():
 def test_a_span_without_text_stays_in_a_document_that_is_unchanged_and_is_lost_in_another():
     corpus, span = corpus_of(a=PAGE), CharacterSpan(DocumentId("a.md"), 11, 15)
     dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), [span])], TOKEN)
-    dataset = Dataset(dataset, TOKEN, recorded=LabelContexts(known_documents(["a.md"], corpus)))
+    dataset = Dataset(dataset, TOKEN, recorded=LabelContexts(), texts=corpus.text_hashes)
     assert [change.found.span for change in relabel(dataset, corpus).changes] == [span]
     (change,) = relabel(dataset, corpus_of(a=f"{PAGE}More.")).changes
     assert change.found.how == "lost: its label has no text to look for"

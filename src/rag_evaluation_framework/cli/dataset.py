@@ -13,11 +13,13 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import inspection, integrations, report
-from rag_evaluation_framework.base.files import published, unfinished
+from rag_evaluation_framework.base.files import published, unfinished, write_new
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, print_json, print_result, stdout
+from rag_evaluation_framework.datasets.save import dataset_text
+from rag_evaluation_framework.datasets.texts import drop_texts, keep_texts
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 
 DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
@@ -68,7 +70,9 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
     try:
         file = dataset.resolve(strict=True) if dataset.is_symlink() else dataset
         with unfinished(file.parent) as folder:
-            part = rag.save_dataset(updated, folder / dataset.name)
+            part = folder / dataset.name
+            write_new(part, dataset_text(updated, dataset))
+            keep_texts(updated, file)
             if part.read_bytes() == file.read_bytes():
                 return f"{dataset} is as it was"
             shutil.copymode(file, part)
@@ -77,6 +81,7 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
             numbered = (file.with_name(f"{file.stem}.{number}{file.suffix}") for number in count(1))
             kept = next(name for name in numbered if published(copy, name))
             part.replace(file)
+        drop_texts(file)
     except OSError as error:
         raise DatasetError(
             f"{dataset}: cannot be replaced ({error.strerror}); `rag-eval dataset update --output NEW.json` writes "

@@ -19,6 +19,7 @@ from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout
 from rag_evaluation_framework.cli.paths import left_out, options_of
+from rag_evaluation_framework.datasets.texts import keep_texts
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
 
@@ -253,7 +254,9 @@ def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
     except InputError:
         same = False
     remove_abandoned(target.parent)
-    if not same:
+    if same:
+        keep_texts(dataset, target)
+    else:
         raise ConfigError(f"{target} already exists and is not overwritten; choose another --name, or move the file")
 
 

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar, cast, get_args
 
 from rag_evaluation_framework.base.outside import first_of, shown
+from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.data.answers import span_problem
-from rag_evaluation_framework.data.documents import Corpus, check_corpus_type
+from rag_evaluation_framework.data.documents import Corpus, Document, check_corpus_type
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.identity import unit_key, with_text
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
@@ -43,6 +44,9 @@ class Dataset(Generic[U]):
         skipped: The labels that could not be placed in the documents. Their questions are not in the ground truth, and
             no part of the identity of the dataset; every result counts and shows them.
         recorded: What its file keeps of the labelled documents, if it is known; `contexts` asks the corpus first.
+        texts: `Document.content_hash` of the labelled documents by their ids: of all of them, if the labelled corpus
+            was at hand. Only of token-level datasets.
+        kept: Where texts of labelled documents are kept, by their hashes; `text` asks the corpus first.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`.
@@ -60,6 +64,8 @@ class Dataset(Generic[U]):
     metadata: Mapping[str, Any] = field(hash=False)
     skipped: tuple[Skipped, ...]
     recorded: LabelContexts | None = field(compare=False)
+    texts: Mapping[DocumentId, str] = field(compare=False)
+    kept: Store | None = field(compare=False)
 
     def __init__(
         self,
@@ -73,6 +79,8 @@ class Dataset(Generic[U]):
         metadata: Mapping[str, Any] | None = None,
         skipped: Iterable[Skipped] = (),
         recorded: LabelContexts | None = None,
+        texts: Mapping[DocumentId, str] | None = None,
+        kept: Store | None = None,
     ) -> None:
         told = {"name": name, "corpus_hash": corpus_hash, "chunking": chunking}
         for attribute, text in told.items():
@@ -87,11 +95,16 @@ class Dataset(Generic[U]):
         entries, level = tuple(items(ground_truth, f"dataset {name!r}: ground_truth")), checked_level(level)
         if corpus is not None:
             check_corpus_type(corpus)
+        is_labelled = corpus is not None and corpus_hash in (None, corpus.content_hash)
         values: dict[str, Any] = {
             "ground_truth": entries,
             "level": level,
             "corpus": corpus,
-            "corpus_hash": corpus.content_hash if corpus_hash is None and corpus is not None else corpus_hash,
+            "corpus_hash": corpus.content_hash if corpus is not None and is_labelled else corpus_hash,
+            "texts": corpus.text_hashes
+            if corpus is not None and is_labelled and level is TOKEN
+            else FrozenDict(texts or {}),
+            "kept": kept,
             "metadata": FrozenDict() if metadata is None else metadata,
             "recorded": recorded,
         }
@@ -142,7 +155,7 @@ class Dataset(Generic[U]):
 
         It is unchanged if the corpus at hand is not the one that was labelled, and if it is an id.
         """
-        if self.labelled_corpus is None or not isinstance(unit, CharacterSpan):
+        if not isinstance(unit, CharacterSpan) or unit.text or self.labelled_corpus is None:
             return unit
         return cast("UnitT", with_text(unit, self.labelled_corpus))
 
@@ -159,7 +172,9 @@ class Dataset(Generic[U]):
 
         There are none if the corpus is the labelled one: what that never had may be a part of an id, written by hand.
         """
-        return frozenset() if corpus.content_hash == self.corpus_hash else self.contexts.exact_ids
+        if corpus.content_hash == self.corpus_hash:
+            return frozenset()
+        return frozenset((*self.texts, *self.contexts.exact_ids))
 
     @property
     def was_in(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
@@ -175,9 +190,27 @@ class Dataset(Generic[U]):
 
     @cached_property
     def labelled_corpus(self) -> Corpus | None:
-        """The corpus, if it is the one that was labelled."""
-        labelled = self.corpus is not None and self.corpus.content_hash == self.corpus_hash
-        return self.corpus if labelled else None
+        """The corpus that was labelled: the one at hand or, if all of its texts are kept, made of them; None else.
+
+        Raises:
+            DatasetError: A kept text cannot be read, or was changed.
+        """
+        if self.corpus is not None and self.corpus.content_hash == self.corpus_hash:
+            return self.corpus
+        if self.kept is None or not {*self.texts.values()} <= self.kept.digests():
+            return None
+        texts = {document_id: self.text(digest) for document_id, digest in self.texts.items()}
+        found = Corpus([Document(name, text) for name, text in texts.items() if text is not None])
+        return found if found.content_hash == self.corpus_hash else None
+
+    def text(self, digest: str) -> str | None:
+        """Return the text of a labelled document by its hash, as it is in the corpus or kept; None if it is not.
+
+        Raises:
+            DatasetError: The kept text cannot be read, or was changed.
+        """
+        found = None if self.corpus is None else self.corpus.text(digest)
+        return self.kept.get(digest) if found is None and self.kept is not None else found
 
     def _keys(self, entry: GroundTruth[U]) -> list[object]:
         """Return what the answers of a question are told by; the order of further places means nothing."""

@@ -145,6 +145,19 @@ class Corpus:
         return digest.hexdigest()
 
     @cached_property
+    def text_hashes(self) -> Mapping[DocumentId, str]:
+        """`Document.content_hash` of each document, by its id, in order."""
+        return FrozenDict({document.id: document.content_hash for document in self.documents})
+
+    @cached_property
+    def _by_hash(self) -> dict[str, str]:
+        return {digest: self._by_id[document_id].content for document_id, digest in self.text_hashes.items()}
+
+    def text(self, digest: str) -> str | None:
+        """Return the text of the documents with a `content_hash`; None if no document has it."""
+        return self._by_hash.get(digest)
+
+    @cached_property
     def _sorted_ids(self) -> list[DocumentId]:
         return sorted(self._by_id)
 

@@ -46,7 +46,6 @@ class LabelContexts:
     """Labelled documents as far as spans are found again by them; no part of the identity of a dataset.
 
     Attributes:
-        documents: `Document.content_hash` of the documents that hold spans, by id.
         around: The text before and after each span, up to 32 characters each; less where the document begins or ends.
         unique_with: What made the place of a span the only one, as its file says; ignored when they are compared.
         was_in: The documents that a label was in before it was found in the one that it is in, first to last, by the id
@@ -56,7 +55,6 @@ class LabelContexts:
         times: How often the text of a span stood in its document, where that was more than once; ignored likewise.
     """
 
-    documents: Mapping[DocumentId, str] = field(default_factory=FrozenDict[DocumentId, str])
     around: Mapping[CharacterSpan, tuple[str, str]] = field(default_factory=FrozenDict[CharacterSpan, tuple[str, str]])
     unique_with: Mapping[CharacterSpan, UniqueWith] = field(
         default_factory=FrozenDict[CharacterSpan, UniqueWith], compare=False
@@ -79,18 +77,14 @@ class LabelContexts:
 
     @cached_property
     def exact_ids(self) -> frozenset[str]:
-        """The ids that were written with what is known of their documents: as the labelled corpus had them."""
-        return frozenset((*self.documents, *(span.doc_id for span in self.around)))
+        """The ids that were written with what is around their spans: as the labelled corpus had them."""
+        return frozenset(span.doc_id for span in self.around)
 
     @classmethod
     def of(cls, units: Iterable[Any], corpus: Corpus) -> "LabelContexts":
         """Return those of the spans among these units whose documents are in a corpus."""
         spans = [unit for unit in units if isinstance(unit, CharacterSpan) and unit.doc_id in corpus]
-        held = dict.fromkeys(span.doc_id for span in spans)
-        return cls(
-            FrozenDict({doc_id: corpus[doc_id].content_hash for doc_id in held}),
-            FrozenDict({span: _around(span, corpus[span.doc_id].content) for span in spans}),
-        )
+        return cls(FrozenDict({span: _around(span, corpus[span.doc_id].content) for span in spans}))
 
 
 def _around(span: CharacterSpan, content: str) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Reading labels from dataset files: spans, chunk ids and document ids, and answers with several places."""
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Set
 from functools import partial
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -182,15 +182,13 @@ class LabelReader:
             raise DatasetError(f"{doc_id}[{start}:{end}] is empty")
         return CharacterSpan(doc_id, start, end, record.text)
 
-    def contexts(self, documents: Mapping[str, str], lost: Iterable[Skipped] = ()) -> LabelContexts:
+    def contexts(self, lost: Iterable[Skipped] = ()) -> LabelContexts:
         """Return what the file keeps of the labelled documents, once all labels have been read.
 
         Args:
-            documents: The hashes of the documents that hold spans.
             lost: The labels of places that were lost.
         """
         return LabelContexts(
-            FrozenDict({DocumentId(name): digest for name, digest in documents.items()}),
             FrozenDict(self.around),
             FrozenDict(self.unique_with),
             FrozenDict(self.was_in),

@@ -16,6 +16,7 @@ from rag_evaluation_framework.data import (
     ChunkRegistry,
     Corpus,
     Dataset,
+    DocumentId,
     DocumentLevelDatasetExample,
     DocumentLevelGroundTruth,
     GroundTruth,
@@ -135,7 +136,7 @@ class ExampleReader:
         self.records = RecordReader(source)
         self.labels = LabelReader(self.records, corpus, utf16_offsets)
         self.ids = QueryIds()
-        self.documents: dict[str, str] = {}
+        self.texts: dict[DocumentId, str] = {}
         self.level, self.registry = checked_level(level), registry
         self.query_key = "query" if query_key is None else query_key
         self.keys = self._known_keys() if ground_truth_key is None else (ground_truth_key,)
@@ -156,7 +157,7 @@ class ExampleReader:
 
     def contexts(self) -> LabelContexts:
         """Return what examples that were pushed keep of the labelled documents, once they have been read."""
-        return self.labels.contexts(self.documents)
+        return self.labels.contexts()
 
     def _known_keys(self) -> tuple[str, ...]:
         if self.level is TOKEN and self.registry is not None:
@@ -195,7 +196,7 @@ class ExampleReader:
             check_level(f"{self.records.source}: {where}", found, self.level)
         for name, digest in documents.items() if is_object(documents) else ():
             if isinstance(digest, str):
-                self.documents[name] = digest
+                self.texts[DocumentId(name)] = digest
 
     def _key(self, outputs: dict[str, Any], where: str) -> str | None:
         """Return the key of the ground truth, or None after recording that there is none."""

@@ -11,10 +11,20 @@ from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework.base.files import Json, is_list, is_object
 from rag_evaluation_framework.base.records import IGNORED, Record, RecordReader, as_list
-from rag_evaluation_framework.data import Corpus, Dataset, EvaluationType, GroundTruth, Query, QueryId, QueryText
+from rag_evaluation_framework.data import (
+    Corpus,
+    Dataset,
+    DocumentId,
+    EvaluationType,
+    GroundTruth,
+    Query,
+    QueryId,
+    QueryText,
+)
 from rag_evaluation_framework.data.label_contexts import Anchor, Skipped, UniqueWith
 from rag_evaluation_framework.data.levels import Level, check_level
 from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, have_places
+from rag_evaluation_framework.datasets.texts import texts_beside
 from rag_evaluation_framework.errors import DatasetError
 
 # Labels that could not be placed, as the native format lists them.
@@ -140,7 +150,7 @@ class _Header(Record):
     corpus_hash: str | None = None
     chunking: str | None = None
     metadata: dict[str, Any] = Field(default={})
-    documents: dict[str, _Sha256] = Field(default={})
+    texts: dict[str, _Sha256] = Field(default={})
     skipped: list[Any] = Field(default=[])  # read one by one, as the questions are
     lost_places: list[Any] = Field(default=[])
 
@@ -187,7 +197,7 @@ def read_native(
     if header is None and _version(first) not in range(1, SCHEMA_VERSION + 1):
         raise records.error()
     if header is not None:
-        labels.hashed = header.documents.keys()
+        labels.hashed = header.texts.keys()
         labels.labelled_here = labels.corpus is not None and labels.corpus.content_hash == header.corpus_hash
     found, rows = _told(first, rows)
     if header is not None:
@@ -213,7 +223,9 @@ def read_native(
         chunking=header.chunking,
         metadata=metadata,
         skipped=skipped,
-        recorded=labels.contexts(header.documents, lost),
+        recorded=labels.contexts(lost),
+        texts={DocumentId(name): digest for name, digest in header.texts.items()},
+        kept=texts_beside(path),
     )
 
 

@@ -108,7 +108,7 @@ class LabelTexts:
             return doc_id
         if doc_id not in self._exact_ids:
             return self.resolver.find(doc_id) or doc_id
-        same = self.resolver.same(doc_id, self.dataset.contexts.documents.get(doc_id, ""))
+        same = self.resolver.same(doc_id, self.dataset.texts.get(doc_id, ""))
         return doc_id if same is None or same in self._exact_ids else same
 
     def _span(self, labelled: CharacterSpan) -> Label:

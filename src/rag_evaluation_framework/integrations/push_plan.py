@@ -101,7 +101,7 @@ def _example(row: dict[str, Any], number: int, dataset: Dataset[Any]) -> PushedE
 def _documents(entry: GroundTruth[Any], dataset: Dataset[Any]) -> dict[str, str]:
     """Return the hashes of the documents in which its spans were labelled, as far as they are known."""
     held = dict.fromkeys(unit.doc_id for unit in entry.labels if isinstance(unit, CharacterSpan))
-    return {doc_id: digest for doc_id in held if (digest := dataset.contexts.documents.get(doc_id))}
+    return {doc_id: digest for doc_id in held if (digest := dataset.texts.get(doc_id))}
 
 
 def _plain(row: Any, entry: GroundTruth[Any]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Labels of documents that were edited: text that stands at their offsets may be that of another label."""
 
+from dataclasses import replace
 from typing import Any
 
-from rag_evaluation_framework.data import TOKEN, CharacterSpan, Corpus, Dataset, LabelContexts, TokenLevelGroundTruth
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Dataset, LabelContexts, TokenLevelGroundTruth
 from rag_evaluation_framework.data.answers import span_problem
 from rag_evaluation_framework.labelling.label_change import LOST, LabelChange
 from rag_evaluation_framework.labelling.reanchor import Reanchored
@@ -49,7 +50,7 @@ def displaced(dataset: Dataset[Any], corpus: Corpus) -> dict[CharacterSpan, Rean
     entries = [
         TokenLevelGroundTruth(entry.query, tuple(filter(doubtful.__contains__, entry.labels))) for entry in dataset
     ]
-    some = Dataset(entries, TOKEN, corpus=dataset.corpus, corpus_hash=dataset.corpus_hash, recorded=dataset.recorded)
+    some = replace(dataset, ground_truth=tuple(entries), skipped=())
     return {change.before: change.found for change in relabel(some, corpus).changes if not _stays(change.found)}
 
 
@@ -76,10 +77,10 @@ def _in_edited(dataset: Dataset[Any], corpus: Corpus) -> list[CharacterSpan]:
     return [
         span
         for span in spans
-        if span.doc_id in now.documents
+        if span.doc_id in corpus
         and (
-            was.documents[span.doc_id] != now.documents[span.doc_id]
-            if span.doc_id in was.documents
+            dataset.texts[span.doc_id] != corpus.text_hashes[span.doc_id]
+            if span.doc_id in dataset.texts
             else was.around.get(span, now.around[span]) != now.around[span]
         )
     ]

@@ -22,7 +22,7 @@ from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.values import FrozenDict
-from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
+from rag_evaluation_framework.labelling.anchors import anchors_of
 from rag_evaluation_framework.labelling.label_change import BACK, LOST, LabelChange
 from rag_evaluation_framework.labelling.losses import Withdrawn
 from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
@@ -419,10 +419,8 @@ def _before(change: LabelChange) -> tuple[str, ...]:
 
 def _known(dataset: Dataset[CharacterSpan], corpus: Corpus) -> dict[str, str]:
     """Return the hashes of documents when they were labelled; of all of them, if the corpus is the labelled one."""
-    labelled = corpus if corpus.content_hash == dataset.corpus_hash else dataset.labelled_corpus
-    if labelled is not None:
-        return known_documents((document.id for document in labelled), labelled)
-    return {str(doc_id): digest for doc_id, digest in dataset.contexts.documents.items()}
+    texts = corpus.text_hashes if corpus.content_hash == dataset.corpus_hash else dataset.texts
+    return {str(doc_id): digest for doc_id, digest in texts.items()}
 
 
 def _anchors(labels: Sequence[tuple[Query, CharacterSpan]], dataset: Dataset[CharacterSpan]) -> list[Anchor]:
