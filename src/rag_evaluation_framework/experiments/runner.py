@@ -299,4 +299,5 @@ def _scored(
         notes=(),
         hits={"hits": len(known), "unlocated_hits": len(known) - int(known.sum())},
         skipped=config.dataset.skipped,
+        corpus=config.corpus,
     )
