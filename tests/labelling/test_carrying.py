@@ -173,13 +173,13 @@ def test_a_changed_number_or_sign_is_a_change_that_a_person_has_to_see(edited, t
 def test_a_changed_head_of_a_column_is_a_change():
     new = corpus_of(billing=BILLING, staff=STAFF, plans=PLANS.replace("| refund |", "| notice |"))
     result = carried("30 days", BOTH, new, "plans", "Pro")
-    assert (result.kind, result.why) == ("changed", "header cell")
+    assert (result.kind, result.why) == ("changed", "another column")
     assert carried("chat", BOTH, new, "plans", "Pro").span is not None
 
 
 def test_a_changed_head_of_a_csv_column_is_a_change():
     old, new = (Corpus([Document(DocumentId("a.csv"), text)]) for text in ("p,refund\nPro,30\n", "p,notice\nPro,30\n"))
-    assert Carrier(old, new).carry(CharacterSpan(DocumentId("a.csv"), 13, 15, "30")).why == "header cell"
+    assert Carrier(old, new).carry(CharacterSpan(DocumentId("a.csv"), 13, 15, "30")).why == "another column"
 
 
 def test_values_that_are_exchanged_are_changes():

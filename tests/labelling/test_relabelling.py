@@ -45,9 +45,9 @@ def test_the_dataset_has_the_new_places_the_new_corpus_and_all_else_as_it_was():
     assert (found.dataset.name, found.dataset.metadata, found.dataset.corpus) == ("billing", {"by": "me"}, after)
     assert found.dataset.corpus_hash == after.content_hash
     assert found.counts() == {"unchanged": 0, "moved": 1, "renamed": 0, "in normal form": 0, "back": 0, "lost": 0}
-    assert repr(found) == "Relabelled(1 labelled span: 0 unchanged, 1 moved, 0 lost)"
+    assert repr(found) == "Relabelled(1 label: 0 unchanged, 1 moved)"
     moved = relabel(dataset_of(("When?", FIRST)), corpus_of(a="# Billing\n\nNone.\n", b=f"# More\n\n{FIRST} So.\n"))
-    assert repr(moved) == "Relabelled(1 labelled span: 0 unchanged, 1 moved (1 to another document), 0 lost)"
+    assert repr(moved) == "Relabelled(1 label: 0 unchanged, 1 moved (1 to another document))"
 
 
 def test_a_question_that_lost_a_label_is_skipped_with_all_of_its_texts():
@@ -83,14 +83,14 @@ def test_a_document_may_be_named_by_its_stem():
         [TokenLevelGroundTruth(Query.from_text("When?"), [CharacterSpan(DocumentId("a"), 0, 35, FIRST)])], TOKEN
     )
     (change,) = relabel(dataset, corpus_of(a=PAGE)).changes
-    assert (change.found.span.doc_id, change.found.span.start) == ("a.md", PAGE.index(FIRST))
+    assert (change.carried.span.doc_id, change.carried.span.start) == ("a.md", PAGE.index(FIRST))
 
 
 def test_a_span_without_text_stays_in_a_document_that_is_unchanged_and_is_lost_in_another():
     corpus, span = corpus_of(a=PAGE), CharacterSpan(DocumentId("a.md"), 11, 15)
     dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), [span])], TOKEN)
     dataset = Dataset(dataset, TOKEN, recorded=LabelContexts(), texts=corpus.text_hashes)
-    assert [change.found.span for change in relabel(dataset, corpus).changes] == [span]
+    assert [change.carried.span for change in relabel(dataset, corpus).changes] == [span]
     (change,) = relabel(dataset, corpus_of(a=f"{PAGE}More.")).changes
     assert change.found.how == "lost: its label has no text to look for"
 

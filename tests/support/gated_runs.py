@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from rag_evaluation_framework.data.label_contexts import Skipped
 
 from rag_evaluation_framework import (
     DOCUMENT,
@@ -15,7 +16,6 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.data.label_contexts import Skipped
 
 CORPUS = Corpus([Document(DocumentId(f"d{number}"), f"document {number}") for number in range(5)])
 

@@ -1,7 +1,8 @@
 """Questions of a dataset that its documents do not answer as they were labelled: skipped, or without some places."""
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from rag_evaluation_framework.base.outside import shown
@@ -85,9 +86,13 @@ class Incomplete:
         """Return whether the labels of a question are what is left of these; not so if it was labelled anew."""
         left = [
             tuple(
-                spans
-                for place, spans in enumerate(places)
-                if not any((number, place, at) in self.texts for at in range(len(spans)))
+                place
+                for row, spans in enumerate(places)
+                if (
+                    place := whole_place(
+                        [None if (number, row, at) in self.texts else one for at, one in enumerate(spans)]
+                    )
+                )
             )
             for number, places in enumerate(self.answers)
         ]
@@ -106,6 +111,16 @@ class Incomplete:
 
 def _record(span: CharacterSpan) -> dict[str, Any]:
     return {"doc_id": span.doc_id, "start": span.start, "end": span.end, "text": span.text}
+
+
+def whole_place(spans: Sequence[CharacterSpan | None]) -> tuple[CharacterSpan, ...]:
+    """Return the spans of a place in the order of their document; () if one is lost, or they are no place any more.
+
+    That is in two documents, or one over the other.
+    """
+    found = sorted((span for span in spans if span), key=lambda span: span.start)
+    is_one = len(found) == len(spans) and len({span.doc_id for span in found}) == 1
+    return tuple(found) if is_one and all(one.end <= other.start for one, other in pairwise(found)) else ()
 
 
 def checked_skipped(name: str, given: Any, scored: Set[str]) -> tuple[Skipped, ...]:

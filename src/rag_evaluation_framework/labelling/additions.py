@@ -1,5 +1,6 @@
 """Questions of a table of quotes, added to a dataset."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,11 +16,20 @@ from rag_evaluation_framework.data import (
     QueryId,
     Skipped,
 )
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.alignment import word_places
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
+from rag_evaluation_framework.labelling.quote_row import QuoteRow, with_conflicts
+from rag_evaluation_framework.markups import markup_of
+from rag_evaluation_framework.markups.characters import flat
 
 # Questions of a table of quotes, added to a dataset in the same corpus.
 
+_LOST = (
+    "its label was lost as the documents changed: `dataset update` shows what stands in its place, and takes it with "
+    "--take; or quote another text"
+)
 _LONGEST = 60  # characters of a wording
 _MOST_NAMED = 3
 
@@ -65,12 +75,13 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
 
     A question is known by its id: that of the table or, without one, that of the skipped question with its wording, if
     no other question has that, or else the one that is generated of its wording. A new one is skipped if a quote of its
-    is not located. Metadata that the table does not have stays.
+    is not located. A quote of a label that its question has is that label, wherever else its text stands; if that was
+    lost, so is the quote. Metadata that the table does not have stays.
 
     Raises:
         DatasetError: The id of a question in the table is that of another question in the dataset, scored or skipped.
     """
-    check = _of_skipped(check, dataset)
+    check = _of_skipped(_as_labelled(check, dataset, DocumentResolver(corpus)), dataset)
     known = {query.id: query for query in (*(label.query for label in dataset.skipped), *dataset.queries)}
     _check_ids(known.values(), check)
     given, unplaced = _labels(check, known)
@@ -94,6 +105,43 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
         tuple(query for query in new if query.id not in known and _words_of(query) in wordings),
         check,
     )
+
+
+def _as_labelled(check: QuoteCheck, dataset: Dataset[CharacterSpan], resolver: DocumentResolver) -> QuoteCheck:
+    """Return a check in which quotes of labels that a dataset has, or lost, are where these are.
+
+    The table may be the one that the dataset was made of: what was chosen, moved or lost since is not chosen again. A
+    row that asks for any place, or names a document that the label is not in, is not one of these.
+    """
+    found: dict[str, list[CharacterSpan]] = defaultdict(list)
+    lost: dict[str, list[CharacterSpan]] = defaultdict(list)
+    for entry in dataset:
+        for name in {entry.query.id, " ".join(entry.query.text.split())}:
+            found[name] += entry.labels
+    for question in dataset.incomplete:
+        for name in {question.query.id, " ".join(question.query.text.split())}:
+            lost[name] += [span for numbers, span in question.labels() if numbers in question.texts]
+    rows: list[QuoteRow] = []
+    for row in check.rows:
+        name = row.id or " ".join(row.question.split())
+        same = [] if row.asks_for_any else [one for one in found[name] if _is_quoted(one, row, resolver)]
+        if same:
+            taken = same if row.status == "ambiguous" else same[:1]  # then it stands for all of them
+            found[name] = [one for one in found[name] if one not in taken]
+            places = tuple((one,) for one in taken)
+            row = replace(row, status="located", places=places, ignoring=(), advice="", suggestion=None)
+        elif not row.asks_for_any and any(_is_quoted(one, row, resolver) for one in lost[name]):
+            row = replace(row, status="missing", places=(), ignoring=(), advice=_LOST, suggestion=None)
+        rows.append(row)
+    return replace(check, rows=with_conflicts(rows))
+
+
+def _is_quoted(span: CharacterSpan, row: QuoteRow, resolver: DocumentResolver) -> bool:
+    """Return whether a row quotes a label: the same words, and no document that it is not in."""
+    shown, name = markup_of(span.doc_id, span.text).shown(0, len(span.text)), row.document.strip()
+    named = resolver.in_corpus(name) if name else []
+    words = [[flat(text[start:end]) for start, end in word_places(text)] for text in (shown, row.quote)]
+    return bool(words[0]) and words[0] == words[1] and (not named or span.doc_id in named)
 
 
 def _of_skipped(check: QuoteCheck, dataset: Dataset[CharacterSpan]) -> QuoteCheck:

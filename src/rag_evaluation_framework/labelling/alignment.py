@@ -31,6 +31,7 @@ _MOST_COMPARED = 20_000  # words on either side: 50 MB
 _MOST_PAIRS = 2_000_000  # runs that two documents share
 _LEAST_MOVED = 4  # words of a block that moved
 _OWN_NAME = 0.1  # share that an edited document may lack beside a better fitting one of another name
+_LEAST_OWN = 0.3  # the same, for an edited document to be preferred to a copy under a new name
 _LEAST_SHARED = 0.15  # of the weight of their three-word runs, for two documents to be versions of one
 _COINCIDENCE = 8  # words: a shorter match than the edits on both of its sides says nothing
 _NEARBY = 20  # words beyond a run in which its document goes on, if it was edited there
@@ -328,12 +329,17 @@ def _all_along(are: NDArray[np.bool_], length: int) -> NDArray[np.bool_]:
 
 
 def partners_of(old: Sequence[Document], new: Sequence[Document]) -> dict[DocumentId, DocumentId]:
-    """Return which documents are later versions of which, one to one, by the ids of the earlier ones."""
+    """Return which documents are later versions of which, one to one, by the ids of the earlier ones.
+
+    They share at least half of their three-word runs, rare ones weighing more.
+    """
     vocabulary: dict[str, int] = {}
-    return _partners(Words(old, vocabulary), Words(new, vocabulary), set())
+    return _partners(Words(old, vocabulary), Words(new, vocabulary), set(), least=0.5)
 
 
-def _partners(old: Words, new: Words, same: set[DocumentId]) -> dict[DocumentId, DocumentId]:
+def _partners(
+    old: Words, new: Words, same: set[DocumentId], least: float = _LEAST_SHARED
+) -> dict[DocumentId, DocumentId]:
     """Return documents that are versions of one another, one to one: those that share most of their three-word runs.
 
     Rare runs weigh more; runs that many documents have are left out where there would be too many pairs of these. Of
@@ -343,6 +349,7 @@ def _partners(old: Words, new: Words, same: set[DocumentId]) -> dict[DocumentId,
         old: The old documents.
         new: The new ones.
         same: Those that are the same in both, and partners already.
+        least: The share that they have in common, at least.
     """
     (here, runs), (there, others) = _runs_of(old, same), _runs_of(new, same)
     values, counts = np.unique(np.concatenate((runs, others)), return_counts=True)
@@ -372,11 +379,15 @@ def _partners(old: Words, new: Words, same: set[DocumentId]) -> dict[DocumentId,
     share = shared / np.maximum(np.minimum(size[0][row], size[1][column]), 1e-9) + _OWN_NAME * (number[row] == column)
     found: dict[DocumentId, DocumentId] = {}
     taken: set[DocumentId] = set()
-    for place in np.lexsort((column, row, -shared, -share))[: np.count_nonzero(share >= _LEAST_SHARED)]:
+    for place in np.lexsort((column, row, -shared, -share))[: np.count_nonzero(share >= least)]:
         one, other = old.documents[row[place]].id, new.documents[column[place]].id
         if one not in found and other not in taken:
             found[one] = other
             taken.add(other)
+    # A page that was edited while a copy of it was put elsewhere is no version of the copy.
+    is_own = (number[row] == column) & (share >= _LEAST_OWN)
+    own = {old.documents[at].id for at in row[is_own].tolist()}
+    found |= {one: one for one, other in found.items() if one != other and one in own and one not in taken}
     left = (document.id for document in old.documents if document.id not in same and document.id not in found)
     return found | {one: one for one in left if one in new.numbers and one not in taken and one not in same}
 

@@ -143,7 +143,8 @@ class Carrier:
         was, cut = _are_cut(old, span), _are_cut(new, now)
         if any(one and not other for one, other in zip(cut, was, strict=True)):
             return "part of another word or number"
-        return "header cell" if header_cell(old, span) != header_cell(new, now) else ""
+        heads = zip(("column", "row"), heads_of(old, span), heads_of(new, now), strict=True)
+        return next((f"another {what}" for what, one, other in heads if one != other), "")
 
     def _elsewhere(self, text: str) -> CharacterSpan | None:
         """Return the only place where a text stands verbatim today; None if there are more, or none."""
@@ -171,31 +172,34 @@ def _are_cut(document: Document, span: CharacterSpan) -> tuple[bool, bool]:
     return are_cut(document.id, before, content[span.start : span.end], behind)
 
 
-# The header of a column of a table: a value under another one says something else.
+# What a cell of a table is about: its column and its row. A value under or beside another one says something else.
 
 _CELL = {".csv": re.compile("[,;]"), ".tsv": re.compile("\t")}
 _BORDER = re.compile(r"(?<!\\)\|")
 
 
-def header_cell(document: Document, span: CharacterSpan) -> str:
-    """Return the words at the head of the column of a table in which a label is; "" if it is in none.
+def heads_of(document: Document, span: CharacterSpan) -> tuple[str, str]:
+    """Return the words at the head of the column and of the row of a table in which a label is, "" where it has none.
 
     Rows are lines one below the other with a border `|` between their cells, in files of comma- or tab-separated values
-    all lines. The first one has the heads.
+    all lines. The first cell is the head of its row, the first line has those of the columns: all lines of such a file
+    do, of other tables one above a rule.
     """
     content = document.content
     border = _CELL.get(PurePosixPath(document.id).suffix.lower(), _BORDER)
-    first = content.rfind("\n", 0, span.start) + 1
-    column = len(border.findall(content, first, span.start))
-    if border.search(content, first, (content.find("\n", first) + 1 or len(content) + 1) - 1) is None:
-        return ""
-    head = first
-    while head > 0:
-        above = content.rfind("\n", 0, head - 1) + 1
-        if border.search(content, above, head - 1) is None:
-            break
+
+    def line_from(first: int) -> str:
+        end = content.find("\n", first)
+        return content[first : end if end >= 0 else len(content)]
+
+    first = head = content.rfind("\n", 0, span.start) + 1
+    if border.search(line_from(first)) is None:
+        return "", ""
+    while head > 0 and border.search(line_from(above := content.rfind("\n", 0, head - 1) + 1)):
         head = above
-    if head == first:
-        return ""
-    cells = border.split(content[head : content.find("\n", head)])
-    return " ".join(cells[column].split()) if column < len(cells) else ""
+    column, lead = len(border.findall(content, first, span.start)), line_from(first)[:1] == "|"
+    row = border.split(line_from(first))[lead] if column > lead else ""
+    rule = line_from(head + len(line_from(head)) + 1)
+    has_heads = border is not _BORDER or (rule.strip() and not rule.strip("|-: \t\r"))
+    heads = border.split(line_from(head)) if head < first and has_heads else []
+    return " ".join(heads[column].split()) if column < len(heads) else "", " ".join(row.split())

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import groupby, pairwise
+from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
@@ -26,7 +26,7 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import checked_corpus
-from rag_evaluation_framework.data.skipped import Numbers
+from rag_evaluation_framework.data.skipped import Numbers, whole_place
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.alignment import partners_of
@@ -202,7 +202,10 @@ def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequen
         of_question = [*some]
         answers = [[*labels] for _, labels in groupby(of_question, lambda change: change.numbers[0])]
         places = [[[*labels] for _, labels in groupby(answer, lambda change: change.numbers[1])] for answer in answers]
-        whole = [[spans for place in answer if (spans := _whole(place))] for answer in places]
+        whole = [
+            [spans for place in answer if (spans := whole_place([change.carried.span for change in place]))]
+            for answer in places
+        ]
         if all(whole):
             truth[query.id] = TokenLevelGroundTruth(query, tuple(Answer(tuple(answer)) for answer in whole))
         else:
@@ -241,13 +244,6 @@ def _incomplete(query: Query, answers: Sequence[Sequence[Sequence[LabelChange]]]
         tuple(tuple(tuple(one.carried.span or one.before for one in place) for place in places) for places in answers),
         FrozenDict({change.numbers: change.text for change in labels if not change.is_found}),
     )
-
-
-def _whole(place: Sequence[LabelChange]) -> tuple[CharacterSpan, ...]:
-    """Return the spans of a place as its document has them now; () if one was lost, or they are no place any more."""
-    found = sorted((change.carried.span for change in place if change.carried.span), key=lambda span: span.start)
-    is_one = len(found) == len(place) and len({span.doc_id for span in found}) == 1
-    return tuple(found) if is_one and all(one.end <= other.start for one, other in pairwise(found)) else ()
 
 
 class _Versions:
@@ -301,15 +297,17 @@ class _Versions:
 
     def _version(self, earlier: Mapping[DocumentId, str]) -> Corpus:
         """Return the labelled documents, those of earlier texts in place of what became of them."""
-        read = self.dataset.text
-        first = [Document(doc_id, content) for doc_id, text in earlier.items() if (content := read(text)) is not None]
-        others = [
-            Document(doc_id, content)
-            for doc_id, text in self.dataset.texts.items()
-            if doc_id not in earlier and (content := read(text)) is not None
-        ]
-        later = {*partners_of(first, others).values()} if first else set[DocumentId]()
-        return Corpus([*first, *(document for document in others if document.id not in later)])
+        first, labelled = (
+            [
+                Document(doc_id, content)
+                for doc_id, text in texts.items()
+                if (content := self.dataset.text(text)) is not None
+            ]
+            for texts in (earlier, self.dataset.texts)
+        )
+        later = {*partners_of(first, labelled).values()} if first else set[DocumentId]()
+        others = (document for document in labelled if document.id not in later and document.id not in earlier)
+        return Corpus([*first, *others])
 
     def _located(self, span: CharacterSpan) -> Carried:
         """Return where a label is whose text was not kept: where it was, or the only place of what it quotes."""
