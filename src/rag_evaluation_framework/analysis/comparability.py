@@ -23,18 +23,14 @@ from rag_evaluation_framework.results.meaning import other_meaning, servers
 
 Rows: TypeAlias = Sequence[tuple[int, int]]
 Names: TypeAlias = frozenset[tuple[str, str]]
-WasIn: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 
 
-def edited_rows(
-    before: QueryResults[Any], after: QueryResults[Any], rows: Rows, renamed: Set[str], was_in: tuple[WasIn, WasIn]
-) -> dict[int, Names]:
+def edited_rows(before: QueryResults[Any], after: QueryResults[Any], rows: Rows, renamed: Set[str]) -> dict[int, Names]:
     """Return the queries whose truth is the same to a reader: by their rows before, old and new names of documents.
 
     Texts are the same if they differ in nothing but markup, typography and white space. They came from one document to
-    another if it is known, as re-anchoring found them there. Where it is not, as of labels in a table of quotes, no
-    label at all must be in the first any more, and none have been in the other: documents that were renamed, split or
-    joined. A text that came to a document with other labels may as well have been labelled anew.
+    another if no label at all is in the first any more, and none was in the other: documents that were renamed, split
+    or joined. A text that came to a document with other labels may as well have been labelled anew.
 
     Args:
         before: The baseline.
@@ -42,7 +38,6 @@ def edited_rows(
         rows: The rows, in both, of the queries whose identities differ.
         renamed: The ids of the queries whose documents may have been renamed: none if all have the ids that they had,
             nor those whose texts stand in several places: another of them may have been labelled.
-        was_in: The documents that labels of the baseline and of the candidate were in before, by question and document.
     """
     old, new = _labelled(before), _labelled(after)
     found: dict[int, Names] = {}
@@ -50,38 +45,14 @@ def edited_rows(
         if before.texts[row] != after.texts[other] or before.gains.get(row) != after.gains.get(other):
             continue
         query_id = before.table.query_ids[row]
-        moves, may_be = _Moves(*(known.get(query_id, {}) for known in was_in)), query_id in renamed
         one, two = before.relevant[row], after.relevant[other]
         several = before.answers.get(row), after.answers.get(other)
         names = _names(one, two) if several == (None, None) else _names_of_places(*several)
-        if names is None:
-            names = moves.of_ids(one, two) if several == (None, None) else None
-        elif not all(moves.are(*pair) or (may_be and pair[0] not in new and pair[1] not in old) for pair in names):
-            names = None
-        if names is not None:
+        if names is not None and (
+            not names or (query_id in renamed and all(was not in new and now not in old for was, now in names))
+        ):
             found[row] = names
     return found
-
-
-class _Moves(NamedTuple):
-    """The documents that the labels of a question were in before, by the ones that they are in; of both results."""
-
-    earlier: Mapping[str, Sequence[str]]
-    later: Mapping[str, Sequence[str]]
-
-    def are(self, was: str, now: str) -> bool:
-        """Return whether labels are known to have come from one document to another, or to both from a third one."""
-        before, after = self.earlier.get(was, ()), self.later.get(now, ())
-        return was in after or now in before or not set(before).isdisjoint(after)
-
-    def of_ids(self, before: Iterable[Any], after: Iterable[Any]) -> Names | None:
-        """Return which ids of documents became which others; None unless all labels are known to have come along."""
-        one, other = set(before), set(after)
-        if not all(isinstance(unit, str) for unit in one | other) or len(one) != len(other):
-            return None
-        names = {(was, now) for was in one - other for now in other - one if self.are(was, now)}
-        each = [len({pair[side] for pair in names}) for side in (0, 1)]
-        return frozenset(names) if names and each == [len(names), len(one - other)] else None
 
 
 def _labelled(results: QueryResults[Any]) -> set[str]:
@@ -205,9 +176,7 @@ def edited_questions(
     old, new = baseline.config["dataset"], candidate.config["dataset"]
     copied = [dataset.get("copied") or () for dataset in (old, new)]
     renamed = set(query_ids).difference(*copied) if was["ids"] != now["ids"] else set[str]()
-    return edited_rows(
-        baseline.queries, candidate.queries, rows, renamed, (old.get("was_in") or {}, new.get("was_in") or {})
-    )
+    return edited_rows(baseline.queries, candidate.queries, rows, renamed)
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ def lint(
     """
     loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
     fixed, written = None, ""
-    if fix and (loaded.recorded is None or dataset.suffix not in (".json", ".jsonl")):
+    if fix and (loaded.kept is None or dataset.suffix not in (".json", ".jsonl")):
         raise ConfigError(
             f"{dataset}: --fix writes native .json and .jsonl files, as `rag-eval init` makes them; correct this one "
             "where it was made"

@@ -13,10 +13,10 @@ from rag_evaluation_framework.data.documents import Corpus, Document, check_corp
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.identity import unit_key, with_text
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
-from rag_evaluation_framework.data.label_contexts import LabelContexts, Skipped, checked_skipped, count_skipped
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.queries import SCOPE_PREFIX, Query
 from rag_evaluation_framework.data.reviews import note_of_reviews
+from rag_evaluation_framework.data.skipped import Incomplete, Skipped, checked_skipped, count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, is_mapping, items
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
@@ -43,7 +43,8 @@ class Dataset(Generic[U]):
         metadata: Anything else, as a copy that cannot be changed; unknown keys of a dataset file are kept here.
         skipped: The labels that could not be placed in the documents. Their questions are not in the ground truth, and
             no part of the identity of the dataset; every result counts and shows them.
-        recorded: What its file keeps of the labelled documents, if it is known; `contexts` asks the corpus first.
+        incomplete: The questions of which a label is not in the documents, as they were labelled: some are skipped,
+            others have answers with other places. Those that were labelled anew since are dropped.
         texts: `Document.content_hash` of the labelled documents by their ids: of all of them, if the labelled corpus
             was at hand. Only of token-level datasets.
         kept: Where texts of labelled documents are kept, by their hashes; `text` asks the corpus first.
@@ -63,7 +64,7 @@ class Dataset(Generic[U]):
     chunking: str | None
     metadata: Mapping[str, Any] = field(hash=False)
     skipped: tuple[Skipped, ...]
-    recorded: LabelContexts | None = field(compare=False)
+    incomplete: tuple[Incomplete, ...] = field(compare=False)
     texts: Mapping[DocumentId, str] = field(compare=False)
     kept: Store | None = field(compare=False)
 
@@ -78,7 +79,7 @@ class Dataset(Generic[U]):
         chunking: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         skipped: Iterable[Skipped] = (),
-        recorded: LabelContexts | None = None,
+        incomplete: Iterable[Incomplete] = (),
         texts: Mapping[DocumentId, str] | None = None,
         kept: Store | None = None,
     ) -> None:
@@ -106,7 +107,6 @@ class Dataset(Generic[U]):
             else FrozenDict(texts or {}),
             "kept": kept,
             "metadata": FrozenDict() if metadata is None else metadata,
-            "recorded": recorded,
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
@@ -133,6 +133,10 @@ class Dataset(Generic[U]):
             if len(seen) <= number:
                 raise DatasetError(f"dataset {name!r}: duplicate question id {entry.query.id!r}; ids must be unique")
         object.__setattr__(self, "skipped", checked_skipped(name, skipped, seen.keys()))
+        scored = {entry.query.id: entry for entry in entries}
+        skipped_ids = {label.query.id for label in self.skipped}
+        left = (one for one in incomplete if one.query.id in skipped_ids or one.is_left_in(scored.get(one.query.id)))
+        object.__setattr__(self, "incomplete", tuple(left))
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -158,35 +162,6 @@ class Dataset(Generic[U]):
         if not isinstance(unit, CharacterSpan) or unit.text or self.labelled_corpus is None:
             return unit
         return cast("UnitT", with_text(unit, self.labelled_corpus))
-
-    @cached_property
-    def contexts(self) -> LabelContexts:
-        """What files keep so that spans can be found again: of the labelled corpus or, without it, as recorded."""
-        if self.labelled_corpus is None:
-            return self.recorded or LabelContexts()
-        found = LabelContexts.of((unit for entry in self for unit in entry.labels), self.labelled_corpus)
-        return found if self.recorded is None else replace(found, was_in=self.recorded.was_in, lost=self.recorded.lost)
-
-    def exact_ids(self, corpus: Corpus) -> frozenset[str]:
-        """Return the ids of documents that were exact when they were written: in a corpus without them they are gone.
-
-        There are none if the corpus is the labelled one: what that never had may be a part of an id, written by hand.
-        """
-        if corpus.content_hash == self.corpus_hash:
-            return frozenset()
-        return frozenset((*self.texts, *self.contexts.exact_ids))
-
-    @property
-    def was_in(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-        """The documents that labels were in before, by question and the document that they are in now."""
-        found: dict[str, dict[str, tuple[str, ...]]] = {}
-        known = LabelContexts().was_in if self.recorded is None else self.recorded.was_in
-        for entry in self if known else ():
-            for unit in entry.labels:
-                if isinstance(unit, CharacterSpan) and (label := (entry.query.id, unit)) in known:
-                    before = found.setdefault(entry.query.id, {})
-                    before[unit.doc_id] = tuple(dict.fromkeys((*before.get(unit.doc_id, ()), *known[label])))
-        return found
 
     @cached_property
     def labelled_corpus(self) -> Corpus | None:

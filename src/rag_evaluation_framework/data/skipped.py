@@ -29,6 +29,7 @@ class Skipped:
         query: The question.
         quote: The text that was not placed; "" where it was not recorded.
         reason: Why, and what to do about it.
+        document: The document in which it was last placed; "" if it never was.
 
     Raises:
         DatasetError: A field is of another type.
@@ -37,6 +38,7 @@ class Skipped:
     query: Query
     quote: str
     reason: str
+    document: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         query: Any = self.query
@@ -44,12 +46,13 @@ class Skipped:
             raise DatasetError(
                 f"Skipped: query={shown(query)}; expected a Query; Query.from_text('What?') makes one of its wording"
             )
-        check_texts(self, DatasetError, "quote", "reason")
+        check_texts(self, DatasetError, "quote", "reason", "document")
 
     def record(self) -> dict[str, Any]:
         """Return it as files hold it."""
         query = {"id": self.query.id, "query": self.query.text, "metadata": dict(self.query.metadata)}
-        return {"query": query, "quote": self.quote, "reason": self.reason}
+        told = {"query": query, "quote": self.quote, "reason": self.reason}
+        return told | ({"document": self.document} if self.document else {})
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class Incomplete:
             for place, spans in enumerate(places):
                 yield from (((number, place, at), span) for at, span in enumerate(spans))
 
-    def is_of(self, entry: GroundTruth[Any]) -> bool:
+    def is_left_in(self, entry: GroundTruth[Any] | None) -> bool:
         """Return whether the labels of a question are what is left of these; not so if it was labelled anew."""
         left = [
             tuple(
@@ -88,7 +91,7 @@ class Incomplete:
             )
             for number, places in enumerate(self.answers)
         ]
-        if entry.query != self.query or not all(left):
+        if entry is None or not all(left):
             return False
         return TokenLevelGroundTruth(self.query, tuple(map(Answer[CharacterSpan], left))).answers == entry.answers
 

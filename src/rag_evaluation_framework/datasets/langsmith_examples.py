@@ -20,7 +20,6 @@ from rag_evaluation_framework.data import (
     DocumentLevelDatasetExample,
     DocumentLevelGroundTruth,
     GroundTruth,
-    LabelContexts,
     Query,
     TokenLevelDatasetExample,
     TokenLevelGroundTruth,
@@ -155,10 +154,6 @@ class ExampleReader:
         truth = [entry for entry in entries if entry is not None]
         return Dataset(truth, self.level, name=name, corpus=self.labels.corpus)
 
-    def contexts(self) -> LabelContexts:
-        """Return what examples that were pushed keep of the labelled documents, once they have been read."""
-        return self.labels.contexts()
-
     def _known_keys(self) -> tuple[str, ...]:
         if self.level is TOKEN and self.registry is not None:
             return (*_SPANS, *_CHUNKS, *_QUOTES)
@@ -267,9 +262,7 @@ class ExampleReader:
         for number, item in enumerate(items):
             at = f"{where}[{number}]"
             is_quote = isinstance(item, str)
-            found = (
-                self.records.attempt(at, self._quoted, item, query) if is_quote else [self.labels.span(query, item, at)]
-            )
+            found = self.records.attempt(at, self._quoted, item, query) if is_quote else [self.labels.span(item, at)]
             spans += found or []
         return TokenLevelGroundTruth(query, tuple(span for span in spans if span is not None))
 

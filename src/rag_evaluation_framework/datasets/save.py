@@ -1,7 +1,7 @@
 """Saving datasets in the native format, once, or again and again while they grow."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
 from itertools import chain
@@ -11,54 +11,10 @@ from typing import Any
 from rag_evaluation_framework.base.files import checked_path, unfinished, write_new
 from rag_evaluation_framework.base.outside import json_text, shown
 from rag_evaluation_framework.base.records import Problems, storable
-from rag_evaluation_framework.data import TOKEN, CharacterSpan, Dataset, GroundTruth, Query, QueryId
+from rag_evaluation_framework.data import Dataset, GroundTruth, Query
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
 from rag_evaluation_framework.datasets.texts import drop_texts, keep_texts
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.anchors import anchors_of
-
-# The labels of a dataset as files hold them, with what it takes to find them again in changed documents.
-
-
-def label_records(dataset: Dataset[Any]) -> list[dict[str, Any]]:
-    """Return what is relevant to each question, in order.
-
-    Spans are given with their text, 32 characters of context on either side, and what nobody can tell once the
-    documents have changed: what made their place the only one, how often their text stood there, and which documents
-    they were in before; as far as the dataset knows it.
-
-    Raises:
-        DatasetError: Files cannot represent this kind of ground truth.
-    """
-    records = [entry.record(dataset.labelled_corpus, dataset.contexts.around) for entry in dataset]
-    if dataset.level is TOKEN:
-        asked = zip(dataset.queries, records, strict=True)
-        _add_what_is_known([(query.id, span) for query, record in asked for span in _span_records(record)], dataset)
-    return records
-
-
-def _add_what_is_known(asked: list[tuple[QueryId, dict[str, Any]]], dataset: Dataset[Any]) -> None:
-    spans = [CharacterSpan(record["doc_id"], record["start"], record["end"]) for _, record in asked]
-    contexts = dataset.contexts
-    if dataset.labelled_corpus is None:
-        unique = [(contexts.unique_with.get(span), contexts.times.get(span, 1)) for span in spans]
-    else:
-        unique = [(anchor.unique_with, anchor.times) for anchor in anchors_of(spans, dataset.labelled_corpus)]
-    was_in = contexts.was_in
-    for (query_id, record), span, (found, times) in zip(asked, spans, unique, strict=True):
-        if found is not None:
-            record["unique_with"] = found
-        if times > 1:
-            record["times"] = times
-        if (query_id, span) in was_in:
-            record["was_in"] = list(was_in[query_id, span])
-
-
-def _span_records(labels: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the records of all spans of a question."""
-    places = (place for answer in labels.get("answers", ()) for place in answer["places"])
-    return chain(labels.get("relevant_spans", ()), *(place.get("spans", [place]) for place in places))
-
 
 # Saving datasets in the native format.
 
@@ -66,10 +22,10 @@ def _span_records(labels: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
     """Save a dataset of any level as JSON or JSONL, chosen by the file extension.
 
-    If the dataset knows the documents that were labelled, every span is saved with its text and 32 characters of
-    context on either side, every document with the hash of its text (`texts`), and the texts themselves in a folder
-    beside the file, `questions.texts` for `questions.json`, so that spans can be found again after documents have
-    changed. A dataset that was loaded keeps what its file had.
+    If the dataset knows the documents that were labelled, every span is saved with its text, every document with the
+    hash of its text (`texts`), and the texts themselves in a folder beside the file, `questions.texts` for
+    `questions.json`, so that labels can be followed after documents have changed. A dataset that was loaded keeps what
+    its file had.
 
     Returns:
         The path.
@@ -114,16 +70,16 @@ def dataset_text(dataset: Dataset[Any], path: Path) -> str:
         "metadata": dict(dataset.metadata),
         **({"texts": dict(dataset.texts)} if dataset.texts else {}),
         **({"skipped": [label.record() for label in dataset.skipped]} if dataset.skipped else {}),
-        **({"lost_places": [label.record() for label in lost]} if (lost := dataset.contexts.lost) else {}),
+        **({"incomplete": [question.record() for question in dataset.incomplete]} if dataset.incomplete else {}),
     }
     questions = [
         {
             "id": entry.query.id,
             "query": entry.query.text,
-            **labels,
+            **entry.record(dataset.labelled_corpus),
             "metadata": dict(entry.query.metadata),
         }
-        for entry, labels in zip(dataset, label_records(dataset), strict=True)
+        for entry in dataset
     ]
     if path.suffix == ".json":
         return _json({**header, "questions": questions}, path, indent=1) + "\n"
@@ -134,9 +90,8 @@ def dataset_text(dataset: Dataset[Any], path: Path) -> str:
 
 
 def _has_places(dataset: Dataset[Any]) -> bool:
-    """Return whether an answer has several places, in a question that is scored or skipped."""
-    labels = (*dataset.skipped, *dataset.contexts.lost)
-    return any(entry.has_alternatives for entry in dataset) or any(label.place for label in labels)
+    """Return whether an answer of a question that is scored has several places."""
+    return any(entry.has_alternatives for entry in dataset)
 
 
 def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:

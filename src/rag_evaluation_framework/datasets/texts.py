@@ -30,7 +30,8 @@ def keep_texts(dataset: Dataset[Any], file: Path) -> None:
         DatasetError: They cannot be written, or a text that is kept elsewhere was changed.
     """
     store = texts_beside(file)
-    wanted = sorted({*dataset.texts.values()} - store.digests())
+    earlier = (digest for question in dataset.incomplete for digest in question.texts.values())
+    wanted = sorted({*dataset.texts.values(), *earlier} - store.digests())
     found = [text for digest in wanted if (text := dataset.text(digest)) is not None]
     if not found:
         return

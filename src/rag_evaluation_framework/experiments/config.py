@@ -18,7 +18,6 @@ from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
-from rag_evaluation_framework.data.label_contexts import UNIQUE_TEXTS, LabelContexts
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Scope
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
@@ -33,7 +32,7 @@ from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.score import cutoffs_of
 from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text import TextLocator
 
 # Whether a run reranks, and how many candidates: what the run says, else what its dataset says.
 
@@ -258,8 +257,6 @@ class ExperimentConfig(Generic[U]):
                 "questions": len(self.dataset),
                 "skipped": count_skipped(self.dataset.skipped),
                 "hash": self.dataset.content_hash,
-                **({"was_in": self.dataset.was_in} if self.dataset.was_in else {}),
-                **({"copied": [*self._copied]} if self._copied else {}),
             },
             "corpus": {
                 "source": None if source is None else whole_path(fit_to_keep(str(source))),
@@ -332,19 +329,10 @@ def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]
 
 
 def _copied(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
-    """Return the ids of the questions a label of which quotes a text that occurs more than once, up to white space.
-
-    What the file of the dataset says of its labels is taken for granted.
-    """
-    locator, known = TextLocator.of(corpus), (dataset.recorded or LabelContexts()).unique_with
-    return tuple(
-        entry.query.id
-        for entry in dataset
-        if not all(
-            known[span] in UNIQUE_TEXTS if span in known else locator.occurs_once(dataset.quoted(span).text)
-            for span in entry.labels
-        )
-    )
+    """Return the ids of the questions a label of which quotes a text that occurs more than once, up to white space."""
+    locator = TextLocator.of(corpus)
+    texts = {entry.query.id: [dataset.quoted(span).text for span in entry.labels] for entry in dataset}
+    return tuple(query_id for query_id, quoted in texts.items() if not all(map(locator.occurs_once, quoted)))
 
 
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:
@@ -353,16 +341,16 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
     Raises:
         DatasetError: Of no question all spans are in the corpus.
     """
-    again = labelling.relabel_edited(dataset, corpus) if dataset.may_have_moved(corpus) else None
-    if again is None:
+    again = labelling.relabel(dataset, corpus) if dataset.may_have_moved(corpus) else None
+    if again is None or not again.changed:
         return dataset, ()
     if not any(entry.relevant for entry in again.dataset):
         raise DatasetError(
-            f"dataset {dataset.name!r} does not match the corpus, {labelling.told_lost(again, corpus)}. Are these the "
-            "right folder (--corpus) and pattern of files (--glob)? If the documents were rewritten, "
-            "`rag-eval dataset update --questions` takes a table of questions with new quotes"
+            f"dataset {dataset.name!r} does not match the corpus: {again.counted()}. Are these the right folder "
+            "(--corpus) and pattern of files (--glob)? If the documents were rewritten, `rag-eval dataset update "
+            "--questions` takes a table of questions with new quotes"
         )
-    told = f"labels were looked for in documents that have changed: {again.counted()}"
+    told = f"documents have changed since they were labelled: {again.counted()}"
     return again.dataset, (f"{told}. rag-eval dataset update writes this into the dataset",)
 
 

@@ -86,7 +86,7 @@ def pull_dataset(
 
     def read(level: Level[Any]) -> Dataset[Any]:
         reader = ExampleReader(source, level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
-        return replace(reader.dataset(rows, name), recorded=reader.contexts(), texts=reader.texts)
+        return replace(reader.dataset(rows, name), texts=reader.texts)
 
     dataset = _first_read(read, levels)
     labelled, chunking = _agreed(examples, "corpus_hash"), _agreed(examples, "chunking")

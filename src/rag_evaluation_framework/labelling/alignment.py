@@ -12,7 +12,6 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 
@@ -245,7 +244,7 @@ class Alignment:
                 yield first, begin, length
 
     def _is_copied(self, old: int, new: int, step: int) -> bool:
-        """Return whether equal words go on beside a block, of which the old ones are elsewhere: a copy of their document.
+        """Return whether equal words go on beside a block, the old ones being elsewhere: a copy of their document.
 
         Args:
             old: The last word of the block in the old corpus, on that side.
@@ -299,7 +298,7 @@ class Alignment:
         return self._is_once(begin, length, 0) and self._is_once(there, length, 1)
 
     def _goes_on(self, word: int, step: int) -> bool:
-        """Return whether the document goes on beside a word as it did, up to some words that were edited, or ends there.
+        """Return whether the document goes on beside a word as it did, up to some edited words, or ends there.
 
         Args:
             word: A word of the old corpus that is there.
@@ -314,7 +313,7 @@ class Alignment:
         return bool(((self.where[beyond] >= 0) & (apart > 0) & (apart <= 3 * _NEARBY)).any())
 
     def _is_once(self, first: int, length: int, side: int) -> bool:
-        """Return whether a run of words occurs once, as far as a part of it tells; of the old words, or the new ones."""
+        """Return whether a run of words occurs once, as far as a part of it tells; side 0 is old, 1 is new."""
         part = min(length, _LEAST_MOVED)
         if part not in self._once:
             self._once[part] = self.old.counted(part) == 1, self.new.counted(part) == 1
@@ -326,6 +325,12 @@ def _all_along(are: NDArray[np.bool_], length: int) -> NDArray[np.bool_]:
     count = max(len(are) - length + 1, 0)
     rows: NDArray[np.bool_] = np.all([are[step : step + count] for step in range(length)], axis=0)
     return rows
+
+
+def partners_of(old: Sequence[Document], new: Sequence[Document]) -> dict[DocumentId, DocumentId]:
+    """Return which documents are later versions of which, one to one, by the ids of the earlier ones."""
+    vocabulary: dict[str, int] = {}
+    return _partners(Words(old, vocabulary), Words(new, vocabulary), set())
 
 
 def _partners(old: Words, new: Words, same: set[DocumentId]) -> dict[DocumentId, DocumentId]:

@@ -11,6 +11,7 @@ from .page import Table as Table
 from .page import line as line
 from .page import plural as plural
 from .pages.causes import causes_page as causes_page
+from .pages.changes import change_passages as change_passages
 from .pages.changes import relabelling_text as relabelling_text
 from .pages.changes import update_page as update_page
 from .pages.comparison import comparison_notes as comparison_notes
