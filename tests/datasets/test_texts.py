@@ -21,15 +21,18 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
+from rag_evaluation_framework.datasets import texts
 from rag_evaluation_framework.datasets.save import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.alignment import Words
+from rag_evaluation_framework.labelling.known_words import known_words
 
 TEXTS = {"a.md": "Refunds take five days.\r\n", "b.md": "Größe \U0001f600", "copy.md": "Größe \U0001f600"}
 
 
 def corpus_of(**changed):
-    texts = TEXTS | {f"{name}.md": text for name, text in changed.items()}
-    return Corpus([Document(DocumentId(name), text) for name, text in texts.items()])
+    given = TEXTS | {f"{name}.md": text for name, text in changed.items()}
+    return Corpus([Document(DocumentId(name), text) for name, text in given.items()])
 
 
 CORPUS, EDITED = corpus_of(), corpus_of(a="Refunds took ten days.\n")
@@ -164,3 +167,69 @@ def test_texts_that_cannot_be_written_are_an_error(tmp_path):
     (tmp_path / "d.texts").write_text("a file")
     with pytest.raises(DatasetError, match=r"d\.texts: texts cannot be written there"):
         save_dataset(labelled(), tmp_path / "d.json")
+
+
+def limited(monkeypatch, most=20):
+    monkeypatch.setattr(texts, "_MOST", most)
+
+
+def test_of_many_documents_only_those_with_labels_are_kept_whole(tmp_path, monkeypatch):
+    limited(monkeypatch)
+    path = save_dataset(labelled(), tmp_path / "d.json")
+    assert kept(path) == {CORPUS["a.md"].content_hash, f"{CORPUS.content_hash}.npz"}
+    assert texts.KeptTexts.of(labelled(), path) == texts.KeptTexts(tmp_path / "d.texts", 1, 25, 2)
+    dataset = load_dataset(path)
+    assert dataset.labelled_corpus is None
+    assert dataset.text(CORPUS["a.md"].content_hash) == TEXTS["a.md"]
+    vocabulary = {}
+    words = Words(CORPUS.documents, vocabulary)
+    assert known_words(dataset).has_lines(words, vocabulary).tolist() == [False, True, True]
+    assert json.loads(path.read_text())["texts"].keys() == TEXTS.keys()
+
+
+def test_hashes_of_the_others_go_along_and_are_removed_with_their_corpus(tmp_path, monkeypatch):
+    limited(monkeypatch)
+    path = save_dataset(labelled(), tmp_path / "d.json")
+    again = save_dataset(load_dataset(path), tmp_path / "e.json")
+    assert kept(again) == kept(path)
+    replace_dataset(labelled(EDITED), path, file_state(path))
+    assert kept(path) == {EDITED["a.md"].content_hash, f"{EDITED.content_hash}.npz"}
+
+
+def test_a_dataset_of_few_documents_knows_of_no_others(tmp_path):
+    assert known_words(load_dataset(save_dataset(labelled(), tmp_path / "d.json"))) is None
+    assert known_words(labelled()) is None
+
+
+def test_a_dataset_without_texts_keeps_hashes_only_whenever_it_is_saved(tmp_path):
+    path = save_dataset(texts.without_texts(labelled()), tmp_path / "d.json")
+    replace_dataset(load_dataset(path, corpus=CORPUS), path, file_state(path))
+    assert not (tmp_path / "d.texts").exists()
+    assert load_dataset(path).texts == CORPUS.text_hashes
+    assert load_dataset(path).content_hash == labelled().content_hash
+
+
+def test_a_forgotten_text_is_removed_with_those_of_its_copies_and_not_kept_again(tmp_path):
+    path = save_dataset(labelled(), tmp_path / "d.json")
+    forgotten = texts.without_text(load_dataset(path, corpus=CORPUS), "b.md", path)
+    replace_dataset(forgotten, path, file_state(path))
+    assert kept(path) == {CORPUS["a.md"].content_hash}
+    replace_dataset(load_dataset(path, corpus=CORPUS), path, file_state(path))
+    assert kept(path) == {CORPUS["a.md"].content_hash}
+    later = replace(load_dataset(path), corpus=corpus_of(b="Size"), corpus_hash=corpus_of(b="Size").content_hash)
+    replace_dataset(later, path, file_state(path))
+    assert kept(path) == {CORPUS["a.md"].content_hash}
+    assert load_dataset(path).metadata[texts.NOT_KEPT] == ["b.md", "copy.md"]
+
+
+def test_a_document_that_is_not_there_cannot_be_forgotten(tmp_path):
+    with pytest.raises(DatasetError, match=r"d\.json: no labelled document 'copi\.md'; did you mean 'copy\.md'\?"):
+        texts.without_text(labelled(), "copi.md", tmp_path / "d.json")
+    with pytest.raises(DatasetError, match=r"no labelled document '\?'; `texts` in its file lists them"):
+        texts.without_text(labelled(), "?", tmp_path / "d.json")
+
+
+@pytest.mark.parametrize("given", [5, "a.md", None])
+def test_metadata_that_lists_no_documents_forgets_none(tmp_path, given):
+    path = save_dataset(replace(labelled(), metadata={texts.NOT_KEPT: given}), tmp_path / "d.json")
+    assert kept(path) == hashes(CORPUS)

@@ -719,3 +719,15 @@ def test_keys_are_sent_as_headers_only(providers):
     for exchange in providers.exchanges:
         assert b"loopback-key" not in exchange.request.body
         assert "loopback-key" not in f"{exchange.request.path}{exchange.request.query}"
+
+
+def test_kept_texts_are_not_sent(providers, tmp_path):
+    others = Corpus(
+        [Document(DocumentId("a.md"), "Refunds take five days. Ask."), Document(DocumentId("b.md"), "Secret.")]
+    )
+    entry = TokenLevelGroundTruth(question(1), [CharacterSpan(DocumentId("a.md"), 0, 23)])
+    path = save_dataset(Dataset([entry], TOKEN, corpus=others), tmp_path / "d.json")
+    for dataset in (load_dataset(path, TOKEN), load_dataset(path, TOKEN, corpus=others)):
+        push_dataset(dataset, "refunds")
+    assert "Refunds take five days." in json.dumps(stored(providers))
+    assert not [exchange for exchange in providers.exchanges if "Secret." in str(exchange)]

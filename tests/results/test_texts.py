@@ -11,9 +11,8 @@ from rag_evaluation_framework import Corpus, Document, DocumentId, evaluate, loa
 from rag_evaluation_framework.results import texts
 from rag_evaluation_framework.results.texts import kept_corpus, text_list, texts_of_runs
 
-CORPUS = Corpus(
-    [Document(DocumentId("a.md"), "Refunds take five days."), Document(DocumentId("b.md"), "Größe \ud83d\ude00")]
-)
+TEXTS = {"a.md": "Refunds take five days.", "b.md": "Größe 1"}
+CORPUS = Corpus([Document(DocumentId(name), text) for name, text in TEXTS.items()])
 DATASET = rag.Dataset(
     [rag.TokenLevelGroundTruth(rag.Query.from_text("refunds?"), [rag.CharacterSpan(DocumentId("a.md"), 0, 7)])],
     rag.TOKEN,
@@ -52,8 +51,9 @@ def test_two_runs_on_the_same_documents_keep_them_once(folder):
 
 def test_a_corpus_that_was_made_in_memory_is_explained_in_another_process():
     here = str(run().explain("refunds?"))
-    code = "import rag_evaluation_framework as rag; print(rag.load_result(%r).explain('refunds?'))" % str(run().folder)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
+    code = "import sys, rag_evaluation_framework as rag; print(rag.load_result(sys.argv[1]).explain('refunds?'))"
+    command = [sys.executable, "-c", code, run().folder]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
     assert "Refunds" in done.stdout
     assert done.stdout.strip() == here.strip()
 

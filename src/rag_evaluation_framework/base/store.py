@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from rag_evaluation_framework.base.files import unfinished
+from rag_evaluation_framework.base.files import folder_size, unfinished
 from rag_evaluation_framework.errors import DatasetError
 
 _HASH = re.compile("[0-9a-f]{64}")
@@ -34,6 +34,10 @@ class Store:
             return {path.name for path in self.folder.iterdir() if _HASH.fullmatch(path.name)}
         except OSError:
             return set()
+
+    def size(self) -> int:
+        """Return how many bytes the texts take."""
+        return sum(folder_size(self.folder / digest) for digest in self.digests())
 
     def put(self, texts: Iterable[str]) -> list[str]:
         """Keep texts that are not there yet, and return the hashes of all.

@@ -19,7 +19,7 @@ from rag_evaluation_framework.cli.baseline import baseline
 from rag_evaluation_framework.cli.cache import cache
 from rag_evaluation_framework.cli.compare import compare
 from rag_evaluation_framework.cli.components import components
-from rag_evaluation_framework.cli.dataset import info, lint, pull, push, quality
+from rag_evaluation_framework.cli.dataset import forget, info, lint, pull, push, quality
 from rag_evaluation_framework.cli.dataset_review import review
 from rag_evaluation_framework.cli.dataset_update import update
 from rag_evaluation_framework.cli.demo import demo
@@ -122,7 +122,7 @@ datasets = typer.Typer(
     no_args_is_help=True,
     help="Describe a dataset, check, judge and review it, keep its labels as documents change, share it in LangSmith.",
 )
-for subcommand in (info, lint, quality, review, update, push, pull):
+for subcommand in (info, lint, quality, review, update, forget, push, pull):
     datasets.command(cls=Command)(_reporting(subcommand))
 app.add_typer(datasets, name="dataset")
 

@@ -18,8 +18,9 @@ from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, print_json, print_result, stdout
-from rag_evaluation_framework.datasets.save import dataset_text
-from rag_evaluation_framework.datasets.texts import drop_texts, keep_texts
+from rag_evaluation_framework.datasets.load import load_unfinished
+from rag_evaluation_framework.datasets.save import dataset_text, file_state, replace_dataset
+from rag_evaluation_framework.datasets.texts import KeptTexts, drop_texts, keep_texts, without_text
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 
 DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
@@ -167,6 +168,28 @@ def quality(
     public = inspection.public_questions()
     record = {"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]}
     print_result(record, lambda: report.quality_page(measured, public), as_json=as_json)
+
+
+# `rag-eval dataset forget`: keep no text of a document.
+
+
+def forget(
+    dataset: Annotated[Path, paths.PathArgument(help="The dataset: a native .json or .jsonl file.")],
+    document: Annotated[str, typer.Argument(help="The id of the document, such as guides/start.md.")],
+    as_json: AsJson = False,
+) -> None:
+    """Remove the text of a document that is kept beside a dataset; it is not kept again.
+
+    Labels in it stay, with what they quote.
+    """
+    state = file_state(dataset)
+    loaded = load_unfinished(dataset)
+    forgotten = without_text(loaded, document, dataset)
+    replace_dataset(forgotten, dataset, state)
+    kept = KeptTexts.of(forgotten, dataset)
+    labels = sum(unit.doc_id == document for entry in loaded for unit in entry.labels)
+    record = {"dataset": str(dataset), "document": document, "labels": labels, "texts_kept": kept.documents}
+    print_result(record, lambda: report.forgotten_text(document, labels, kept), as_json=as_json)
 
 
 # `rag-eval dataset push` and `pull`: datasets in LangSmith.

@@ -19,7 +19,7 @@ from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout
 from rag_evaluation_framework.cli.paths import left_out, options_of
-from rag_evaluation_framework.datasets.texts import keep_texts
+from rag_evaluation_framework.datasets.texts import KeptTexts, keep_texts, without_texts
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
 
@@ -159,6 +159,9 @@ def init(
     root: Annotated[Path, paths.PathOption(help="Where datasets, configurations and runs are saved.")] = _ROOT,
     accept: Accept = None,
     repeated: Repeated = "ambiguous",
+    no_texts: Annotated[
+        bool, typer.Option("--no-texts", help="Keep no texts of the documents beside the dataset, only their hashes.")
+    ] = False,
 ) -> None:
     """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file.
 
@@ -194,6 +197,8 @@ def init(
             "so no question could be scored, and no dataset was written; expected at least one question with a quote "
             "from the documents"
         )
+    if no_texts:
+        dataset = without_texts(dataset)
     try:
         _save(dataset, target)
         settings = {
@@ -211,7 +216,8 @@ def init(
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         report.show(stdout(), report.quotes_page(check))
         ran = command_lines(["run", config, *kept])
-        print_text(f"\n{others}{report.dataset_text(target, config, ran, skipped, suggested)}")
+        kept_texts = report.kept_texts_text(KeptTexts.of(dataset, target))
+        print_text(f"\n{others}{kept_texts}\n{report.dataset_text(target, config, ran, skipped, suggested)}")
 
 
 def _checked_name(called: str) -> str:

@@ -17,7 +17,7 @@ _MOST = 1 << 30  # bytes of the texts of all runs
 
 
 def texts_of_runs(root: str | Path) -> Store:
-    """Return the store of the texts of all runs below a root, of 1 GiB: those used least recently are dropped first."""
+    """Return the store of the texts of all runs below a root, at most 1 GiB; those used least recently go first."""
     return Store(Path(root) / TEXTS, _MOST)
 
 
