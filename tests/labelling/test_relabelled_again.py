@@ -1,6 +1,5 @@
 """Questions that were skipped, as a label of theirs was lost, and whose labels are there again."""
 
-import json
 
 import pytest
 
@@ -17,8 +16,7 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
-from rag_evaluation_framework.data import Anchor, Skipped
-from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.labelling import add_questions, check_quotes, relabel
 
 FIRST, SECOND, THIRD = (
@@ -97,7 +95,7 @@ def test_what_an_update_lost_is_back_as_soon_as_it_is_there_again(tmp_path, edit
     assert spans["When?"] == {("a.md", start)}
     assert spans["Both?"] == {("a.md", place) for place in (start, *others)}
     assert spans["Who?"] == {("b.md", last["b.md"].content.index(THIRD))}
-    back = [change for change in found.changes if change.kind == "back"]
+    back = [change for change in found.changes if change.is_found and change.was_lost]
     assert (back(found), {change.query.text for change in back} >= {"When?", "Both?"}) == (len(back), True)
     assert f", {len(back)} back" in repr(found)
 
@@ -123,31 +121,6 @@ def test_a_question_stays_skipped_while_one_of_its_labels_is_not_there(tmp_path)
     assert (len(dataset), found.changes) == (1, ())
     again = relabel(dataset, BEFORE).dataset.ground_truth[1]
     assert [span.start for span in again.relevant] == [PAGE.index(FIRST), PAGE.index(SECOND)]
-
-
-def test_each_update_tells_anew_why_a_question_is_skipped(tmp_path):
-    dataset = dataset_of(("How long?", SECOND), ("Both?", FIRST, SECOND), ("Who?", THIRD))
-    quoted = Skipped(Query.from_text("Where?"), "At home.", "missing: nothing similar in the corpus")
-    dataset = Dataset(dataset.ground_truth, TOKEN, corpus=BEFORE, skipped=[quoted])
-    gone, reworded = corpus_of(b=OTHER), corpus_of(a=PAGE.replace("five", "six"), b=OTHER)
-    first = relabel(dataset, reworded).dataset.skipped
-    skipped = updated(dataset, tmp_path, gone, reworded)[0].skipped
-    assert [(label.query.text, label.quote, label.reason) for label in skipped] == [
-        (label.query.text, label.quote, label.reason) for label in first
-    ]
-    assert (skipped[0], "six" in skipped[1].reason) == (quoted, True)
-    skipped = relabel(relabel(dataset, reworded).dataset, gone).dataset.skipped
-    assert {label.reason for label in skipped[1:]} == {"lost: its document a.md is gone and its text is in no other"}
-
-
-def test_in_the_documents_in_which_a_question_was_lost_the_same_is_told_of_it(tmp_path):
-    """Told anew, it would be less: where its document was reworded, and what it said is in another, that was there."""
-    edited = corpus_of(a=PAGE.replace("five", "six"), b=OTHER, archive=PAGE)
-    once = relabel(dataset_of(("How long?", SECOND), ("Who?", THIRD)), edited).dataset
-    assert once.skipped[0].reason.startswith("lost: its document says something else now")
-    loaded = load_dataset(save_dataset(once, tmp_path / "once.json"))
-    for dataset in (once, loaded):
-        assert relabel(dataset, edited).dataset.skipped == once.skipped
 
 
 def test_labels_of_a_skipped_question_are_followed_from_edit_to_edit(tmp_path):
@@ -220,90 +193,6 @@ def test_evaluations_ask_questions_that_are_back_without_an_update(tmp_path):
 
 
 SECTION = f"# Support\n\n{THIRD} On Sundays, too.\n\n{FIRST}\n"
-
-
-@pytest.mark.parametrize(
-    ("labels", "corpora", "expected"),
-    [
-        (
-            [("Both?", FIRST, SECOND)],
-            [
-                corpus_of(a="# Billing\n\nNothing of it.\n", b=SECTION),
-                corpus_of(a=PAGE.replace(f"{FIRST} ", ""), b=SECTION),
-            ],
-            {"b.md": ("a.md",)},
-        ),
-        (
-            [("When?", FIRST), ("How long?", SECOND)],
-            [
-                corpus_of(a=PAGE.replace(f"{FIRST} ", ""), b=SECTION),
-                corpus_of(a=PAGE.replace(f"{FIRST} ", ""), b=OTHER),
-                corpus_of(a=PAGE.replace(f"{FIRST} ", ""), b=SECTION),
-            ],
-            {"b.md": ("a.md",)},
-        ),
-    ],
-    ids=["moved while another label was lost", "lost after it moved"],
-)
-def test_where_a_label_was_before_is_known_although_its_question_was_skipped(tmp_path, labels, corpora, expected):
-    dataset, _ = updated(dataset_of(*labels, ("Who?", THIRD)), tmp_path, *corpora)
-    assert dataset.was_in == {Query.from_text(labels[0][0]).id: expected}
-
-
-def test_labels_of_two_documents_that_became_one_are_known_to_have_been_in_either():
-    both = corpus_of(a=PAGE, b=PAGE)
-    first, second = (CharacterSpan(DocumentId(name), 11, 61, FIRST) for name in ("a.md", "b.md"))
-    asked = {"A": [first], "B": [second], "Both": [first, second]}
-    entries = [TokenLevelGroundTruth(Query(query_id, "When?"), spans) for query_id, spans in asked.items()]
-    found = relabel(Dataset(entries, TOKEN, corpus=both), corpus_of(c=PAGE)).dataset
-    assert found.was_in == {"A": {"c.md": ("a.md",)}, "B": {"c.md": ("b.md",)}, "Both": {"c.md": ("a.md", "b.md")}}
-
-
-def test_files_keep_what_a_skipped_label_is_found_again_by(tmp_path):
-    updated(dataset_of(("How long?", SECOND), ("No answer?",)), tmp_path, corpus_of(b=OTHER))
-    (kept,) = json.loads((tmp_path / "1.json").read_text())["skipped"]
-    assert kept["label"] == {
-        "doc_id": "a.md",
-        "start": PAGE.index(SECOND),
-        "before": PAGE[PAGE.index(SECOND) - 32 : PAGE.index(SECOND)],
-        "after": "\n",
-        "unique_with": "text",
-        "document": BEFORE["a.md"].content_hash,
-    }
-
-
-@pytest.mark.parametrize(
-    ("label", "problem"),
-    [
-        ([], "label: "),
-        ({"start": 0}, "label.doc_id: Field required"),
-        ({"doc_id": "a.md", "start": -1}, "label.start"),
-        ({"doc_id": "a.md", "start": 0, "unique_with": "luck"}, "label.unique_with"),
-    ],
-)
-def test_a_label_that_is_none_is_told_with_its_place(tmp_path, label, problem):
-    skipped = [{"query": {"id": "1", "query": "When?"}, "quote": "x", "reason": "lost", "label": label}]
-    (tmp_path / "d.json").write_text(json.dumps({"schema_version": 1, "skipped": skipped, "questions": []}))
-    with pytest.raises(DatasetError) as error:
-        load_dataset(tmp_path / "d.json")
-    assert f"$.skipped[0].{problem}" in str(error.value)
-
-
-@pytest.mark.parametrize("document", ["0" * 63, "x" * 64])
-def test_a_hash_of_the_document_of_a_label_that_is_none_is_told_with_its_place(tmp_path, document):
-    label = {"doc_id": "a.md", "start": 0, "document": document}
-    skipped = [{"query": {"id": "1", "query": "When?"}, "quote": "x", "reason": "lost", "label": label}]
-    (tmp_path / "d.json").write_text(json.dumps({"schema_version": 1, "skipped": skipped, "questions": []}))
-    with pytest.raises(DatasetError, match=r"\$\.skipped\[0\]\.label\.document"):
-        load_dataset(tmp_path / "d.json")
-
-
-def test_an_anchor_of_another_type_is_refused():
-    with pytest.raises(DatasetError, match=r"anchor='a\.md'; expected an Anchor"):
-        Skipped(Query.from_text("When?"), "x", "lost", "a.md")
-    assert Skipped(Query.from_text("When?"), "x", "lost", Anchor("a.md", 0, "x")) == Skipped(
-        Query.from_text("When?"), "x", "lost"
-    )
 
 
 def test_the_other_labels_of_a_renamed_document_are_found_in_it_as_it_was_under_its_name_again(tmp_path):

@@ -113,7 +113,7 @@ class Session:
         empty = Dataset[CharacterSpan]((), TOKEN, name=name, corpus=corpus)
         given = load_unfinished(path) if self._file.is_there else empty
         dataset, self.changed = _in_documents(given, corpus, path)
-        self._name, self._incomplete, self._kept = dataset.name, dataset.incomplete, dataset.kept
+        self._name, self._found = dataset.name, dataset
         self._metadata: dict[str, Any] = {**dataset.metadata}
         self.questions = [Question(entry.query, entry) for entry in dataset]
         skipped: dict[str, list[Skipped]] = {}
@@ -197,8 +197,9 @@ class Session:
             corpus=self.corpus,
             metadata=self._metadata,
             skipped=[label for question in self.questions if question.truth is None for label in question.skipped],
-            incomplete=self._incomplete,
-            kept=self._kept,
+            incomplete=self._found.incomplete,
+            kept=self._found.kept,
+            earlier=self._found.earlier,
         )
         self._file.save(dataset)
 

@@ -48,6 +48,7 @@ class Dataset(Generic[U]):
         texts: `Document.content_hash` of the labelled documents by their ids: of all of them, if the labelled corpus
             was at hand. Only of token-level datasets.
         kept: Where texts of labelled documents are kept, by their hashes; `text` asks the corpus first.
+        earlier: Texts by their hashes in which labels of `incomplete` were placed, of those that are not kept yet.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`.
@@ -67,6 +68,7 @@ class Dataset(Generic[U]):
     incomplete: tuple[Incomplete, ...] = field(compare=False)
     texts: Mapping[DocumentId, str] = field(compare=False)
     kept: Store | None = field(compare=False)
+    earlier: Mapping[str, str] = field(compare=False)
 
     def __init__(
         self,
@@ -82,6 +84,7 @@ class Dataset(Generic[U]):
         incomplete: Iterable[Incomplete] = (),
         texts: Mapping[DocumentId, str] | None = None,
         kept: Store | None = None,
+        earlier: Mapping[str, str] | None = None,
     ) -> None:
         told = {"name": name, "corpus_hash": corpus_hash, "chunking": chunking}
         for attribute, text in told.items():
@@ -106,6 +109,7 @@ class Dataset(Generic[U]):
             if corpus is not None and is_labelled and level is TOKEN
             else FrozenDict(texts or {}),
             "kept": kept,
+            "earlier": FrozenDict(earlier or {}),
             "metadata": FrozenDict() if metadata is None else metadata,
         }
         for attribute, value in values.items():
@@ -184,7 +188,7 @@ class Dataset(Generic[U]):
         Raises:
             DatasetError: The kept text cannot be read, or was changed.
         """
-        found = None if self.corpus is None else self.corpus.text(digest)
+        found = self.earlier.get(digest) or (None if self.corpus is None else self.corpus.text(digest))
         return self.kept.get(digest) if found is None and self.kept is not None else found
 
     def _keys(self, entry: GroundTruth[U]) -> list[object]:

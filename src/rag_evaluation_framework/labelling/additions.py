@@ -184,6 +184,7 @@ def _dataset(
         skipped=[*skipped, *(label for label in unplaced if label.query.id not in asked)],
         incomplete=dataset.incomplete,
         kept=dataset.kept,
+        earlier=dataset.earlier,
     )
 
 

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,8 +150,25 @@ class Words:
         return found
 
 
+class Known(Protocol):
+    """What is known of documents of the old corpus that are not at hand."""
+
+    def has_lines(self, words: Words, vocabulary: Mapping[str, int]) -> NDArray[np.bool_]:
+        """Return which of the lines stood in them, shape (lines,)."""
+        ...
+
+    def has_runs(self, words: Words, vocabulary: Mapping[str, int]) -> NDArray[np.bool_]:
+        """Return from which words on a run of four words stood in them, in the shape of `words.runs(4)`."""
+        ...
+
+
 class Alignment:
     """Where the words of an old corpus are in a new one.
+
+    Args:
+        old: The old corpus, or the documents of it that are at hand.
+        new: The new one.
+        known: What is known of the others.
 
     Attributes:
         old: The words of the old corpus.
@@ -160,7 +178,7 @@ class Alignment:
         where: For each word of the old corpus the number of the word in the new one that comes from it, or -1.
     """
 
-    def __init__(self, old: Corpus, new: Corpus) -> None:
+    def __init__(self, old: Corpus, new: Corpus, known: "Known | None" = None) -> None:
         vocabulary: dict[str, int] = {}
         self.old, self.new = Words(old.documents, vocabulary), Words(new.documents, vocabulary)
         self.where = np.full(len(self.old.codes), -1, np.int64)
@@ -171,11 +189,25 @@ class Alignment:
             (first, last), (there, behind) = self.old.bounds(doc_id), self.new.bounds(doc_id)
             self._take(np.arange(first, last), np.arange(there, behind))
         self.partners = {doc_id: doc_id for doc_id in same} | _partners(self.old, self.new, same)
+        if known is not None:
+            self._leave(known, vocabulary)
         edited = {one: other for one, other in self.partners.items() if one not in same}
         anchors = self._same_lines(edited)
         for one, other in edited.items():
             self._align(one, other, anchors.get(one, []))
         self._moved()
+
+    def _leave(self, known: "Known", vocabulary: Mapping[str, int]) -> None:
+        """Take nothing that stood in other documents, but in later versions of these."""
+        stood = np.zeros(len(self.new.codes), np.bool_)
+        runs = known.has_runs(self.new, vocabulary)
+        for step in range(_LEAST_MOVED):
+            stood[step : step + len(runs)] |= runs
+        for first, last in self.new.lines[known.has_lines(self.new, vocabulary)].tolist():
+            stood[first:last] = True
+        for doc_id in self.partners.values():
+            stood[slice(*self.new.bounds(doc_id))] = False
+        self._is_free &= ~stood
 
     def _take(self, old: Numbers, new: Numbers) -> None:
         self.where[old] = new

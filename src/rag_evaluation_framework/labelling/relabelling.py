@@ -31,6 +31,7 @@ from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.alignment import partners_of
 from rag_evaluation_framework.labelling.carrying import Carried, Carrier
+from rag_evaluation_framework.labelling.known_words import known_words
 from rag_evaluation_framework.labelling.locating import locate_quote
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.text.line_places import LinePlaces
@@ -215,6 +216,9 @@ def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequen
     for entry in dataset:
         if not entry.labels:
             truth[entry.query.id] = TokenLevelGroundTruth(entry.query, ())
+    wanted = {text for question in incomplete for text in question.texts.values() if text}
+    wanted -= set[str]() if dataset.kept is None else dataset.kept.digests()
+    earlier = {digest: text for digest in sorted(wanted) if (text := dataset.text(digest)) is not None}
     first = [query.id for query in dataset.queries]
     updated = Dataset(
         [truth[query_id] for query_id in dict.fromkeys((*first, *truth)) if query_id in truth],
@@ -232,6 +236,7 @@ def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequen
         ),
         incomplete=incomplete,
         kept=dataset.kept,
+        earlier=earlier,
     )
     return Relabelled(dataset, updated, tuple(changes), tuple(some[0].query for some in lost.values()))
 
@@ -292,7 +297,8 @@ class _Versions:
             return self._located(span)
         number = next((at for at, texts in enumerate(self._earlier) if texts.get(span.doc_id) == text), -1)
         if number not in self._carriers:
-            self._carriers[number] = Carrier(self._version(self._earlier[number] if number >= 0 else {}), self.corpus)
+            version = self._version(self._earlier[number] if number >= 0 else {})
+            self._carriers[number] = Carrier(version, self.corpus, known_words(self.dataset))
         return self._carriers[number].carry(span)
 
     def _version(self, earlier: Mapping[DocumentId, str]) -> Corpus:
@@ -305,7 +311,10 @@ class _Versions:
             ]
             for texts in (earlier, self.dataset.texts)
         )
-        later = {*partners_of(first, labelled).values()} if first else set[DocumentId]()
+        # One with the very text is a twin: had it become that document, the label would have been found there.
+        twins = {document.content for document in first}
+        became = [document for document in labelled if document.content not in twins]
+        later = {*partners_of(first, became).values()} if first else set[DocumentId]()
         others = (document for document in labelled if document.id not in later and document.id not in earlier)
         return Corpus([*first, *others])
 
