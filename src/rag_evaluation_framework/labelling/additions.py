@@ -27,7 +27,6 @@ from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES, Quote
 from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.quotes.ends import FINAL
-from rag_evaluation_framework.quotes.passages import ShownText
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
 from rag_evaluation_framework.quotes.suggestions import suggest_located
 
@@ -166,7 +165,7 @@ class _LostAgain:
                 more = "to take what it says there for its answer, quote more of it"
                 return _missing(row, f"{was}; {more}, or another text")
             if not _is_named(row.document, label.anchor, place):
-                suggestion = suggest_located(Located(row.places), self.locator, was, _REFUSAL)
+                suggestion = suggest_located(Located(row.places), self.locator, was)
                 document = name_line(place.doc_id)
                 advice = f"to take {name_line(suggestion.place)} for its answer, name {document} in the row; or quote"
                 return replace(_missing(row, f"{was}; {advice} another text"), suggestion=suggestion)
@@ -206,7 +205,7 @@ def shown_keys(doc_id: str, source: str) -> str:
 def _behind(span: CharacterSpan, corpus: Corpus) -> str:
     """Return what readers are shown behind a span."""
     content = corpus[span.doc_id].content
-    return ShownText.of(markup_of(span.doc_id, content), span.end, span.end + _AHEAD).text
+    return markup_of(span.doc_id, content).shown(span.end, min(span.end + _AHEAD, len(content)))
 
 
 # Questions of a table of quotes, added to a dataset in the same corpus.

@@ -13,7 +13,7 @@ from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.html_markup import WHAT
 from rag_evaluation_framework.markups.markup import STRUCK_OUT, Markup, effects
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
-from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_in_its_place, suggest_located
+from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_located
 from rag_evaluation_framework.text.text_locator import TextLocator, is_long
 
 # Labelled documents that are files of the folder of a corpus, and left out by its pattern of files.
@@ -201,9 +201,6 @@ class LossTeller:
     def _nearest(self, anchor: Anchor) -> Suggestion | None:
         """Return what stands in the place of a label, or what is nearest to it in its document, or elsewhere."""
         text = markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text))
-        there = in_its_place(anchor, self.corpus)
-        if there and (found := suggest_in_its_place(text, there, self.quotes)):
-            return found
         own = suggest(text, self.quotes, anchor.doc_id) if anchor.doc_id in self.corpus else None
         return own if own and own.document == anchor.doc_id else suggest(text, self.quotes)
 

@@ -14,7 +14,7 @@ from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import Effects, Markup, effects
 from rag_evaluation_framework.quotes.ends import is_cut
-from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts, WordRarity
+from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
 from rag_evaluation_framework.quotes.part_chains import MOST_PLACES, chains, parts_of
 from rag_evaluation_framework.quotes.quote_matcher import (
     CAPITALS,
@@ -327,11 +327,6 @@ class QuoteLocator:
         return LinePlaces(self.corpus)
 
     @cached_property
-    def rarity(self) -> WordRarity:
-        """How rare words are in the documents."""
-        return WordRarity(document.content for document in self.corpus)
-
-    @cached_property
     def rendered(self) -> KeyedTexts:
         """The documents as they are shown."""
         if not any(markup.starts for markup in self.markups):
@@ -355,28 +350,6 @@ def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:
     return Located(
         tuple((span,) for span in spans), in_order([] if quote == text else differences(quote.strip(), text))
     )
-
-
-# Which parts of a quote such as "A … B" stand nowhere.
-
-MOST_PARTS = 10
-_LONGEST = 40  # characters of a part in a message
-
-
-def lost_parts(quote: str, locator: QuoteLocator, doc_id: str | None) -> str:
-    """Return which parts of "A … B" were not located, in words; "" if it has no parts."""
-    parts = [part.strip() for part in parts_of(quote)]
-    if not 1 < len(parts) <= MOST_PARTS:
-        return ""
-    lost = [part for part in parts if not locator.locate(part, doc_id, 1).places]
-    if not lost:
-        return "its parts were found, but not in this order near each other, with words in between"
-    return f"{', '.join(f'“{short(part)}”' for part in lost)} {'was' if len(lost) == 1 else 'were'} not found"
-
-
-def short(text: str) -> str:
-    """Return a part as messages name it."""
-    return one_line(text) if len(text) <= _LONGEST else f"{one_line(text[: _LONGEST - 1])}…"
 
 
 # The places of a quote that occurs several times, and the words beside each that no other place has.

@@ -18,6 +18,8 @@ from rag_evaluation_framework.markups.characters import ANCHOR, CALL, flat, fold
 # divided word. A quote may hold divided words that are whole in the document, since it was copied from other lines; the
 # line break behind the hyphen may have become a blank. A hyphen beside a number stays: "64-" and "bit" are "64-bit".
 
+ELLIPSIS = r"(?:…|\.{3}|\.\s\.\s\.)"  # as a pattern
+BRACKETED_ELLIPSIS = rf"(?:\[{ELLIPSIS}\]|\({ELLIPSIS}\))"
 LIST_MARKER = re.compile(r"[•·◦▪‣●○■*+-](?=\s)")
 SIGNS = "-+*·"  # that mark items of lists, too
 _ITEM = re.compile(r"<li\b|\n[ \t>]*(?:[-+*•]|\d{1,9}[.)]|#\.)\s", re.IGNORECASE)
