@@ -51,7 +51,7 @@ class Places:
 
 # Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change.
 
-_MOST_OF_A_RESULT = 2_000  # gaps; of 600 letters that stand at 280 places with other signs
+_MOST_OF_A_RESULT = 500  # gaps; of 600 letters that stand at 70 places with other signs
 NOT_SHOWN = "that it is not shown: it stands in a comment, a script, an attribute or a hidden element"
 
 
@@ -188,7 +188,7 @@ class QuoteLocator:
         """Return where a text stands that a retriever returned: verbatim or, if it is nowhere so, by its words.
 
         It is then located where all that differs is what is ignored for quotes, or white space, which may be gone.
-        Other than a quote, it may begin and end within a word. Of places with its letters and other signs, 2,000 are
+        Other than a quote, it may begin and end within a word. Of places with its letters and other signs, 500 are
         compared at most, and fewer of a text of more than 100 letters.
 
         Args:

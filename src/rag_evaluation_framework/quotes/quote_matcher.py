@@ -169,24 +169,21 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
         effort: How much may be compared; places beyond are not yielded.
         number: Search only the document of this number.
     """
-    core: str | None = None
-    suspects: list[int] = []  # a gap that differed elsewhere
+    core = quote.text[quote.places[0] : quote.places[-1] + 1]
+    rejected: set[str] = set()  # what other places show: of a head or a foot each page has a copy
     for found, place in texts.occurrences(quote.key, number):
         effort.left -= 1 + len(quote.key) // _CHARACTERS_PER_GAP
         if effort.is_spent:
             return
-        keyed, markup = texts.offsets(found), texts.markups[found]
-        offsets = keyed[place : place + len(quote.key)]
+        markup, offsets = texts.markups[found], texts.offsets(found)[place : place + len(quote.key)]
         start, end = int(offsets[0]), markup.end_of(int(offsets[-1]))
-        if core is None:
-            core = _solid(quote.text[quote.places[0] : quote.places[-1] + 1])
-        if suspects and not _has_gap(quote, markup, offsets, suspects[0]):
+        shown = markup.shown(start, end)
+        if shown in rejected:
             continue
-        if _solid(markup.shown(start, end)) != core:
-            gaps = np.flatnonzero((np.diff(offsets) != 1) | quote.has_gap).tolist()
-            suspects = list(islice((gap for gap in gaps if not _has_gap(quote, markup, offsets, gap)), 1))
-            if suspects:
-                continue
+        gaps = () if _solid(shown) == _solid(core) else np.flatnonzero((np.diff(offsets) != 1) | quote.has_gap).tolist()
+        if not all(_has_gap(quote, markup, offsets, gap) for gap in gaps):
+            rejected.add(shown)
+            continue
         behind, at = _solid(quote.behind), 0
         for sign, _, after in markup.characters(end, end + len(quote.behind) + _BESIDE):
             if at == len(behind) or not behind.startswith(_solid(sign), at):
