@@ -54,35 +54,6 @@ def in_place_of_a_row(*, before="| kind | kept |\n|------|------|\n| ", after=" 
     return LossTeller(corpus, Withdrawn(corpus)).told(anchor)[1]
 
 
-def test_nearest_to_a_short_label_is_what_stands_in_its_place_now():
-    found = in_place_of_a_row(a=ROWS.format("31 days"))
-    assert (found.quote, found.place, found.difference) == ("daily | 31 days", "a.md:5:3", "“30” for “31”")
-    assert found.similarity == pytest.approx(0.923, abs=0.001)
-    assert found.refusal == "a number differs"
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        {"a": ROWS.format("31 days").replace("daily", "Anything else that is of great interest")},
-        {"a": ROWS.format("31 days").replace("monthly", "yearly")},
-        {"a": ROWS.format("31 days") + ROWS.format("32 days")},
-        {"a": ROWS.format("31 days" + " or more" * 10)},
-        {"a": ROWS.format("31 days").replace("daily | 31 days", "<!-- daily | 31 days -->")},
-        {"b": ROWS.format("31 days")},
-    ],
-    ids=["other text", "other text behind", "two places", "a long text", "not shown", "another document"],
-)
-def test_what_is_not_certainly_in_the_place_of_a_short_label_is_not_suggested(texts):
-    assert in_place_of_a_row(**texts) is None
-
-
-def test_without_its_contexts_nothing_is_in_the_place_of_a_label():
-    assert in_place_of_a_row(a=ROWS.format("31 days"), before="Reports are kept, too. ") is None
-    assert in_place_of_a_row(a=ROWS.format("31 days"), before="| ") is None
-    assert in_place_of_a_row(a=ROWS.format("31 days"), after=" |\n") is None
-
-
 def test_nearest_to_a_label_is_a_text_of_its_own_document():
     text = "The service accepts 600 requests a minute for each key."
     own = f"# Limits\n\n{text.replace('accepts', 'allows')}\n\nAll else is answered by an error.\n"

@@ -116,7 +116,6 @@ def _words(text: str) -> str:
 
 _AHEAD = 60  # characters that are read behind a place
 _GOES_ON = re.compile(r"(?:[ \t]|\n(?!\s*\n))*[\w,;:]")
-_REFUSAL = "its label was lost"
 
 
 def without_lost(check: QuoteCheck, dataset: Dataset[CharacterSpan], corpus: Corpus) -> QuoteCheck:
@@ -205,7 +204,8 @@ def shown_keys(doc_id: str, source: str) -> str:
 def _behind(span: CharacterSpan, corpus: Corpus) -> str:
     """Return what readers are shown behind a span."""
     content = corpus[span.doc_id].content
-    return markup_of(span.doc_id, content).shown(span.end, min(span.end + _AHEAD, len(content)))
+    shown = markup_of(span.doc_id, content).characters(span.end, min(span.end + _AHEAD, len(content)))
+    return "".join("\n\n" if sign == "\n" != content[first:end] else sign for sign, first, end in shown)
 
 
 # Questions of a table of quotes, added to a dataset in the same corpus.

@@ -30,8 +30,10 @@ _MOST_TOLD = 6
 _LONGEST_TOLD = 60
 _LONGEST_PART = 40
 
-# Words, numbers with what is within them, and each other sign but the borders of cells.
-_WORD = re.compile(rf"{UNSPACED}|(?:[^\W_][\u0300-\u036f]*)+(?:['’.,:_-](?:[^\W_][\u0300-\u036f]*)+)*|[^\w\s|]|_")
+# Words, numbers with what is within them, and each other sign that shows something, but the borders of cells.
+_WORD = re.compile(
+    rf"{UNSPACED}|(?:[^\W_][\u0300-\u036f]*)+(?:['’.,:_-](?:[^\W_][\u0300-\u036f]*)+)*|[^\w\s|\x00-\x1f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]|_"
+)
 
 
 @dataclass(frozen=True)
