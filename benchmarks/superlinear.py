@@ -27,6 +27,7 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 import argparse
 import gc
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -179,6 +180,37 @@ def missing_quotes(n: int) -> Work:
     quotes = [altered(text[start : start + 200]) for start in range(0, 1_000 * n, 1_000)]
     pages = [text[start : start + 1_000_000] for start in range(0, len(text), 1_000_000)]
     return checking(quotes, corpus_of(pages))
+
+
+def copied_quotes(n: int) -> Work:
+    """Check n quotes of n pages of 3,000 characters: verbatim, as they are shown, with other white space, or short."""
+    text, random = prose(3_000 * n), Random(4)
+    pages = [
+        re.sub(r"(\w+)e (\w+) ", r"**\1e** \2\n", text[start : start + 3_000]) for start in range(0, len(text), 3_000)
+    ]
+    forms: list[Callable[[str], str]] = [
+        str,
+        lambda quote: quote.replace("*", "").replace("\n", " "),
+        lambda quote: f"“{quote.replace('*', '')}”",
+        lambda quote: " ".join(quote.split()[:3]),
+        lambda quote: quote.replace(" ", "  "),
+    ]
+    rows: list[str] = []
+    for number, page in enumerate(pages):
+        start = random.randrange(len(page) - 300)
+        quote = page[start : start + random.randint(60, 200)].partition(" ")[2].rpartition(" ")[0]
+        rows.append(json.dumps({"question": f"question {number}", "quote": forms[number % 5](quote)}) + "\n")
+    corpus = Corpus(Document(DocumentId(f"{number}.md"), page) for number, page in enumerate(pages))
+
+    def work() -> None:
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "quotes.jsonl")
+            path.write_text("".join(rows))
+            check = check_quotes(path, corpus)
+        if sum(row.status == "located" for row in check.rows) < 0.7 * n:
+            raise SystemExit("too few quotes were located")
+
+    return work
 
 
 def opened(name: str, markup: str, first: str = "", last: str = "") -> Case:
@@ -340,6 +372,7 @@ CASES: dict[str, tuple[int, Case]] = {
     "place one text n times": (2_000, one_text_many_times),
     "a missing quote of n characters": (4_000, missing_quote),
     "n missing quotes in n × 50,000 characters": (12, missing_quotes),
+    "n quotes in n pages": (400, copied_quotes),
     "quotes: n characters of opened brackets": (30_000, opened("page.md", "[ ")),
     "quotes: n characters of opened images": (30_000, opened("page.md", "![a ")),
     "quotes: n characters of opened emphasis": (30_000, opened("page.md", "*a **b ")),

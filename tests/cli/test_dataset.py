@@ -503,8 +503,3 @@ def test_the_questions_that_were_added_or_corrected_are_listed_and_the_skipped_o
     assert "The dataset has 3 questions, 2 with an answer; 2 more are skipped\n" in said
     assert said.count(" skipped\n") == 1
     assert "To label the skipped questions again, quote their answers in a table of question and quote" in said
-
-
-def test_accepting_without_a_table_is_refused(rag_eval, labelled):
-    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--accept", "0.9")
-    assert (outcome.code, "give --questions, too" in outcome.err) == (2, True)

@@ -1,6 +1,5 @@
 """Labels of documents that were edited: text that stands at their offsets may be that of another label."""
 
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -12,7 +12,7 @@ from rag_evaluation_framework import data, labelling, report
 from rag_evaluation_framework.base.files import read_text
 from rag_evaluation_framework.cli import dialog, paths
 from rag_evaluation_framework.cli.dataset import AsJson, write_dataset
-from rag_evaluation_framework.cli.init import Accept, Repeated, accepted, check_accept, save_suggestions
+from rag_evaluation_framework.cli.init import Repeated, save_suggestions
 from rag_evaluation_framework.cli.output import arriving, command_lines, print_json, print_text, stdout
 from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError
@@ -30,7 +30,6 @@ def update(
     output: Annotated[
         Path | None, paths.PathOption(help="A new file; by default the dataset itself, kept beside it.")
     ] = None,
-    accept: Accept = None,
     repeated: Repeated = "ambiguous",
     utf16_offsets: Annotated[
         bool, typer.Option("--utf16-offsets", help="The file's offsets count UTF-16 units, as in JavaScript.")
@@ -59,9 +58,6 @@ def update(
         paths.new_file("--output", output)
     if output is None and dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
-    check_accept(accept)
-    if accept is not None and questions is None:
-        raise ConfigError("--accept takes suggestions for quotes of a table: give --questions, too")
     pattern = paths.pattern(glob)
     documents = rag.Corpus.from_folder(corpus, pattern)
     loaded = rag.load_dataset(dataset, corpus=documents if utf16_offsets else None, utf16_offsets=utf16_offsets)
@@ -74,7 +70,7 @@ def update(
         found = found.taking(_asked(found, documents))
     additions = None
     if questions is not None:
-        check = accepted(rag.check_quotes(questions, documents, repeated=repeated), accept)
+        check = rag.check_quotes(questions, documents, repeated=repeated)
         additions = labelling.add_questions(found.dataset, check, documents)
     updated = found.dataset if additions is None else additions.dataset
     skipped = {label.query.id for label in updated.skipped}

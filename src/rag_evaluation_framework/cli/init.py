@@ -23,33 +23,12 @@ from rag_evaluation_framework.datasets.texts import KeptTexts, keep_texts, witho
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
 
-_THRESHOLD = 0.95
-
-Accept = Annotated[
-    float | None,
-    typer.Option(
-        help="Take suggestions for quotes that were not found, if they are at least so similar: above 0, up to 1."
-    ),
-]
-
-
 Repeated = Annotated[
     Literal["ambiguous", "any"],
     typer.Option(
         help="What a quote is that occurs more than once: 'ambiguous', or answered by 'any' of its occurrences."
     ),
 ]
-
-
-def check_accept(accept: float | None) -> None:
-    """Raise ConfigError if a threshold is out of range, before anything is done."""
-    if accept is not None and not 0 < accept <= 1:
-        raise ConfigError(f"--accept {accept}: expected a similarity above 0 and up to 1, such as {_THRESHOLD}")
-
-
-def accepted(check: labelling.QuoteCheck, accept: float | None) -> labelling.QuoteCheck:
-    """Return the check with the suggestions accepted that are similar enough; as it is, without a threshold."""
-    return check if accept is None else check.accepting(accept)
 
 
 def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus: Path, glob: str) -> str:
@@ -69,7 +48,7 @@ def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus
     except InputError as error:
         path = error
     again = command_lines([*command, *options_of(corpus, glob), "--questions", str(path)])
-    return report.suggestions_text(check, path, again, _THRESHOLD)
+    return report.suggestions_text(check, path, again)
 
 
 _ROOT = Path(".rag-eval")
@@ -157,7 +136,6 @@ def init(
         str | None, typer.Option(help="Name of the dataset; by default that of the questions file.")
     ] = None,
     root: Annotated[Path, paths.PathOption(help="Where datasets, configurations and runs are saved.")] = _ROOT,
-    accept: Accept = None,
     repeated: Repeated = "ambiguous",
     no_texts: Annotated[
         bool, typer.Option("--no-texts", help="Keep no texts of the documents beside the dataset, only their hashes.")
@@ -181,10 +159,9 @@ def init(
         raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
     checked_path(target, ConfigError)
     results.check_root(root)
-    check_accept(accept)
     pattern = paths.pattern(glob)
     documents = rag.Corpus.from_folder(corpus, pattern)
-    check = accepted(rag.check_quotes(questions, documents, repeated=repeated), accept)
+    check = rag.check_quotes(questions, documents, repeated=repeated)
     kept = option("--root", None if root == _ROOT else root)
     others, dataset = left_out(documents, corpus, pattern), _dataset(check, called)
     if dataset is None:

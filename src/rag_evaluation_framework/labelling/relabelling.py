@@ -1,7 +1,7 @@
 """Datasets whose documents were edited: their labels follow their words."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -154,6 +154,8 @@ class Relabelled:
         """Return the counts in words: "3 labels: 1 unchanged, 2 moved"."""
         counts = self.counts()
         told = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind] or kind == "unchanged")
+        back = sum(change.is_found and change.was_lost for change in self.changes)
+        told = f"{told}; {back} back" if back else told
         skipped = f"; {len(self.lost)} question{'s' * (len(self.lost) != 1)} skipped" if self.lost else ""
         return f"{len(self.changes)} label{'s' * (len(self.changes) != 1)}: {told}{skipped}"
 
@@ -297,24 +299,29 @@ class _Versions:
             return self._located(span)
         number = next((at for at, texts in enumerate(self._earlier) if texts.get(span.doc_id) == text), -1)
         if number not in self._carriers:
-            version = self._version(self._earlier[number] if number >= 0 else {})
-            self._carriers[number] = Carrier(version, self.corpus, known_words(self.dataset))
+            self._carriers[number] = Carrier(self._version(number), self.corpus, known_words(self.dataset))
         return self._carriers[number].carry(span)
 
-    def _version(self, earlier: Mapping[DocumentId, str]) -> Corpus:
-        """Return the labelled documents, those of earlier texts in place of what became of them."""
+    def _version(self, number: int) -> Corpus:
+        """Return a version of the labelled documents; number -1 is the one in which all were labelled that are there.
+
+        Its documents are also those that are gone and known by their lost labels: they may be there again. One with the
+        very text of an earlier document is its twin: had it become that document, the label would have been found.
+        """
+        gone = {name: text for texts in self._earlier[::-1] for name, text in texts.items()}
+        gone = {name: text for name, text in gone.items() if name not in self.dataset.texts}
+        earlier = self._earlier[number] if number >= 0 else gone
         first, labelled = (
             [
-                Document(doc_id, content)
-                for doc_id, text in texts.items()
+                Document(name, content)
+                for name, text in texts.items()
                 if (content := self.dataset.text(text)) is not None
             ]
             for texts in (earlier, self.dataset.texts)
         )
-        # One with the very text is a twin: had it become that document, the label would have been found there.
         twins = {document.content for document in first}
-        became = [document for document in labelled if document.content not in twins]
-        later = {*partners_of(first, became).values()} if first else set[DocumentId]()
+        became = [document for document in labelled if document.content not in twins] if number >= 0 else []
+        later = {*partners_of(first, became).values()} if became else set[DocumentId]()
         others = (document for document in labelled if document.id not in later and document.id not in earlier)
         return Corpus([*first, *others])
 
