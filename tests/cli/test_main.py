@@ -19,6 +19,11 @@ def test_help_names_every_command_and_the_exit_codes(rag_eval):
     assert "Exit codes" in outcome.out
 
 
+def test_help_makes_no_options_of_the_commands_that_it_names(rag_eval, monkeypatch):
+    monkeypatch.setattr("typer.main.get_command_from_info", None)
+    assert [rag_eval(*named, "--help").code for named in ((), ("dataset",))] == [0, 0]
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(rag_eval, command):
     outcome = rag_eval(command, "--help")
@@ -97,7 +102,20 @@ FIRST_RUN = ["run", "--no-config", "--corpus", str(HANDBOOK / "corpus"), "--data
     ("arguments", "unused"),
     [
         (["--help"], {"numpy", "pydantic", "importlib.metadata", "asyncio", "ssl", "bm25s", "sklearn"}),
-        (FIRST_RUN, {"asyncio", "ssl", "bm25s", "numba", "scipy", "sklearn", "rich.markdown", "pandas"}),
+        (
+            FIRST_RUN,
+            {
+                "asyncio",
+                "ssl",
+                "bm25s",
+                "numba",
+                "scipy",
+                "sklearn",
+                "rich.markdown",
+                "pandas",
+                "rag_evaluation_framework.cli.init",
+            },
+        ),
     ],
     ids=["help", "first run"],
 )
