@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cached_property, wraps
+from importlib import import_module
 from inspect import getdoc
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar
@@ -17,8 +18,7 @@ from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.outside import fit_to_show
 from rag_evaluation_framework.cli.endings import Ended
-from rag_evaluation_framework.cli.run_options import with_keys
-from rag_evaluation_framework.registry.loading import load_installed
+from rag_evaluation_framework.cli.run_options import describe, with_keys
 
 
 class Command(TyperCommand):
@@ -29,12 +29,12 @@ class Command(TyperCommand):
 
     def __init__(self, name: str, module: str) -> None:
         super().__init__(name)
-        self._function = f"{__package__}.{module}:{name}"
+        self._module = module
 
-    def load(self) -> Callable[..., None]:
-        """Return the function of the command, whose docstring is its help."""
-        function: Callable[..., None] = load_installed(self._function)
-        self.help = getdoc(function)
+    @cached_property
+    def function(self) -> Callable[..., None]:
+        """The function of the command; its docstring is the help."""
+        function: Callable[..., None] = getattr(import_module(f"{__package__}.{self._module}"), str(self.name))
         return function
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -48,7 +48,7 @@ class Command(TyperCommand):
 
     def with_options(self) -> Callable[..., None]:
         """Return the function with its arguments and options as parameters."""
-        return self.load()
+        return self.function
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
@@ -65,7 +65,12 @@ class Run(Command):
 
     def with_options(self) -> Callable[..., None]:
         """Return the function, with the keys of a run as options."""
-        return with_keys(self.load())
+        return with_keys(self.function)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Show the help, for which alone the keys are described."""
+        describe(self.get_params(ctx))
+        super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
@@ -97,7 +102,7 @@ class Commands(TyperGroup):
         """Return a command with its help."""
         command = super().get_command(ctx, cmd_name)
         if isinstance(command, Command):
-            command.load()
+            command.help = getdoc(command.function)
         return command
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
