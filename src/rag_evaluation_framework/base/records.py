@@ -277,10 +277,10 @@ def docstrings(model: type[BaseModel]) -> dict[str, str]:
     found: dict[str, str] = {}
     for kind in model.__mro__[: model.__mro__.index(BaseModel)]:
         (stated,) = ast.parse(getsource(kind)).body
-        for field, text in pairwise(getattr(stated, "body", ())):
-            match field, text:
-                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(told))):
-                    found.setdefault(name, cleandoc(told))
+        body: Iterable[Any] = getattr(stated, "body", ())
+        for field, text in pairwise(body):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                found.setdefault(ast.unparse(field.target), cleandoc(ast.literal_eval(text.value)))
     return found
 
 
