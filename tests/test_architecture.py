@@ -61,6 +61,7 @@ TYPED = {  # what a contract names for type checkers only
 LOADERS = {
     "registry.loading",
     "base.optional",
+    "cli.commands",  # the module of the command that is called
 }  # what imports modules by strings
 LATE = {
     ("cli.main", "cli.program"),  # loaded when interrupts are answered already

@@ -36,6 +36,7 @@ from rag_evaluation_framework.labelling.locating import locate_quote
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.text.line_places import LinePlaces
 
+_TELLING = 4  # words of a text that hardly stands anywhere by coincidence
 KINDS = ("unchanged", "moved", "taken", "changed", "uncertain", "gone")
 
 
@@ -274,6 +275,14 @@ class _Versions:
                 earlier.append({})
             next(texts for texts in earlier if doc_id not in texts)[doc_id] = text
         self._earlier = earlier
+        self._gone = {name: text for texts in earlier[::-1] for name, text in texts.items()}
+        lost = (
+            span.text
+            for question in dataset.incomplete
+            for numbers, span in question.labels()
+            if numbers in question.texts
+        )
+        self._lost = {text for text in lost if len(text.split()) >= _TELLING}
         self._carriers: dict[int, Carrier] = {}
 
     @cached_property
@@ -305,25 +314,22 @@ class _Versions:
     def _version(self, number: int) -> Corpus:
         """Return a version of the labelled documents; number -1 is the one in which all were labelled that are there.
 
-        Its documents are also those that are gone and known by their lost labels: they may be there again. One with the
-        very text of an earlier document is its twin: had it become that document, the label would have been found.
+        An earlier document stands there in place of what it became. That is no document with what its lost labels
+        quoted: they would have been found in it. One that became nothing is gone, and may be there again.
         """
-        gone = {name: text for texts in self._earlier[::-1] for name, text in texts.items()}
-        gone = {name: text for name, text in gone.items() if name not in self.dataset.texts}
-        earlier = self._earlier[number] if number >= 0 else gone
-        first, labelled = (
-            [
-                Document(name, content)
-                for name, text in texts.items()
-                if (content := self.dataset.text(text)) is not None
-            ]
-            for texts in (earlier, self.dataset.texts)
-        )
-        twins = {document.content for document in first}
-        became = [document for document in labelled if document.content not in twins] if number >= 0 else []
-        later = {*partners_of(first, became).values()} if became else set[DocumentId]()
-        others = (document for document in labelled if document.id not in later and document.id not in earlier)
-        return Corpus([*first, *others])
+        earlier, texts = self._earlier[number] if number >= 0 else self._gone, self.dataset.texts
+        first, labelled = self._read(earlier), self._read(texts)
+        became = [one for one in labelled if not any(text in one.content for text in self._lost)]
+        later = partners_of(first, became) if first and became else {}
+        if number < 0:
+            first = [document for document in first if document.id not in later and document.id not in texts]
+            return Corpus([*first, *labelled])
+        left = (one for one in labelled if one.id not in later.values() and one.id not in earlier)
+        return Corpus([*first, *left])
+
+    def _read(self, texts: Mapping[DocumentId, str]) -> list[Document]:
+        known = ((name, self.dataset.text(text)) for name, text in texts.items())
+        return [Document(name, content) for name, content in known if content is not None]
 
     def _located(self, span: CharacterSpan) -> Carried:
         """Return where a label is whose text was not kept: where it was, or the only place of what it quotes."""
