@@ -256,7 +256,7 @@ class Writer:
     def items(self, markers, indentation, between="\n"):
         for number in range(self.rng.randint(1, 3)):
             marker = markers(number)
-            shown = f"{number + 1}. " if marker.strip()[0].isdigit() else "• "
+            shown = "" if marker.strip()[0].isdigit() else "• "  # a copied number is no part of the document
             self.paragraph(marker, f"\n{indentation}", between, 6, shown)
         self.end("\n")
 

@@ -50,10 +50,6 @@ def ignoring(text, quote, name="a.txt"):
         ("A sof\u00adt hyphen\u200b.", "A soft hyphen.", "invisible characters"),
         ("A re\u0301sume\u0301 here.", "A résumé here.", "Unicode composition"),
         ("If a =\u0338 b then.", "If a ≠ b then.", "Unicode composition"),
-        ("At 5 ℃ in it.", "At 5 °C in it.", "ligatures"),
-        ("At 5°F in it.", "At 5℉ in it.", "ligatures"),
-        ("About ½ of it.", "About 1⁄2 of it.", "ligatures"),
-        ("About 3⁄4 of it.", "About ¾ of it.", "ligatures"),
         ("The ﬁrst ﬂoor.", "The first floor.", "ligatures"),
         ("An exam-\nple of it.", "An example of it.", "hyphenation"),
         ("An exam-\nple of it.", "An exam-ple of it.", "hyphenation"),
@@ -81,9 +77,6 @@ def ignoring(text, quote, name="a.txt"):
         ("Text.\nOne two three", "• One two three", "list markers"),
         ("First thing\n\nSecond thing", "First thing\n• Second thing", "list markers"),
         ("Say hello there.", "「hello there」", "outer quotation marks"),
-        ("weighs 10 ㎏ net", "weighs 10 kg net", "ligatures"),
-        ("weighs 10kg net", "weighs 10㎏ net", "ligatures"),
-        ("a Trademark™ is", "a TrademarkTM is", "ligatures"),
     ],
 )
 def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, ignored):
@@ -292,13 +285,6 @@ def test_what_is_not_shown_hides_no_place_that_it_is_part_of():
     assert located("So <b title='it’s it'>it’s</b> it is", "it's it", "a.html") == ["it’s</b> it"]
 
 
-@pytest.mark.parametrize("quote", ["“1. First thing”", "... 1. First thing", "‘… 1. First thing\n2. Second’"])
-def test_a_list_number_may_stand_within_what_people_put_around_a_quote(quote):
-    text = "Words.\n\n1. *First* thing\n2. *Second*\n"
-    assert located(text, quote, "a.md") == ["First* thing" if "2" not in quote else "First* thing\n2. *Second"]
-    assert located(text, quote.replace("1", "3"), "a.md") == []
-
-
 @pytest.mark.parametrize(
     ("text", "quote", "name"),
     [
@@ -342,16 +328,6 @@ def test_cells_may_be_quoted_with_lines_between(text, quote, name, span):
 def test_items_of_lists_may_be_quoted_with_any_marker(marker, text, name, span):
     assert located(text, f"{marker} One it\n{marker} Two", name) == [span]
     assert located(text, f"“{marker} Two”", name) == ["Two"]
-
-
-def test_a_list_number_has_to_be_that_of_the_item():
-    text = "12. *One* thing\n2. Two *things*\n\n16.1. *Three* things (7. of them)\n"
-    assert located(text, "12. One thing", "a.md") == ["One* thing"]
-    assert located(text, "2. One thing", "a.md") == []
-    assert located(text, "2. Two things", "a.md") == ["Two *things"]
-    assert located(text, "1. Three things", "a.md") == []
-    assert located(text, "7. Three things", "a.md") == []
-    assert located("<h2>18) It</h2> <p>12) <b>Default</b> Servlet", "18) Default Servlet", "a.html") == []
 
 
 def test_all_places_are_reported_as_written_and_as_shown():
@@ -574,7 +550,6 @@ def test_a_place_of_whole_words_comes_before_those_in_which_a_word_or_number_goe
         ("aa bb aa bb aa **bb**", "aa bb aa bb", ["aa bb aa bb", "aa bb aa **bb"]),
         ("aa bb it’s aa bb it’s aa bb", "aa bb it's aa bb", ["aa bb it’s aa bb", "aa bb it’s aa bb"]),
         ("“aa” “bb”", '"aa" "bb"', ["“aa” “bb”"]),
-        ("1. aa **bb** aa", "1. aa bb aa", ["aa **bb** aa"]),
         ("calls `aa`() twice", "`aa`()", ["`aa`()"]),
     ],
 )
@@ -599,57 +574,6 @@ def test_of_the_places_of_a_quote_of_several_parts_those_with_the_most_of_its_ca
     assert located(text, "the alpha rule … the omega comes") == ["the alpha rule … the omega comes"]
     shown = "<!-- the alpha rule is --> The alpha rule is and the omega comes"
     assert located(shown, "the alpha rule … the omega comes", "a.html") == ["The alpha rule … the omega comes"]
-
-
-@each(
-    ("quote", "spans"),
-    [
-        ("in month1 and so, once.", ["in month[^1] and so,[^2] once."]),
-        ("in month[1] and so,[2] once.", ["in month[^1] and so,[^2] once."]),
-        ("in month¹ and so", ["in month[^1] and so"]),
-        ("month1", ["month"]),
-        ("so,2 once.3", ["so,[^2] once."]),
-        ("so,2 once3.", ["so,[^2] once."]),
-        ("and so,[2]", ["and so,"]),
-        ("on it7 here", ["on it[^why] here"]),
-        ("on it[12]", ["on it"]),
-        ("in month2 and so", None),
-        ("in month and1 so", None),
-        ("in month2", None),
-        ("and so1", None),
-        ("or 101 in", None),
-        ("or 10 in", ["or 10[^1] in"]),
-        ("text1 here", None),
-        ("in month1,2 and", None),
-    ],
-)
-def test_the_mark_of_a_footnote_may_be_in_the_quote_as_it_is_shown(quote, spans):
-    text = "So in month[^1] and so,[^2] once.[^3] Then on it[^why] here; or 10[^1] in text here.\n\n[^1]: Note.\n"
-    assert located(text, quote, "a.md") == (spans or [])
-
-
-@pytest.mark.parametrize(
-    ("quote", "span"),
-    [
-        ("EUR 45.50 per day1 for meals", "EUR 45.50 per day[^1] for meals"),
-        ("EUR 45.50 per day[1] for meals", "EUR 45.50 per day[^1] for meals"),
-        ("is 12.1 And so2 on", "is 12.[^1] And so[^2] on"),
-        ("is 12.2 And so2 on", None),
-    ],
-)
-def test_a_number_behind_a_point_is_the_mark_of_a_footnote_or_not(quote, span):
-    text = "It is EUR 45.50 per day[^1] for meals.\n\nThat is 12.[^1] And so[^2] on.\n\n[^1]: Half.\n[^2]: Of.\n"
-    assert located(text, quote, "a.md") == ([span] if span else [])
-
-
-@pytest.mark.parametrize("quote", ["in month1 and so", "in month[1] and so", "so in month1"])
-def test_the_mark_of_a_footnote_is_no_difference_in_capitals(quote):
-    assert ignoring("It is so in month[^1] and so on.\n\n[^1]: Note.\n", quote, "a.md") == ("footnotes",)
-
-
-def test_the_mark_of_a_footnote_hides_no_other_place():
-    text = "The version[^5] has bugs. Later version5 has bugs.\n\n[^5]: Note.\n"
-    assert located(text, "version5 has bugs", "a.md") == ["version[^5] has bugs", "version5 has bugs"]
 
 
 def test_the_locator_of_a_corpus_is_shared():
@@ -732,38 +656,10 @@ def test_that_letters_are_raised_lowered_or_struck_out_is_told(text, quote, name
     assert ignoring(text, quote, name) == (ignored or ())
 
 
-@pytest.mark.parametrize(
-    ("suffix", "source", "quote", "place", "ignored"),
-    [
-        (
-            "html",
-            "<p hidden>It takes <b>five</b> days.</p>",
-            "It takes five days.",
-            "It takes <b>five</b> days.",
-            "tags",
-        ),
-        ("html", "<p hidden>It takes <b>five</b> days.</p>", "takes five", "takes <b>five", "tags"),
-        ("html", "<div hidden><p>five &amp; six</p></div>", "five & six", "five &amp; six", "entities"),
-        ("md", "<div hidden>\n\nIt is **five** now.\n\n</div>\n", "It is five now.", "It is **five** now.", "emphasis"),
-        ("md", "a <span hidden>b *c* d</span> e", "b c d", "b *c* d", "emphasis"),
-        ("html", "<p hidden>It is <b>five</b>.</p>It is <b>five</b>.", "It is five", "It is <b>five", None),
-    ],
-)
-def test_a_hidden_element_is_read_with_its_markup_and_that_it_is_not_shown_is_told(
-    suffix, source, quote, place, ignored
-):
-    found = QuoteLocator.of(Corpus([Document(DocumentId(f"a.{suffix}"), source)])).locate(quote)
-    ((span,),) = found.places
-    assert span.text == place
-    told = "that it is not shown: it stands in a comment, a script, an attribute or a hidden element"
-    assert found.ignoring == ((ignored, told) if ignored else ("tags",))
-
-
 def test_a_quote_does_not_run_from_what_is_shown_into_a_hidden_element_or_over_one():
     text = "<p>It is <span hidden>not <b>yet</b></span> done <i>here</i>.</p>"
     for quote in ("It is not yet", "not yet done", "It is not yet done here"):
         assert located(text, quote, "a.html") == []
-    assert located(text, "not yet", "a.html") == ["not <b>yet"]
 
 
 def test_what_an_attribute_hides_is_no_part_of_a_quote():
@@ -781,17 +677,15 @@ def test_a_place_that_begins_in_what_is_not_shown_does_not_hide_one_that_is(quot
     assert (span.start, span.end) == (source.index("restarts"), len(source) - 1)
 
 
-@pytest.mark.parametrize(
-    ("source", "quote", "span"),
-    [
-        ("Here is an ![alt text](u.png) image.", "an alt text image", "an ![alt text](u.png) image"),
-        ("[![Build](x.svg)](y) status is ok", "Build status is ok", "Build](x.svg)](y) status is ok"),
-        ("See ![the *new* map][m] of it.\n\n[m]: map.png\n", "“the new map of it”", "the *new* map][m] of it"),
-        ("Here is an ![alt text](u.png) image.", "an image", "an ![alt text](u.png) image"),
-        ("Here is an ![alt text](u.png) image.", "an other text image", None),
-    ],
-)
-def test_images_are_read_as_nothing_or_as_their_text(source, quote, span):
-    located = QuoteLocator.of(Corpus([Document(DocumentId("a.md"), source)])).locate(quote)
-    assert [place[0].text for place in located.places] == ([span] if span else [])
-    assert not span or "images" in located.ignoring
+def test_an_image_shows_nothing():
+    source = "Here is an ![alt text](u.png) image, [![Build](x.svg)](y) status is ok."
+    assert located(source, "Here is an image, status is ok.", "a.md") == [source]
+    assert ignoring(source, "Here is an image", "a.md") == ("images", "white space")
+    assert located(source, "an alt text image", "a.md") == []
+
+
+@pytest.mark.parametrize("quote", ["1. First thing", "It is so1 and", "It is so[1] and", "Not yet there"])
+def test_what_a_renderer_counts_and_what_it_hides_is_no_part_of_a_quote(quote):
+    source = "1. *First* thing\n2. It is so[^1] and so\n3. <b hidden>Not *yet* there</b>\n\n[^1]: Note.\n"
+    assert located(source, quote, "a.md") == []
+    assert len(located(source, "It is so and", "a.md")) == 1

@@ -148,16 +148,11 @@ _BLOCK = re.compile(
 )
 
 
-def html_markup(source: str, hidden_elements: bool = False) -> Markup:
-    """Return what a browser hides of an HTML page.
-
-    Args:
-        source: The page.
-        hidden_elements: Whether elements are shown of which an attribute says that they are hidden.
-    """
+def html_markup(source: str) -> Markup:
+    """Return what a browser hides of an HTML page."""
     markup = Markup(source)
     hide_html(markup, 0, len(source))
-    return markup.finish() if hidden_elements else hide_elements(markup.finish())
+    return hide_elements(markup.finish())
 
 
 def hide_html(markup: Markup, start: int, end: int) -> None:

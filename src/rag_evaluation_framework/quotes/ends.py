@@ -374,20 +374,13 @@ def _matched(wanted: str, shown: Shown) -> int | None:
 
 
 def _begins_line(markup: Markup, shown: Shown, first: int, symbols: str) -> bool:
-    """Return whether a text begins a line or a block, with the list number that the quote has before it.
-
-    What may be a sign is a marker only where the document has one.
-    """
+    """Return whether a text begins a line or a block; a sign is a bullet only where the document has an item."""
     before = next((end for sign, _, end in shown if not sign.isspace()), shown[-1][1] if shown else 0)
-    markers = [
-        markup.source[start:end].strip()
-        for start, end, what, _ in markup.parts(before, first)
-        if what == "list markers" or _ITEM.match(markup.source, start)
-    ]
+    is_item = any(
+        what == "list markers" or _ITEM.match(markup.source, start) for start, _, what, _ in markup.parts(before, first)
+    )
     marker = LIST_MARKER.search(symbols)
-    if marker and marker["number"] and not any(there.startswith(marker[0]) for there in markers):
-        return False
-    if marker and marker[0] in SIGNS and not markers:
+    if marker and marker[0] in SIGNS and not is_item:
         return False
     for sign, _, _ in shown:
         if sign == "\n":

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.markups.characters import flat, key
-from rag_evaluation_framework.markups.formats import markup_of, with_hidden_elements, with_image_texts
+from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import Effects, Markup, effects
 from rag_evaluation_framework.quotes.ends import is_cut
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts, WordRarity
@@ -130,9 +130,6 @@ class QuoteLocator:
             return self._with_others(quote, shown, number, limit)
         effort = Effort()
         found = self._preferred(self._matches(quote, number, effort), limit)
-        if not found and not spans:
-            found = self._preferred(self._matches(quote, number, effort, (self._with_image_texts,)), limit)
-            found = found or self._preferred(self._in_hidden_elements(quote, number, effort), limit)
         if effort.is_spent and len(found) == 1:  # whether it is the only one is not known
             return Located(())
         if found and (not spans or self._shows_ends(found[0].number, found[0])):
@@ -207,13 +204,12 @@ class QuoteLocator:
 
     def _by_words(self, text: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
         number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
-        forms, effort = _forms(text), Effort(_MOST_OF_A_RESULT)
-        if not forms or (doc_id is not None and number is None):  # else all documents would be rendered
+        quoted, effort = QuotedText.of(text), Effort(_MOST_OF_A_RESULT)
+        if not quoted.key or (doc_id is not None and number is None):  # else all documents would be rendered
             return []
-        for texts in dict.fromkeys((self.rendered, self._plain, self._with_hidden_elements)):
-            for form in forms:
-                if found := list(islice(stretches(form, texts, effort, number), limit)):
-                    return [self._span(match) for match in found]
+        for texts in dict.fromkeys((self.rendered, self._plain)):
+            if found := list(islice(stretches(quoted, texts, effort, number), limit)):
+                return [self._span(match) for match in found]
         return []
 
     def _is_shown_whole(self, match: Match, text: str) -> bool:
@@ -284,29 +280,17 @@ class QuoteLocator:
         self, quote: str, number: int | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
     ) -> Iterator[Match]:
         """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
-        forms = _forms(quote)
-        seen: list[dict[int, Places]] = []
-        for texts in views or dict.fromkeys((self._plain, self.rendered)):
-            for form in forms[:1] if texts is self._plain is not self.rendered else forms:
-                found: dict[int, Places] = {}
-                for match in matches(form, texts, effort, number):
-                    if texts is self._plain is not self.rendered and self._is_other_as_shown(match, forms[0]):
+        quoted = QuotedText.of(quote)
+        as_written: dict[int, Places] = {}
+        for texts in (views or dict.fromkeys((self._plain, self.rendered))) if quoted.key else ():
+            for match in matches(quoted, texts, effort, number):
+                if texts is self.rendered:
+                    if match.number in as_written and as_written[match.number].have(match.start, match.end):
                         continue
-                    if any(
-                        earlier[match.number].have(match.start, match.end)
-                        for earlier in seen
-                        if match.number in earlier
-                    ):
-                        continue
-                    if self._shows_ends(match.number, match):  # what does not may be within a place that does
-                        found.setdefault(match.number, Places()).add(match.start, match.end)
-                    yield match
-                seen.append(found)
-
-    def _in_hidden_elements(self, quote: str, number: int | None, effort: Effort) -> Iterator[Match]:
-        """Yield the places of a quote in hidden elements, as these would be shown; not where other text is, too."""
-        for match in self._matches(quote, number, effort, (self._with_hidden_elements,)):
-            if not self._is_shown(match.number, match):
+                elif self._is_other_as_shown(match, quoted):
+                    continue
+                elif self._shows_ends(match.number, match):  # what does not may be within a place that does
+                    as_written.setdefault(match.number, Places()).add(match.start, match.end)
                 yield match
 
     def _is_other_as_shown(self, match: Match, quote: QuotedText) -> bool:
@@ -355,31 +339,12 @@ class QuoteLocator:
         return KeyedTexts(self.markups)
 
     @cached_property
-    def _with_image_texts(self) -> KeyedTexts:
-        """The documents with images, which are not shown there, but their texts."""
-        documents = zip(self.corpus, self.markups, strict=True)
-        return KeyedTexts([with_image_texts(document.id, markup) or Markup("") for document, markup in documents])
-
-    @cached_property
-    def _with_hidden_elements(self) -> KeyedTexts:
-        """The documents with hidden elements, which are shown there."""
-        documents = zip(self.corpus, self.markups, strict=True)
-        return KeyedTexts([with_hidden_elements(document.id, markup) or Markup("") for document, markup in documents])
-
-    @cached_property
     def markups(self) -> list[Markup]:
         """What is shown of each document."""
         return [markup_of(document.id, document.content) for document in self.corpus]
 
 
 _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
-
-
-def _forms(quote: str) -> list[QuotedText]:
-    """Return a quote and what else it may be: without list numbers and marks of footnotes, with other signs."""
-    whole = QuotedText.of(quote)
-    others = (whole.without_numbers(), *whole.without_note_marks(), whole.with_other_signs())
-    return [form for form in (whole, *others) if form and form.key]
 
 
 def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:

@@ -22,7 +22,7 @@ from rag_evaluation_framework.markups.characters import (
 from rag_evaluation_framework.markups.markup import Markup, effects_begun
 from rag_evaluation_framework.quotes.ends import OUTER_MARKS, End, end_of, is_whole, start_of
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts, Offsets
-from rag_evaluation_framework.quotes.quoted_text import QuotedText, are_notes, gap_difference
+from rag_evaluation_framework.quotes.quoted_text import QuotedText, gap_difference
 
 # In what a quote differs from the text at its place, in the words of a reader.
 
@@ -152,7 +152,7 @@ def matches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int | 
         effort.left -= len(quote.before) + len(quote.behind)
         start = start_of(markup, first, quote.before)
         end = end_of(markup, last, quote.behind) if start else None
-        if start is None or end is None or not _has_note(quote.note, markup, last, end):
+        if start is None or end is None:
             continue
         ignored = _gaps(quote, markup, offsets, suspects, effort)
         if ignored is not None:
@@ -179,7 +179,7 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
         offsets = keyed[place : place + len(quote.key)]
         start, end = int(offsets[0]), markup.end_of(int(offsets[-1]))
         if core is None:
-            core = _solid(quote.between(quote.places[0], quote.places[-1] + 1))
+            core = _solid(quote.text[quote.places[0] : quote.places[-1] + 1])
         if suspects and not _has_gap(quote, markup, offsets, suspects[0]):
             continue
         if _solid(markup.shown(start, end)) != core:
@@ -210,12 +210,6 @@ def _has_gap(quote: QuotedText, markup: Markup, offsets: Offsets, gap: int) -> b
     """Return whether the document has a gap of a text, but for white space."""
     shown = markup.shown(markup.end_of(int(offsets[gap])), int(offsets[gap + 1]))
     return _solid(quote.gap(gap)) == _solid(shown) or _gap_difference(quote, markup, offsets, gap) is not None
-
-
-def _has_note(note: str, markup: Markup, last: int, end: End) -> bool:
-    """Return whether the mark of a footnote stands where a quote ends, behind its last letter; true if it has none."""
-    beside = [markup.source[first:behind] for first, behind, _, _ in markup.parts(last + 1, end.offset + 1)]
-    return not note or are_notes([note], "".join(beside))
 
 
 def in_document_order(found: Iterable[Match]) -> list[Match]:
@@ -267,20 +261,9 @@ def _ignoring(
     from_start, to_end = quote.places[0], quote.places[-1] + 1
     shown = markup.shown(start.offset if not start.ignoring else first, markup.end_of(last))
     shown += "" if end.ignoring else markup.shown(markup.end_of(last), end.offset)
-    given = quote.between(0 if not start.ignoring else from_start, None if not end.ignoring else to_end).strip()
+    given = quote.text[from_start if start.ignoring else 0 : to_end if end.ignoring else None].strip()
     if "hyphenation" in ignored:
         given, shown = (_DIVISION.sub("", text) for text in (given, shown))
     within = [] if "list markers" in ignored else differences(given, shown)
     peeled = [*start.ignoring, *end.ignoring]
-    notes = ["footnotes"] if quote.note else []
-    return in_order(
-        [
-            *markups,
-            *within,
-            *sorted(ignored),
-            *quote.ignoring,
-            *notes,
-            *(name for name in peeled if name != OUTER_MARKS),
-        ]
-        + ([OUTER_MARKS] if OUTER_MARKS in peeled else [])
-    )
+    return in_order([*markups, *within, *sorted(ignored), *sorted(peeled, key=lambda name: name == OUTER_MARKS)])
