@@ -111,7 +111,7 @@ class TestWhatIsSuggested:
             ("read | cat x | sort y | uniq", "a.md", PLANS, "read | `cat x \\| grep y` | uniq", "“sort” for “grep”"),
             ("Run cat x | sort y first", "a.md", PLANS, "Run `cat x | grep y` first", "“sort” for “grep”"),
             ("Use left && right instead", "a.md", PLANS, "Use left || right instead", "“&&” for “||”"),
-            ("Team | €49 | ten users", "a.html", ROW, "Team</td><td>€59<td>ten users", "“49” for “59”"),
+            ("Team | €49 | ten users", "a.md", ROW, "Team</td><td>€59<td>ten users", "“49” for “59”"),
             ("Team | €49 | ten users", "a.rst", GRID, "Team | €59  | ten users", "“49” for “59”"),
             ("Team | €49 | ten users", "a.txt", "x\nTeam | €59 | ten users", "Team | €59 | ten users", "“49” for “59”"),
             (

@@ -10,7 +10,6 @@ from rag_evaluation_framework.data import CharacterSpan, Corpus, DocumentId, pat
 from rag_evaluation_framework.data.label_contexts import CONTEXT, Anchor
 from rag_evaluation_framework.labelling.telling import is_cut_at, nearest, tells
 from rag_evaluation_framework.markups.formats import markup_of
-from rag_evaluation_framework.markups.html_markup import WHAT
 from rag_evaluation_framework.markups.markup import STRUCK_OUT, Markup, effects
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
 from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_in_its_place, suggest_located
@@ -41,7 +40,7 @@ def pattern_with(doc_ids: Iterable[str], corpus: Corpus) -> str | None:
 
 # Whether the text of a label is withdrawn now: it still stands in its document, and is no longer shown as valid.
 
-_MANY_LINES = ("comments", "directives", WHAT)  # what is hidden as such, may be so from far away
+_MANY_LINES = ("comments", "directives")  # what is hidden as such, may be so from far away
 
 
 class Withdrawn:

@@ -44,7 +44,6 @@ _CELL_END = {  # of tables in text; in a cell, white space stands behind a comma
     ".tsv": re.compile(r"\"?[ ]*(?:[\t\r\n]|\Z)"),
 }
 _ELEMENT_END = re.compile(r"[.!?]?(?:</(?:a|b|code|em|i|strong)>)*[.!?]?\s*</(?:p|d[dt]|li|t[dh]|div)>", re.IGNORECASE)
-_HTML = re.compile(r"\.x?html?\Z", re.IGNORECASE)
 _BEFORE_ITEM = re.compile(r"\n(?=[ \t]{0,3}(?:[-*+]|\d{1,9}[.)])[ \t])")
 _SENTENCE_END = re.compile(r"(?:\]\([^()\s]*\)|\[\^[^\]\n]*\]|</\w+>|[*_`)\]\"'])*[.!?](?:\s|\Z)")
 _BLOCK_END = re.compile(r"\n\s*(?:\n|[-*+#>|:]|\d{1,3}[.)]\s|\w+:\s)|</?(?:p|li|tr|div|h\d|d[dt])\b", re.IGNORECASE)
@@ -116,7 +115,7 @@ class Surroundings:
 
     @classmethod
     def _of(cls, markup: Markup, doc_id: str, start: int, end: int, is_whole: bool) -> "Surroundings":
-        lines = _lines_before(markup, start, ends_lines=_HTML.search(doc_id) is None)
+        lines = _lines_before(markup, start, ends_lines=True)
         beside, above = lines[0], next((line for line in lines[1:] if keys(line)), "")
         asking = beside if len(keys(beside)) >= _FEWEST else above
         cell_end = _CELL_END.get(PurePosixPath(doc_id).suffix.lower())
@@ -136,7 +135,7 @@ class Surroundings:
             sentence,
             is_whole or len(sentence) < len(before),
             heading_above(markup.source, start),
-            "" if cell_end or not row or _HTML.search(doc_id) else line_above_rows(markup.source, start, is_whole),
+            "" if cell_end or not row else line_above_rows(markup.source, start, is_whole),
             keys(asking[: asked.start()]) if (asked := _QUESTION.search(asking)) else "",
             "marker" if cell_end else row,
             ends_row,

@@ -152,11 +152,8 @@ class _Shown:
             self._gap = "\n" * count
 
     def _add_text(self, node: Text, keeps_lines: bool) -> None:
-        data = node.data or ""
-        is_raw = node.parent is not None and node.parent.name in _RAW
-        pieces = _pieces(data, self.page, node.origin_offset or 0)
-        for first, behind, offset in [(0, len(data), node.origin_offset or 0)] if is_raw else pieces:
-            for run in (_LINE if keeps_lines else _RUN).finditer(data, first, behind):
+        for first, behind, offset in self._pieces(node):
+            for run in (_LINE if keeps_lines else _RUN).finditer(node.data or "", first, behind):
                 if keeps_lines and run[0][0] == "\n":
                     self._end_lines(len(run[0]))
                 elif keeps_lines or run[0][0] not in " \t\n\r\f":
@@ -175,27 +172,32 @@ class _Shown:
         self.pieces.append(text)
         self._length += len(text)
 
+    def _pieces(self, node: Text) -> Iterator[tuple[int, int, int]]:
+        """Yield the pieces of a text that go along with the page: first, end, and the offset in the page.
 
-def _pieces(data: str, page: str, offset: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the pieces of a text that go along with the page: first, end, and the offset in the page.
-
-    "a < b", written "a &lt; b", has three: "a ", "<" and " b". Markup is in none of them: where it keeps the places of
-    texts, the parser takes unclosed comments, `<?xml ?>` and what else browsers ignore for text.
-    """
-    done = 0
-    for found in _WRITTEN.finditer(page, offset):
-        if (plain := found.start() - offset) >= len(data) - done:
-            break
-        yield done, done + plain, offset
-        done, offset = done + plain, found.start()
-        sign, is_literal = found[0][0], data.startswith(found[0], done)
-        if sign != "<" and not is_literal:
-            shown = {"&": html.unescape(found[0]), "\r": "\n"}.get(sign, "")
-            yield done, done + len(shown), offset
-            done, offset = done + len(shown), found.end()
-        elif sign == "<":
-            done, offset = done + is_literal * len(found[0]), found.end()
-    yield done, len(data), offset
+        "a < b", written "a &lt; b", has three: "a ", "<" and " b". Markup is in none of them: where it keeps the places
+        of texts, the parser takes unclosed comments, `<?xml ?>` and what else browsers ignore for text.
+        """
+        data, offset, parent, done = node.data or "", node.origin_offset or 0, node.parent, 0
+        if parent and parent.name in _RAW:
+            yield 0, len(data), offset
+            return
+        if parent and parent.name in _PREFORMATTED and node is (parent.children or [None])[0]:
+            # its first line end is none of the text
+            offset += next((len(end) for end in ("\r\n", "\n", "\r") if self.page.startswith(end, offset)), 0)
+        for found in _WRITTEN.finditer(self.page, offset):
+            if (plain := found.start() - offset) >= len(data) - done:
+                break
+            yield done, done + plain, offset
+            done, offset = done + plain, found.start()
+            sign, is_literal = found[0][0], data.startswith(found[0], done)
+            if sign != "<" and not is_literal:
+                shown = {"&": html.unescape(found[0]), "\r": "\n"}.get(sign, "")
+                yield done, done + len(shown), offset
+                done, offset = done + len(shown), found.end()
+            elif sign == "<":
+                done, offset = done + is_literal * len(found[0]), found.end()
+        yield done, len(data), offset
 
 
 def _is_hidden(element: Node) -> bool:

@@ -16,7 +16,7 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.errors import CorpusError
 
-_GROUP = "rag_evaluation_framework" + ".reader"
+_GROUP = f"{__name__.partition('.')[0]}.reader"
 _LARGEST = 500_000_000  # bytes of a file
 _BUILT_IN = {"html": "html:HtmlReader", "htm": "html:HtmlReader", "xhtml": "html:HtmlReader"}
 
