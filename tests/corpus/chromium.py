@@ -1,39 +1,50 @@
-"""Writes what Chromium shows of pages, as `innerText`; run by hand, the tests need only what it wrote.
+"""Writes what Chromium shows of pages, and what ordinary loaders return; run by hand, tests need only what it wrote.
 
     apt-get install chromium
     python -m venv /tmp/pages-venv
-    /tmp/pages-venv/bin/pip install playwright
-    /tmp/pages-venv/bin/python tests/corpus/chromium.py shown FOLDER_OR_PAGE...
+    /tmp/pages-venv/bin/pip install beautifulsoup4 lxml playwright
+    /tmp/pages-venv/bin/python tests/corpus/chromium.py tests/corpus/shown PAGE.html...
 
-Of a folder it takes all pages, at most 100,000 characters shown of each. No page is fetched and no script is run.
+Of each page it writes NAME.chromium.txt (`innerText`), NAME.beautifulsoup.txt (`get_text()`) and NAME.lxml.txt
+(`text_content()`). Scripts in a page are run, and nothing is loaded but the page.
 """
 
 import shutil
 import sys
 from pathlib import Path
 
+import lxml.html
+from bs4 import BeautifulSoup
 from playwright.sync_api import sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-LONGEST = 100_000
 
 
-def main(into, *given):
-    found = [path for name in map(Path, given) for path in (sorted(name.rglob("*.html")) if name.is_dir() else [name])]
+def shown(pages):
+    """Yield what Chromium shows of each page."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        print(browser.version)
-        context = browser.new_context(java_script_enabled=True)
+        print("Chromium", browser.version)
+        context = browser.new_context()
         context.route("**", lambda route: route.continue_() if route.request.is_navigation_request() else route.abort())
-        for path in found:
+        for page in pages:
             tab = context.new_page()
-            source = path.resolve().as_uri()
-            tab.goto(source, wait_until="domcontentloaded")
-            text = tab.evaluate("document.body.innerText")
+            tab.goto(page.resolve().as_uri(), wait_until="domcontentloaded")
+            yield tab.evaluate("document.body.innerText")
             tab.close()
-            target = Path(into) / f"{path.stem}.txt"
-            target.write_text(text[:LONGEST], encoding="utf-8")
-    print(len(found), "pages")
+
+
+def main(into, *names):
+    pages = list(map(Path, names))
+    for page, text in zip(pages, shown(pages), strict=True):
+        data = page.read_bytes()
+        texts = {
+            "chromium": text,
+            "beautifulsoup": BeautifulSoup(data, "html.parser").get_text(),
+            "lxml": lxml.html.fromstring(data).text_content(),
+        }
+        for how, found in texts.items():
+            (Path(into) / f"{page.stem}.{how}.txt").write_bytes(found.encode())
 
 
 if __name__ == "__main__":

@@ -52,13 +52,17 @@ class HtmlReader(Reader):
 
     def read(self, data: bytes) -> Reading:
         """Return what a browser shows of a page."""
-        page = _decoded(data)
+        # At each "<" that begins no tag, the parser would copy all of the text before.
+        page = _NO_TAG.sub(_LESS, _decoded(data).replace("\0", "\ufffd"))
         shown = _Shown(page)
         shown.add(JustHTML(page, sanitize=False, track_node_locations=True).root)
+        shown.end()
         line_ends = array("I", (found.start() for found in re.finditer("\n", page)))
         return Reading("".join(shown.pieces), shown.starts, shown.offsets, line_ends)
 
 
+_NO_TAG = re.compile(r"<(?![A-Za-z!?/])")
+_LESS = "\ufdd1"  # a "<" that begins no tag; no character of any text
 _DECLARED = re.compile(
     rb"<(?:meta\s[^>]*?\bcharset|\?xml\s[^>]*?\bencoding)\s*=\s*[\"']?\s*(?P<label>[\w.:-]+)", re.IGNORECASE
 )
@@ -93,7 +97,8 @@ def _decode(data: bytes, encoding: str) -> str:
 
 _RUN = re.compile(r"[^ \t\n\r\f]+(?: [^ \t\n\r\f]+)*|[ \t\n\r\f]+")
 _LINE = re.compile(r"[^\n]+|\n+")
-_WRITTEN = re.compile(r"&(?:#\w{1,9}|\w{1,40});?|\r\n?|\0|<!--.*?(?:--!?>|\Z)|<[A-Za-z!?/][^>]*>?", re.DOTALL)
+_ENDS = re.compile(r"\r\n?")
+_WRITTEN = re.compile(r"&(?:#\w{1,9}|\w{1,40});?|\r\n?|<!--.*?(?:--!?>|\Z)|<[A-Za-z!?/][^>]*>?", re.DOTALL)
 
 
 class _Shown:
@@ -127,6 +132,11 @@ class _Shown:
                 keeps_lines = keeps_lines or node.name in _PREFORMATTED or _KEEPS_LINES.search(_style(node)) is not None
                 ahead.append((node, keeps_lines, True))
                 ahead += [(child, keeps_lines, False) for child in reversed(node.children or ())]
+
+    def end(self) -> None:
+        """End the text with the page, so that no place is behind it."""
+        self.starts.append(self._length)
+        self.offsets.append(len(self.page))
 
     def _part(self, node: Node) -> None:
         """Begin a line where a block begins or ends, below a blank one if it stands apart."""
@@ -166,10 +176,11 @@ class _Shown:
             self.pieces.append(self._gap)
             self._length += len(self._gap)
         self._gap, self._cell_begins = "", False
+        offset = min(offset, len(self.page))  # of texts in tables, which are moved, places are near ones
         if not self.starts or self.offsets[-1] - self.starts[-1] != offset - self._length:
             self.starts.append(self._length)
             self.offsets.append(offset)
-        self.pieces.append(text)
+        self.pieces.append(text.replace(_LESS, "<"))
         self._length += len(text)
 
     def _pieces(self, node: Text) -> Iterator[tuple[int, int, int]]:
@@ -190,13 +201,12 @@ class _Shown:
                 break
             yield done, done + plain, offset
             done, offset = done + plain, found.start()
-            sign, is_literal = found[0][0], data.startswith(found[0], done)
-            if sign != "<" and not is_literal:
-                shown = {"&": html.unescape(found[0]), "\r": "\n"}.get(sign, "")
-                yield done, done + len(shown), offset
-                done, offset = done + len(shown), found.end()
-            elif sign == "<":
-                done, offset = done + is_literal * len(found[0]), found.end()
+            text = html.unescape(_ENDS.sub("\n", found[0]))
+            if found[0][0] == "<" and not (parent and parent.name == "title"):
+                done, offset = done + len(text) * data.startswith(text, done), found.end()
+            elif not data.startswith(found[0], done):
+                yield done, done + len(text), offset
+                done, offset = done + len(text), found.end()
         yield done, len(data), offset
 
 
