@@ -283,9 +283,7 @@ class TestTextsThatAreNowhereVerbatim:
 
     def test_equal_ones_take_one_place_after_the_other(self):
         page = "<p>All <b>rights</b> reserved.</p>" * 3
-        placed = HitLocator(Corpus([Document(DocumentId("a.md"), page)])).place(
-            (Hit(text="All rights reserved."),) * 3
-        )
+        placed = HitLocator(Corpus([Document(DocumentId("a.md"), page)])).place((Hit(text="All rights reserved."),) * 3)
         assert starts(placed) == [3, 37, 71]
 
     def test_they_do_not_contradict_their_place(self):

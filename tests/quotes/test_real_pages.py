@@ -60,10 +60,10 @@ def texts(kind):
 
 @cache
 def offsets_in_source(kind, name):
-    """Where each character of a text that is no white space stands in its file, if it stands there."""
+    """Where each character of a text that is no white space stands in its file."""
     document = read(kind)[name]
-    there = range(len(document.content)) if document.source is None else map(document.source.offset, count())
-    return [(at, place) for at, place in zip(range(len(document.content)), there) if not document.content[at].isspace()]
+    there = (at if document.source is None else document.source.offset(at) for at in count())
+    return [(at, place) for (at, sign), place in zip(enumerate(document.content), there, strict=False) if sign.strip()]
 
 
 def in_text(kind, name, start, end):

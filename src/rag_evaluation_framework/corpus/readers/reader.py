@@ -27,8 +27,9 @@ class Reading:
 
     Attributes:
         text: The canonical text. The same bytes, read by the same version, always give the same text.
-        starts: Offsets in the text from which on it goes along with the file, ascending; they may be none.
-        offsets: The offset in the file, in its code points, of each of `starts`.
+        starts: Offsets in the text from which on it goes along with the file, ascending, the last one its end; none if
+            no places are known.
+        offsets: The offset in the file, in its code points, of each of `starts`; the last one is its end.
         line_ends: The offsets of the line ends of the file, ascending.
     """
 
@@ -80,12 +81,12 @@ class Source:
 
         Both count code points from 0.
         """
-        number = bisect_right(self.reading.starts, at) - 1
+        starts, offsets = self.reading.starts, self.reading.offsets
+        number = bisect_right(starts, at) - 1
         if number < 0:
             return 0
-        last = self.reading.offsets[number + 1] if number + 1 < len(self.reading.offsets) else None
-        offset = self.reading.offsets[number] + at - self.reading.starts[number]
-        return offset if last is None or last < self.reading.offsets[number] else min(offset, last)
+        ends = [end for end in (*offsets[number + 1 : number + 2], offsets[-1]) if end >= offsets[number]]
+        return min(offsets[number] + at - starts[number], *ends)
 
     def place(self, at: int) -> tuple[int, int]:
         """Return the line and the column in the file of what stands at an offset of the text; both count from 1."""
