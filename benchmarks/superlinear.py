@@ -361,6 +361,19 @@ def marks(n: int) -> Work:
     return lambda: words(text, None)
 
 
+def read(piece: str) -> Case:
+    """Return the case of reading n characters of HTML that repeat a piece."""
+
+    def case(n: int) -> Work:
+        if "--old" in sys.argv:  # which read no HTML
+            return int
+        reader = import_module("rag_evaluation_framework.corpus.readers.html").HtmlReader()
+        page = (piece * (n // len(piece))).encode()
+        return lambda: reader.read(page)
+
+    return case
+
+
 HEADINGS = chunked(MarkdownHeaderChunker(), lambda n: "#### a\n" * (n // 7))
 CASES: dict[str, tuple[int, Case]] = {
     "place n texts": (625, placing()),
@@ -377,7 +390,7 @@ CASES: dict[str, tuple[int, Case]] = {
     "quotes: n characters of opened images": (30_000, opened("page.md", "![a ")),
     "quotes: n characters of opened emphasis": (30_000, opened("page.md", "*a **b ")),
     "quotes: n characters of opened code": (30_000, opened("page.md", "`a ``b ")),
-    "quotes: n characters of opened tags": (30_000, opened("page.html", "<a ")),
+    "quotes: n characters of opened tags": (30_000, opened("page.md", "<a ")),
     "quotes: n characters of opened roles": (30_000, opened("page.rst", ":a:`b ")),
     "quotes: n characters of opened comments": (30_000, opened("page.md", "<!--‹!--", "x ")),
     "quotes: n characters of opened scripts": (30_000, opened("page.md", "<svg>", "x ")),
@@ -404,6 +417,18 @@ CASES: dict[str, tuple[int, Case]] = {
     "markdown: n characters of headings": (20_000, HEADINGS),
     "markdown: n backticks": (300_000, chunked(MarkdownHeaderChunker(), lambda n: "`" * n)),
     "markdown: n characters of fences": (80_000, chunked(MarkdownHeaderChunker(), lambda n: "```\n~~~~\n" * (n // 9))),
+    "html: n characters of nested blocks": (50_000, read("<div>a ")),
+    "html: n characters of nested tables": (50_000, read("<table><tr><td>a")),
+    "html: n characters of nested emphasis": (50_000, read("<b>a<p>")),
+    "html: n characters of wrong nesting": (50_000, read("<b><i>a</b>")),
+    "html: n characters of text in tables": (50_000, read("<table>a<tr>")),
+    "html: n signs": (100_000, read("<")),
+    "html: n characters of opened tags": (300_000, read("<a ")),
+    "html: n characters of opened comments": (300_000, read("a <!--")),
+    "html: n characters of tags that end nothing": (75_000, read("a</x>")),
+    "html: n characters of entities": (300_000, read("&amp; &lt")),
+    "html: n characters of paragraphs": (300_000, read("<p>It is <b>so</b>.\n")),
+    "html: n characters of preformatted lines": (300_000, read("<pre>\r\na\r\n")),
     "recursive: n characters without a blank": (300_000, chunked(RecursiveCharacterChunker(), lambda n: "x" * n)),
     "recursive: n line breaks": (300_000, chunked(RecursiveCharacterChunker(), lambda n: "\n" * n)),
     "sentences: n characters without a blank": (300_000, chunked(SentenceChunker(), lambda n: "x" * n)),

@@ -13,6 +13,7 @@ PACKAGE = "rag_evaluation_framework"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 FLOORS = (
     {"base"},  # with `errors`: what they say is made safe to show there, and everything there raises them
+    {"corpus"},  # from files to texts: documents are read through it
     {"data"},
     {"components"},  # what comes in from outside: the contracts read what components return through it
     {"types", "contracts", "statistics"},

@@ -31,7 +31,6 @@ OTHERS = [
 NUMBERS = ["5", "3.5", "2024", "1,5", "10:30", "64-bit"]
 HIDDEN = ["the server restarts", "after 5 minutes", "note", "don’t", "first"]
 
-FORMATS = ("md", "html", "rst", "txt")
 WRAPPERS = {
     "md": [
         *(("*", "*"), ("**", "**"), ("_", "_"), ("__", "__"), ("***", "***"), ("~~", "~~"), ("<b>", "</b>")),

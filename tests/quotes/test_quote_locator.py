@@ -206,7 +206,7 @@ def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, 
         ("f(a, ..., $b) is", "f(a, ..., b) is"),
     ],
 )
-@each("name", ["a.txt", "a.md", "a.rst", "a.html"])
+@each("name", ["a.txt", "a.md", "a.rst"])
 def test_what_changes_the_meaning_is_never_ignored(text, quote, name):
     assert located(f"Words before. {text} words after.", quote, name) == []
 
@@ -233,7 +233,7 @@ def test_a_quote_is_ambiguous_if_one_place_has_it_verbatim_and_another_only_show
         ("one two <!-- one *two* -->", "one two", ["one two"]),
     ],
 )
-@each("name", ["a.md", "a.html"])
+@each("name", ["a.md"])
 def test_other_places_of_a_verbatim_quote_have_its_capitals_and_all_that_is_at_its_ends(text, quote, places, name):
     assert located(text, quote, name) == places
 
@@ -267,14 +267,14 @@ def test_a_place_with_the_capitals_of_the_quote_goes_before_those_without():
 
 def test_what_is_not_shown_counts_only_if_the_quote_is_nowhere_else():
     text = '<title>The words</title><p title="Two words, it’s">Two <b>words</b>, it’s <i>The</i>\nwords</p>'
-    assert located(text, "Two words, it’s", "a.html") == ["Two <b>words</b>, it’s"]
-    assert located(text, "Two words, it's", "a.html") == ["Two <b>words</b>, it’s"]
-    assert located(text, "The words", "a.html") == ["The</i>\nwords"]
-    assert located(text, "The words", "a.html", verbatim_only=True) == ["The words"]
-    assert located("<p title='Two words'>Other", "Two words", "a.html") == ["Two words"]
-    assert located("<p title='It’s two'>Other", "It's two", "a.html") == ["It’s two"]
-    assert located("Two words <!-- Two words -->", "Two words", "a.html") == ["Two words"]
-    assert located("One. <!-- Two words --> <!-- Two wor\u00adds -->", "Two words", "a.html") == ["Two words"]
+    assert located(text, "Two words, it’s", "a.md") == ["Two <b>words</b>, it’s"]
+    assert located(text, "Two words, it's", "a.md") == ["Two <b>words</b>, it’s"]
+    assert located(text, "The words", "a.md") == ["The</i>\nwords"]
+    assert located(text, "The words", "a.md", verbatim_only=True) == ["The words"]
+    assert located("<p title='Two words'>Other", "Two words", "a.md") == ["Two words"]
+    assert located("<p title='It’s two'>Other", "It's two", "a.md") == ["It’s two"]
+    assert located("Two words <!-- Two words -->", "Two words", "a.md") == ["Two words"]
+    assert located("One. <!-- Two words --> <!-- Two wor\u00adds -->", "Two words", "a.md") == ["Two words"]
     assert located("Two words <!-- Two words -->", "Two words", "a.txt") == ["Two words", "Two words"]
 
 
@@ -282,7 +282,7 @@ def test_what_is_not_shown_hides_no_place_that_it_is_part_of():
     assert located('So [the](x "the server") `server` restarts', "the server;", "a.md") == [
         'the](x "the server") `server'
     ]
-    assert located("So <b title='it’s it'>it’s</b> it is", "it's it", "a.html") == ["it’s</b> it"]
+    assert located("So <b title='it’s it'>it’s</b> it is", "it's it", "a.md") == ["it’s</b> it"]
 
 
 @pytest.mark.parametrize(
@@ -291,10 +291,10 @@ def test_what_is_not_shown_hides_no_place_that_it_is_part_of():
         ("The sum of x\n5 is y", "The sum of x\n- 5 is y", "a.txt"),
         ("The sum of x\n5 is y", "The sum of x\n+ 5 is y", "a.md"),
         ("The sum of x\n5 is y", "The sum of x\n* 5 is y", "a.rst"),
-        ("The sum of x<br>5 is y", "The sum of x\n· 5 is y", "a.html"),
+        ("The sum of x<br>5 is y", "The sum of x\n· 5 is y", "a.md"),
         ("5 is y", "- 5 is y", "a.txt"),
         ("The sum is\n\n5 is y", "+ 5 is y", "a.md"),
-        ("<p>The sum is</p>\n\n<p>5 is y</p>", "“* 5 is y”", "a.html"),
+        ("<p>The sum is</p>\n\n<p>5 is y</p>", "“* 5 is y”", "a.md"),
     ],
 )
 def test_a_sign_is_no_list_marker_where_the_document_has_no_list(text, quote, name):
@@ -304,11 +304,14 @@ def test_a_sign_is_no_list_marker_where_the_document_has_no_list(text, quote, na
 @pytest.mark.parametrize(
     ("text", "quote", "name", "span"),
     [
-        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | -10", "a.html", "Basic</td><td>-10"),
-        ("<tr><td>Basic</td>\n<td>10</td></tr>", "“| Basic | 10 |”", "a.html", None),
+        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | -10", "a.md", "Basic</td><td>-10"),
+        ("<tr><td>Basic</td>\n<td>10</td></tr>", "“| Basic | 10 |”", "a.md", None),
+        ("Basic\t-10\nLarge\t29", "Basic | -10", "a.html", "Basic\t-10"),
+        ("Basic\t-10\nLarge\t29", "Basic | 10", "a.html", None),
+        ("Basic\n\t-10", "Basic | -10", "a.txt", None),
         ("| It’s **Basic** | 10 |\n|---|---|\n| a | b |", "It's Basic | 10", "a.md", "It’s **Basic** | 10"),
-        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | 10", "a.html", None),
-        ("<p>Basic</p><p>10</p>", "Basic | 10", "a.html", None),
+        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | 10", "a.md", None),
+        ("<p>Basic</p><p>10</p>", "Basic | 10", "a.md", None),
     ],
 )
 def test_cells_may_be_quoted_with_lines_between(text, quote, name, span):
@@ -319,7 +322,7 @@ def test_cells_may_be_quoted_with_lines_between(text, quote, name, span):
 @each(
     ("text", "name", "span"),
     [
-        ("<ul>\n  <li>One <i>it</i>\n <li>\n<b>Two</b></ul>", "a.html", "One <i>it</i>\n <li>\n<b>Two"),
+        ("<ul>\n  <li>One <i>it</i>\n <li>\n<b>Two</b></ul>", "a.md", "One <i>it</i>\n <li>\n<b>Two"),
         ("Text:\n\n- One *it*\n- **Two**\n", "a.md", "One *it*\n- **Two"),
         ("> * One *it*\n> * **Two**\n", "a.md", "One *it*\n> * **Two"),
         ("#. One *it*\n#. **Two**\n", "a.rst", "One *it*\n#. **Two"),
@@ -331,11 +334,11 @@ def test_items_of_lists_may_be_quoted_with_any_marker(marker, text, name, span):
 
 
 def test_all_places_are_reported_as_written_and_as_shown():
-    both = locator(a_md="It’s **five** days.", b_txt="It’s five days.", c_html="It’s <b>five</b> days.")
+    both = locator(a_md="It’s **five** days.", b_txt="It’s five days.", c_md="It’s <b>five</b> days.")
     places = both.locate("It's five days.").places
-    assert [place[0].doc_id for place in places] == ["a.md", "b.txt", "c.html"]
+    assert [place[0].doc_id for place in places] == ["a.md", "b.txt", "c.md"]
     assert len(both.locate("It's five days.", limit=2).places) == 2
-    assert [place[0].doc_id for place in both.locate("It's five days.", "c.html").places] == ["c.html"]
+    assert [place[0].doc_id for place in both.locate("It's five days.", "c.md").places] == ["c.md"]
     assert both.locate("It's five days.", "d.md").places == ()
 
 
@@ -375,7 +378,7 @@ def test_a_quote_with_omissions_has_one_span_for_each_part():
         ("f(1, args)", "f(1, ...args)", None),
     ],
 )
-@each("name", ["a.txt", "a.rst", "a.html"])
+@each("name", ["a.txt", "a.rst", "a.md"])
 def test_an_ellipsis_may_stand_behind_punctuation_and_where_a_line_ends(text, quote, spans, name):
     assert located(text, quote, name) == ([] if spans is None else [spans])
 
@@ -435,7 +438,6 @@ def test_what_a_renderer_adds_to_a_role_may_be_in_the_quote(quote, span):
 
 def test_the_suffix_of_a_document_decides_what_is_shown():
     text = "It is <b>*bold*</b>, is it?"
-    assert located(text, "It is *bold*, is it?", "a.html") == ["It is <b>*bold*</b>, is it?"]
     assert located(text, "It is bold, is it?", "a.MD") == ["It is <b>*bold*</b>, is it?"]
     assert located(text, "It is bold, is it?", "a.txt") == []
 
@@ -457,14 +459,14 @@ def test_the_suffix_of_a_document_decides_what_is_shown():
         ("run `--save` now", "-save` now", "a.rst"),
         ("if a == b then", "= b then", "a.txt"),
         ("if a == b then", "if a =", "a.txt"),
-        ("if a &lt;= b then", "= b then", "a.html"),
+        ("if a &lt;= b then", "= b then", "a.md"),
         ("if a && b then", "if a &", "a.txt"),
         ("takes 1.5 ms", ".5 ms", "a.txt"),
         ("takes 3-5 ms", "-5 ms", "a.txt"),
         ("about 5.5 of it", "about 5.", "a.txt"),
         ("about 5,000 of it", "about 5,", "a.md"),
         ("since Django 0.96. If so", "96. If so", "a.rst"),
-        ("in 16.2. The end", "2. The end", "a.html"),
+        ("in 16.2. The end", "2. The end", "a.md"),
         ("in 16.2. The end", "6.2. The end", "a.txt"),
         ("in 12. The end", "2. The end", "a.md"),
     ],
@@ -478,17 +480,17 @@ def test_a_quote_that_stands_only_where_a_word_or_number_goes_on_is_missing(text
     ("text", "quote", "name"),
     [
         ("It is un**safe** to use.", "safe** to use", "a.md"),
-        ("It is safe to use<b>d</b>.", "safe to use", "a.html"),
-        ("a caf&eacute;s here", "a caf", "a.html"),
-        ("at &minus;5 degrees it’s", "5 degrees it's", "a.html"),
-        ("at &gt;5 users it’s", "5 users it's", "a.html"),
-        ("at &#8364;5 users it’s", "5 users it's", "a.html"),
-        ("it’s 5<b>.5</b>", "it's 5", "a.html"),
-        ("it’s 5&percnt;", "it's 5", "a.html"),
-        ("it’s C&#43;&#43;", "it's C", "a.html"),
-        ("un&shy;likely x it’s", "likely x it's", "a.html"),
-        ("it’s caf&eacute;s", "it's caf", "a.html"),
-        ("it’s 5<sup>2</sup>", "it's 5", "a.html"),
+        ("It is safe to use<b>d</b>.", "safe to use", "a.md"),
+        ("a caf&eacute;s here", "a caf", "a.md"),
+        ("at &minus;5 degrees it’s", "5 degrees it's", "a.md"),
+        ("at &gt;5 users it’s", "5 users it's", "a.md"),
+        ("at &#8364;5 users it’s", "5 users it's", "a.md"),
+        ("it’s 5<b>.5</b>", "it's 5", "a.md"),
+        ("it’s 5&percnt;", "it's 5", "a.md"),
+        ("it’s C&#43;&#43;", "it's C", "a.md"),
+        ("un&shy;likely x it’s", "likely x it's", "a.md"),
+        ("it’s caf&eacute;s", "it's caf", "a.md"),
+        ("it’s 5<sup>2</sup>", "it's 5", "a.md"),
         ("at <b>-</b>5 users it’s", "5 users it's", "a.md"),
         ("it’s safe**r**", "“it's safe.”", "a.md"),
     ],
@@ -517,9 +519,9 @@ def test_a_word_or_number_that_goes_on_as_shown_is_not_cut_by_markup(text, quote
         ("It is 5. 3 more", "It is 5", "a.txt"),
         ("a two-step thing", "step thing", "a.txt"),
         ("서버를 다시", "서버", "a.txt"),
-        ("<td>5</td><td>6</td>", "5", "a.html"),
-        ("It takes <b>5</b> days", "5", "a.html"),
-        ("It is &quot;safe&quot; now", "safe", "a.html"),
+        ("<td>5</td><td>6</td>", "5", "a.md"),
+        ("It takes <b>5</b> days", "5", "a.md"),
+        ("It is &quot;safe&quot; now", "safe", "a.md"),
         ("one\\two", "two", "a.txt"),
         ("It is **safe** now", "**safe", "a.md"),
         ("so x=-5 it", "-5 it", "a.txt"),
@@ -539,7 +541,7 @@ def test_a_place_of_whole_words_comes_before_those_in_which_a_word_or_number_goe
     assert located("unsafe to use, safe  to use", "safe to use") == ["safe  to use"]
     assert located("at 50, at 5, at 55", "at 5", limit=1) == ["at 5"]
     assert located("at 50, " * 30 + "at 5, at 5", "at 5") == ["at 5", "at 5"]
-    assert located("<!-- at 5 --> at 50", "at 5", "a.html") == ["at 5"]
+    assert located("<!-- at 5 --> at 50", "at 5", "a.md") == ["at 5"]
 
 
 @pytest.mark.parametrize(
@@ -573,7 +575,7 @@ def test_of_the_places_of_a_quote_of_several_parts_those_with_the_most_of_its_ca
     text = "The alpha rule, then the omega comes; the alpha rule, and then the omega comes"
     assert located(text, "the alpha rule … the omega comes") == ["the alpha rule … the omega comes"]
     shown = "<!-- the alpha rule is --> The alpha rule is and the omega comes"
-    assert located(shown, "the alpha rule … the omega comes", "a.html") == ["The alpha rule … the omega comes"]
+    assert located(shown, "the alpha rule … the omega comes", "a.md") == ["The alpha rule … the omega comes"]
 
 
 def test_the_locator_of_a_corpus_is_shared():
@@ -609,7 +611,7 @@ WORDS = st.lists(
 
 
 @settings(max_examples=300, deadline=None)
-@given(WORDS, st.data(), st.sampled_from(["txt", "md", "html", "rst"]))
+@given(WORDS, st.data(), st.sampled_from(["txt", "md", "rst"]))
 def test_a_quote_with_another_word_is_never_located(words, data, suffix):
     text = " ".join(words)
     number = data.draw(st.integers(0, len(words) - 1))
@@ -624,9 +626,7 @@ def test_a_quote_with_another_word_is_never_located(words, data, suffix):
     [
         ("md", "Refunds:\n\n<!-- They take five days. -->\n"),
         ("md", '[Refunds](refunds.html "They take five days.")\n'),
-        ("html", "<p title='They take five days.'>Refunds</p>"),
-        ("html", "<p>Refunds <span hidden>They take five days.</span></p>"),
-        ("md", '<p style="display: none">They take five days.</p>\n\nRefunds\n'),
+        ("md", "<b title='They take five days.'>Refunds</b>"),
         ("md", "[//]: # (They take five days.)\n\nRefunds\n"),
         ("rst", "Refunds\n\n.. They take five days.\n"),
     ],
@@ -635,37 +635,23 @@ def test_that_a_quote_is_not_shown_is_told(suffix, source):
     corpus = Corpus([Document(DocumentId(f"a.{suffix}"), source)])
     located = QuoteLocator.of(corpus).locate("They take five days.")
     assert located.places[0][0].text == "They take five days."
-    assert located.ignoring == (
-        "that it is not shown: it stands in a comment, a script, an attribute or a hidden element",
-    )
+    assert located.ignoring == ("that it is not shown: it stands in a comment, a script or an attribute",)
 
 
 @pytest.mark.parametrize(
     ("text", "quote", "name", "ignored"),
     [
-        ("It is 10<sup>2</sup> days", "It is 102 days", "a.html", ("tags", "raised text")),
-        ("It is 10<sup>2</sup> days", "for … 102 days", "a.html", None),
+        ("It is 10<sup>2</sup> days", "It is 102 days", "a.md", ("tags", "raised text")),
+        ("It is 10<sup>2</sup> days", "for … 102 days", "a.md", None),
         ("It is H<sub>2</sub>O", "is H2O", "a.md", ("tags", "lowered text")),
         ("It is 10\\ :sup:`2` days", "It is 102 days", "a.rst", ("escapes", "roles", "raised text")),
-        ("It is <del>5</del> 6 days", "5 6 days", "a.html", ("tags", "strikethrough")),
-        ("It is <del>5</del> 6 days", "It is 5 6 days", "a.html", ("tags", "strikethrough")),
+        ("It is <del>5</del> 6 days", "5 6 days", "a.md", ("tags", "strikethrough")),
+        ("It is <del>5</del> 6 days", "It is 5 6 days", "a.md", ("tags", "strikethrough")),
         ("It is ~~5~~ 6 days", "It is 5 6 days", "a.md", ("strikethrough",)),
     ],
 )
 def test_that_letters_are_raised_lowered_or_struck_out_is_told(text, quote, name, ignored):
     assert ignoring(text, quote, name) == (ignored or ())
-
-
-def test_a_quote_does_not_run_from_what_is_shown_into_a_hidden_element_or_over_one():
-    text = "<p>It is <span hidden>not <b>yet</b></span> done <i>here</i>.</p>"
-    for quote in ("It is not yet", "not yet done", "It is not yet done here"):
-        assert located(text, quote, "a.html") == []
-
-
-def test_what_an_attribute_hides_is_no_part_of_a_quote():
-    text = '<p>at most 5<span hidden>0</span> users may <b style="display:none">not </b>stay</p>'
-    assert located(text, "at most 50 users", "a.html") == located(text, "may not stay", "a.html") == []
-    assert located(text, "at most 5 users may stay", "a.html") == [text[3:-4]]
 
 
 @pytest.mark.parametrize("quote", ["restarts and stops.", "“restarts and stops.”"])
@@ -684,8 +670,8 @@ def test_an_image_shows_nothing():
     assert located(source, "an alt text image", "a.md") == []
 
 
-@pytest.mark.parametrize("quote", ["1. First thing", "It is so1 and", "It is so[1] and", "Not yet there"])
-def test_what_a_renderer_counts_and_what_it_hides_is_no_part_of_a_quote(quote):
-    source = "1. *First* thing\n2. It is so[^1] and so\n3. <b hidden>Not *yet* there</b>\n\n[^1]: Note.\n"
+@pytest.mark.parametrize("quote", ["1. First thing", "It is so1 and", "It is so[1] and"])
+def test_what_a_renderer_counts_is_no_part_of_a_quote(quote):
+    source = "1. *First* thing\n2. It is so[^1] and so\n\n[^1]: Note.\n"
     assert located(source, quote, "a.md") == []
     assert len(located(source, "It is so and", "a.md")) == 1

@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from rag_evaluation_framework.markups.html_markup import html_markup
 from rag_evaluation_framework.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.markups.rst_markup import rst_markup
 
 _MARKUPS: dict[str, Callable[[str], Markup]] = {
     **dict.fromkeys((".md", ".markdown", ".mkd", ".mdx", ".qmd", ".rmd"), markdown_markup),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), html_markup),
     **dict.fromkeys((".rst", ".rest"), rst_markup),
 }
 

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from unicodedata import category
 
-from rag_evaluation_framework.markups.html_markup import (
+from rag_evaluation_framework.markups.embedded_html import (
     ENTITY,
     HIDDEN_ELEMENT,
     TAG,
-    hide_elements,
     hide_entity,
     hide_html,
     hide_tag,
@@ -295,7 +294,7 @@ def markdown_markup(source: str) -> Markup:
     """Return what a renderer hides of Markdown: CommonMark with tables, footnotes, strikethrough and admonitions."""
     markup = Markup(source)
     _Blocks(markup, source.replace("\r\n", " \n")).read()
-    return hide_elements(markup.finish())
+    return markup.finish()
 
 
 class _Blocks:

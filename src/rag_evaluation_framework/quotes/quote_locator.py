@@ -52,7 +52,7 @@ class Places:
 # Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change.
 
 _MOST_OF_A_RESULT = 500  # gaps; of 600 letters that stand at 70 places with other signs
-NOT_SHOWN = "that it is not shown: it stands in a comment, a script, an attribute or a hidden element"
+NOT_SHOWN = "that it is not shown: it stands in a comment, a script or an attribute"
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class QuoteLocator:
 
     A quote is located where it stands verbatim, its first and last word and number whole, and where it differs only in
     how it is written (white space, quotation marks, dashes, ellipses, invisible characters, Unicode composition,
-    ligatures, divided words) and in the markup that a renderer of Markdown, HTML or reStructuredText does not show. If
+    ligatures, divided words) and in the markup that a renderer of Markdown or reStructuredText does not show. If
     it is nowhere so, it is located without what people add to its ends, and up to capitals. Letters, numbers and the
     symbols between them have to be the same, and white space beside a symbol has to be on the same side of it. What is
-    in a comment, a script, an attribute or a hidden element counts only if nothing that is shown does, and is told.
+    in a comment, a script or an attribute counts only if nothing that is shown does, and is told.
 
     In a text that repeats itself a long quote has very many places that have to be compared. After 500,000 words of the
     quote and other places in it at which something stands between letters, no more places are looked for; of a quote

@@ -59,7 +59,7 @@ def gap_difference(quote: str, shown: str, source: str, before: str, after: str)
         return "hyphenation"
     if is_unspaced(before[-1]) and is_unspaced(after[0]) and not (quote + shown).strip():
         return "line breaks" if "\n" in quote + shown else None
-    if "\n" in shown and _BORDER.search(quote) and CELL.search(source):
+    if _BORDER.search(quote) and (CELL.search(source) if "\n" in shown else "\t" in shown):
         return "table lines" if _unified(_BORDER.sub(" ", quote)) == _unified(shown) else None
     if "\n" in shown:
         return _without_list_markers(quote, shown, source)
