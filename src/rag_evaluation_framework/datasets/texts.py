@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rag_evaluation_framework.base.files import write_new
 from rag_evaluation_framework.base.outside import shown
@@ -157,7 +157,7 @@ def _keep_others(dataset: Dataset[Any], documents: Sequence[Document], folder: P
 def _left_out(dataset: Dataset[Any]) -> set[str]:
     """Return the ids of the documents of which no text is kept, or `ALL`."""
     given: Any = dataset.metadata.get(NOT_KEPT)
-    return {str(name) for name in given} if isinstance(given, list | tuple) else set()
+    return {*map(str, cast("Sequence[Any]", given))} if isinstance(given, list | tuple) else set()
 
 
 def _forgotten(dataset: Dataset[Any]) -> set[str]:
