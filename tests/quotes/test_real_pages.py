@@ -14,7 +14,6 @@ Of each set a picture of 60 quotes beside their spans was looked at: SEEN.md of 
 import json
 import re
 from functools import cache
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -62,8 +61,8 @@ def texts(kind):
 def offsets_in_source(kind, name):
     """Where each character of a text that is no white space stands in its file."""
     document = read(kind)[name]
-    there = (at if document.source is None else document.source.offset(at) for at in count())
-    return [(at, place) for (at, sign), place in zip(enumerate(document.content), there, strict=False) if sign.strip()]
+    offset = int if document.source is None else document.source.offset
+    return [(at, offset(at)) for at, sign in enumerate(document.content) if sign.strip()]
 
 
 def in_text(kind, name, start, end):
