@@ -494,7 +494,7 @@ def test_a_label_whose_text_is_where_other_offsets_count_says_which_and_what_to_
     dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), [label])], TOKEN)
     with pytest.raises(DatasetError, match=r"e\.md\[") as caught:
         dataset.check(corpus)
-    (finding,) = (each for each in lint_dataset(dataset, corpus).findings if each.kind in ("text differs", "place differs"))
+    (finding,) = (each for each in lint_dataset(dataset, corpus).findings if each.kind == "text differs")
     for message in (str(caught.value), finding.what):
         assert [known for known in (UTF16, LF) if known in message] == ([hint] if hint else [])
 
