@@ -295,7 +295,7 @@ def test_labels_are_looked_for_in_documents_that_have_changed():
     assert [span.start for query in result.queries for span in query.relevant] == [11]
     assert (result.counts["skipped"], [label.quote for label in result.skipped]) == (1, ["Grass is green"])
     (said,) = [note for note in result.notes if "looked for" in note]
-    assert "1 moved, 1 lost; 1 question skipped" in said
+    assert "2 labels: 0 unchanged, 1 moved, 1 changed; 1 question skipped" in said
     assert "rag-eval dataset update" in said
 
 
