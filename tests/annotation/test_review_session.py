@@ -157,9 +157,7 @@ def test_verdicts_stay_when_labels_move_and_lapse_when_labels_change(path, corpu
     assert [opened(path).review(number).verdict for number in range(3)] == [None, "dropped", None]
 
 
-def test_lost_places_stay_while_answers_are_dropped_and_go_with_a_dropped_question(
-    path, corpus, tmp_path
-):
+def test_lost_places_stay_while_answers_are_dropped_and_go_with_a_dropped_question(path, corpus, tmp_path):
     refunds, copy = (span(corpus, document, "Refunds take five working days") for document in ("a.md", "b.md"))
     answers = (Answer.any_of(refunds, copy), span(corpus, "a.md", "Support helps"))
     entries = [TokenLevelGroundTruth(query("How long, and who?"), answers), TokenLevelGroundTruth(query("Who?"), ())]
