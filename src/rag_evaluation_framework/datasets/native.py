@@ -87,6 +87,16 @@ def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Sk
     return labels
 
 
+def _answers(record: _Incomplete) -> tuple[tuple[tuple[CharacterSpan, ...], ...], ...]:
+    return tuple(
+        tuple(
+            tuple(CharacterSpan(DocumentId(span.doc_id), span.start, span.end, span.text) for span in spans)
+            for spans in places
+        )
+        for places in record.answers
+    )
+
+
 def _read_incomplete(items: list[Any], where: str, records: RecordReader) -> Iterator[Incomplete]:
     """Yield the questions of which a label is not in the documents, after recording what is wrong with them."""
     for number, item in enumerate(items):
@@ -95,13 +105,9 @@ def _read_incomplete(items: list[Any], where: str, records: RecordReader) -> Ite
         query = None if record is None else _query(record.query, f"{place}.query", records)
         if record is None or query is None:
             continue
-        answers = tuple(
-            tuple(
-                tuple(CharacterSpan(DocumentId(span.doc_id), span.start, span.end, span.text) for span in spans)
-                for spans in places
-            )
-            for places in record.answers
-        )
+        answers = records.attempt(f"{place}.answers", _answers, record)
+        if answers is None:
+            continue
         texts: dict[Numbers, str] = {
             (row, column, at): span.text_hash
             for row, places in enumerate(record.answers)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 
 from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.files import whole_path
-from rag_evaluation_framework.base.outside import fit_to_keep, shown
+from rag_evaluation_framework.base.outside import first_of, fit_to_keep, shown
 from rag_evaluation_framework.base.records import Faults, refuse_unknown
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
 from rag_evaluation_framework.contracts.component import component_name
@@ -33,6 +33,8 @@ from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.score import cutoffs_of
 from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics
 from rag_evaluation_framework.text import TextLocator
+
+_MOST_NAMED = 5
 
 # Whether a run reranks, and how many candidates: what the run says, else what its dataset says.
 
@@ -257,6 +259,7 @@ class ExperimentConfig(Generic[U]):
                 "questions": len(self.dataset),
                 "skipped": count_skipped(self.dataset.skipped),
                 "hash": self.dataset.content_hash,
+                **({"copied": [*self._copied]} if self._copied else {}),
             },
             "corpus": {
                 "source": None if source is None else whole_path(fit_to_keep(str(source))),
@@ -345,10 +348,16 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
     if again is None or not again.changed:
         return dataset, ()
     if not any(entry.relevant for entry in again.dataset):
+        lost = [
+            f"question {change.query.id!r}: {shown(change.before.text, 60)} {change.reason}"
+            for change in again.changes
+            if not change.is_found
+        ]
         raise DatasetError(
-            f"dataset {dataset.name!r} does not match the corpus: {again.counted()}. Are these the right folder "
-            "(--corpus) and pattern of files (--glob)? If the documents were rewritten, `rag-eval dataset update "
-            "--questions` takes a table of questions with new quotes"
+            f"dataset {dataset.name!r} does not match the corpus: {again.counted()}. Not found: "
+            f"{first_of(lost, _MOST_NAMED, '; ')}. Are these the right folder (--corpus) and pattern of "
+            "files (--glob)? If the documents were rewritten, `rag-eval dataset update --questions` takes a table of "
+            "questions with new quotes"
         )
     told = f"documents have changed since they were labelled: {again.counted()}"
     return again.dataset, (f"{told}. rag-eval dataset update writes this into the dataset",)

@@ -142,7 +142,9 @@ def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Da
     """Return the dataset with every label where it is now, and trimmed, unless some are lost; and how many are."""
     found, texts = dataset, LabelTexts(dataset, corpus, None)
     moved: list[Fix] = []
-    if any(label.problem for entry in dataset for label in texts.labels(entry)) or _nobody_knows_texts(dataset, corpus):
+    if unknown := _without_known_text(dataset, corpus):
+        return dataset, unknown
+    if any(label.problem for entry in dataset for label in texts.labels(entry)):
         relabelled = relabel(dataset, corpus)
         if lost := sum(not change.is_found for change in relabelled.changes):
             return dataset, lost
@@ -166,11 +168,11 @@ def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Da
     return replace(found, ground_truth=tuple(entries), corpus=corpus, corpus_hash=corpus.content_hash), 0
 
 
-def _nobody_knows_texts(dataset: Dataset[Any], corpus: Corpus) -> bool:
-    """Return whether there are spans without a text that were labelled in other documents: what they quoted is lost."""
+def _without_known_text(dataset: Dataset[Any], corpus: Corpus) -> int:
+    """Return how many spans without a text were labelled in other documents: nobody knows what they quoted."""
     if dataset.corpus_hash == corpus.content_hash:
-        return False
-    return not all(dataset.quoted(span).text for entry in dataset for span in entry.labels)
+        return 0
+    return sum(not dataset.quoted(span).text for entry in dataset for span in entry.labels)
 
 
 def _trimmed(

@@ -122,11 +122,11 @@ class LabelTexts:
             pattern = leaving_out(span.doc_id, self.corpus)
             absent = "the corpus does not have" if pattern is None else f"the pattern {shown(pattern)} leaves out"
             return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, f"is in a document that {absent}"))
-        if change := self._edited.get(labelled):
-            return Label(span, span.text or None, (FindingKind.PLACE_DIFFERS, self._became(change)))
         problem = span_problem(span, self.corpus)
         content = self.corpus[span.doc_id].content
-        if problem is None or span.start == span.end:  # what is empty is blank
+        if problem is None and (change := self._edited.get(labelled)) and span.length():
+            return Label(span, span.text or None, (FindingKind.PLACE_DIFFERS, self._became(change)))
+        if problem is None or not span.length():  # what is empty is blank
             there = content[span.start : span.end]
             return Label(span, span.text if span.text == there else there)  # long texts are kept once
         return Label(span, span.text or None, (FindingKind.TEXT_DIFFERS, _difference(span, content)))

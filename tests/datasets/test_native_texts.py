@@ -1,4 +1,4 @@
-"""What files keep so that spans can be found again: contexts, and hashes of documents."""
+"""What files hold of the labelled documents: hashes of their texts, and what spans quote."""
 
 import hashlib
 import json
@@ -43,13 +43,11 @@ def content(path):
 
 
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
-def test_a_file_holds_the_hashes_of_all_documents_and_what_is_around_them(tmp_path, dataset, name):
+def test_a_file_holds_the_hashes_of_all_documents_and_what_spans_quote(tmp_path, dataset, name):
     header, (question,) = content(save_dataset(dataset, tmp_path / name))
     assert header["texts"] == CORPUS.text_hashes
     assert header["texts"]["billing.md"] == hashlib.sha256(TEXT.encode()).hexdigest()
-    (span,) = question["relevant_spans"]
-    assert span["text"] == QUOTE
-    assert (span["before"], span["after"]) == (TEXT[SPAN.start - 32 : SPAN.start], " Support helps at once.\r\n")
+    assert question["relevant_spans"] == [{"doc_id": "billing.md", "start": SPAN.start, "end": SPAN.end, "text": QUOTE}]
 
 
 @pytest.mark.parametrize("corpus", [None, EDITED, CORPUS], ids=["no corpus", "an edited one", "the labelled one"])
@@ -57,7 +55,7 @@ def test_a_file_holds_the_hashes_of_all_documents_and_what_is_around_them(tmp_pa
 def test_a_dataset_that_was_loaded_and_is_saved_again_keeps_them(tmp_path, dataset, name, corpus):
     path = save_dataset(dataset, tmp_path / name)
     again = load_dataset(path, corpus=corpus)
-    assert again.contexts == dataset.contexts
+    assert again.texts == dataset.texts == CORPUS.text_hashes
     saved = save_dataset(again, tmp_path / f"again-{name}")
     assert saved.read_bytes() == path.read_bytes()
 
@@ -65,7 +63,7 @@ def test_a_dataset_that_was_loaded_and_is_saved_again_keeps_them(tmp_path, datas
 def test_they_are_read_from_yaml(tmp_path, dataset):
     path = tmp_path / "d.yaml"
     path.write_bytes(save_dataset(dataset, tmp_path / "d.json").read_bytes())  # YAML holds JSON
-    assert load_dataset(path).contexts == dataset.contexts
+    assert load_dataset(path).texts == CORPUS.text_hashes
 
 
 def test_a_file_without_them_is_read_and_saved_as_before(tmp_path):
@@ -78,20 +76,13 @@ def test_a_file_without_them_is_read_and_saved_as_before(tmp_path):
     assert question["relevant_spans"] == [span]
 
 
-def test_a_context_of_a_whole_document_is_kept_although_it_is_empty(tmp_path):
-    whole = CharacterSpan(DocumentId("other.md"), 0, 21)
-    dataset = Dataset([TokenLevelGroundTruth(Query.from_text("A?"), [whole])], TOKEN, corpus=CORPUS)
-    again = load_dataset(save_dataset(dataset, tmp_path / "d.json"))
-    assert again.contexts.around == {whole: ("", "")}
-
-
 def test_spans_take_no_text_from_a_corpus_that_was_not_labelled(tmp_path, dataset):
     moved = dataset.with_corpus(EDITED)
     _, (question,) = content(save_dataset(moved, tmp_path / "d.json"))
     assert question["relevant_spans"] == [{"doc_id": "billing.md", "start": SPAN.start, "end": SPAN.end}]
 
 
-def test_documents_and_chunks_have_no_contexts(tmp_path):
+def test_documents_have_no_hashes(tmp_path):
     asked = DocumentLevelGroundTruth(Query.from_text("A?"), [DocumentId("billing.md")])
     header, _ = content(save_dataset(Dataset([asked], DOCUMENT, corpus=CORPUS), tmp_path / "d.json"))
     assert "texts" not in header
@@ -115,12 +106,3 @@ def test_what_no_hashes_can_be_is_refused_with_its_place(tmp_path, name, documen
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(DatasetError, match=message):
         load_dataset(tmp_path / name)
-
-
-@pytest.mark.parametrize("key", ["before", "after"])
-def test_a_context_that_is_no_text_is_refused_with_its_place(tmp_path, key):
-    span = {"doc_id": "billing.md", "start": 0, "end": 5, key: 5}
-    questions = [{"id": "q", "query": "A?", "relevant_spans": [span]}]
-    (tmp_path / "d.json").write_text(json.dumps({"schema_version": 1, "questions": questions}), encoding="utf-8")
-    with pytest.raises(DatasetError, match=rf"\$\.questions\[0\]\.relevant_spans\[0\]\.{key}: .*, got 5"):
-        load_dataset(tmp_path / "d.json")
