@@ -100,9 +100,9 @@ def test_of_many_changes_and_questions_the_first_are_shown_and_the_others_counte
     many = found(after, FIRST)
     shown = lines(update_page(replace(many, changes=many.changes * 1201), after))
     begin = shown.index("Labels found again")
-    assert (len(shown) - begin, shown[-1]) == (202, "  … and 1,001 more; --changes FILE writes all of them")
+    assert (len(shown) - begin, shown[-1]) == (202, "  … and 1,001 more; --json lists all of them")
     shown = lines(added_to(after, *(TokenLevelGroundTruth(Query(f"q{number}", "Who?"), []) for number in range(202))))
-    assert (shown[5], shown[-1]) == ("  Who? (q0)", "  … and 2 more; --changes FILE writes all of them")
+    assert (shown[5], shown[-1]) == ("  Who? (q0)", "  … and 2 more; --json lists all of them")
 
 
 def test_nothing_of_it_acts_on_a_terminal():
