@@ -257,6 +257,7 @@ class ExperimentConfig(Generic[U]):
                 "questions": len(self.dataset),
                 "skipped": count_skipped(self.dataset.skipped),
                 "hash": self.dataset.content_hash,
+                **({"copied": [*self._copied]} if self._copied else {}),
             },
             "corpus": {
                 "source": None if source is None else whole_path(fit_to_keep(str(source))),
