@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, product
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,9 +13,12 @@ from rag_evaluation_framework.data import Answer, CharacterSpan, ScoreTable
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
 from rag_evaluation_framework.data.identity import unit_key
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
+from rag_evaluation_framework.labelling.alignment import partners_of
+from rag_evaluation_framework.labelling.carrying import Carrier
 from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.results import EvaluationResult, QueryResults
 from rag_evaluation_framework.results.meaning import other_meaning, servers
+from rag_evaluation_framework.results.texts import kept_corpus
 
 # Questions whose truth is the same in two results, although the documents were edited in between.
 #
@@ -176,7 +180,51 @@ def edited_questions(
     old, new = baseline.config["dataset"], candidate.config["dataset"]
     copied = [dataset.get("copied") or () for dataset in (old, new)]
     renamed = set(query_ids).difference(*copied) if was["ids"] != now["ids"] else set[str]()
-    return edited_rows(baseline.queries, candidate.queries, rows, renamed)
+    return edited_rows(baseline.queries, candidate.queries, rows, renamed) | _followed(baseline, candidate, rows)
+
+
+def _followed(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], rows: Rows) -> dict[int, Names]:
+    """Return the queries whose labels are where their words went, of runs whose texts are kept; names as above.
+
+    Relevant documents have no words of their own among those of others: they are the same if one is a later version of
+    the other.
+    """
+    old, new = (run.corpus or kept_corpus(run.config["corpus"], run.folder) for run in (baseline, candidate))
+    if old is None or new is None or not rows:
+        return {}
+    carrier, partners = Carrier(old, new), cache(lambda: partners_of(old.documents, new.documents))
+
+    def now(unit: Any) -> Any:
+        if _is_span(unit):
+            return carrier.carry(unit).span if unit.doc_id in old else None
+        return partners().get(unit)
+
+    found: dict[int, Names] = {}
+    for row, other in rows:
+        before, after = baseline.queries[row], candidate.queries[other]
+        if before.text != after.text or baseline.queries.gains.get(row) != candidate.queries.gains.get(other):
+            continue
+        followed = {unit: now(unit) for answer in before.answers for unit in answer.units}
+        if None not in followed.values() and _placed(before.answers, followed) == _placed(after.answers, {}):
+            pairs = ((_document(was), _document(there)) for was, there in followed.items())
+            found[row] = frozenset((was, there) for was, there in pairs if was != there)
+    return found
+
+
+def _placed(answers: Iterable[Answer[Any]], followed: Mapping[Any, Any]) -> set[frozenset[frozenset[Any]]]:
+    """Return the places of answers in any order, their units without texts, those that were followed where they are."""
+    return {
+        frozenset(frozenset(_place(followed.get(unit, unit)) for unit in place) for place in answer.places)
+        for answer in answers
+    }
+
+
+def _place(unit: Any) -> Any:
+    return (unit.doc_id, unit.start, unit.end) if _is_span(unit) else unit
+
+
+def _document(unit: Any) -> str:
+    return str(unit.doc_id if _is_span(unit) else unit)
 
 
 @dataclass(frozen=True)
