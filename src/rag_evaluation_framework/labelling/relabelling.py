@@ -336,7 +336,12 @@ class _Versions:
         locator, resolver = self._by_text
         doc_id = span.doc_id if span.doc_id in self.corpus else resolver.find(span.doc_id) or span.doc_id
         there = self.corpus[doc_id].content[span.start : span.end] if doc_id in self.corpus else ""
-        if there and (there.split() == span.text.split() or (not span.text and len(there) == span.length())):
+        is_told = span.text or self.dataset.corpus_hash is None  # of other documents nobody knows what it quoted
+        if (
+            there
+            and is_told
+            and (there.split() == span.text.split() or (not span.text and len(there) == span.length()))
+        ):
             return Carried("unchanged", replace(span, doc_id=doc_id, text=there))
         for document in [*([str(doc_id)] if doc_id in self.corpus else []), ""] if span.text.strip() else []:
             places = locate_quote(span.text, document, locator, resolver).located.places
