@@ -40,7 +40,6 @@ def test_labels_to_look_at_come_first_with_what_differs():
         "Labels to look at",
         f"    {change.id} a.md:3:37, changed in a.md: When?",
         f"  ┃ {FIRST} {SECOND.replace('five', '[-five-] {+six+}')}",
-        "  ┃ Write to us.",
         "",
         "Labels found again",
         f"moved          a.md[0:35] → docs/a.md:3:1 “{FIRST}”",
