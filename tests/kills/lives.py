@@ -262,4 +262,4 @@ def lives(kind, signals, count, seed, folder):
 
 
 def hidden(folder):
-    return [str(path) for path in folder.rglob(".*") if path.name != ".rag-eval"]
+    return [str(path) for path in folder.rglob(".*") if path.name not in (".rag-eval", ".gitattributes")]
