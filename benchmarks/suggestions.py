@@ -6,7 +6,7 @@ Quotes are those of the pages in `tests/quotes/pages/regression` and of Chroma's
 in its own documents and about so many megabytes of others, from the installed packages and /usr/share/doc. A damaged
 quote has a word left out, one or two words misspelt, two words swapped, a digit changed, or half or a third of its
 words replaced by words that have nothing to do with it. Of the strangers, the quotes of the other set, none should get
-a suggestion. "acceptable" are those that `--accept 0.95` takes.
+a suggestion.
 """
 
 import argparse
@@ -29,7 +29,6 @@ PAGES = Path(__file__).resolve().parent.parent / "tests" / "quotes" / "pages" / 
 KINDS = ("markdown", "html", "rst", "pdf", "man")
 SUFFIXES = {".md", ".html", ".rst", ".txt", ".py"}
 OTHER_WORDS = ("river", "lantern", "because", "window", "painted", "often", "bridge", "quickly", "their", "copper")
-ACCEPTED = 0.95
 Quote = tuple[str, str, int, int]  # text, document, first character, one past the last
 
 
@@ -140,7 +139,7 @@ def fate(given: str, quote: Quote | None, locator: QuoteLocator) -> str:
     _, document, start, end = quote or ("", "", 0, 0)
     span = found.spans[0]
     right = span.doc_id == document and span.start < end and start < span.end
-    return f"{'right' if right else 'another'}{'' if found.refusal or found.similarity < ACCEPTED else ', acceptable'}"
+    return "right" if right else "another"
 
 
 def measure(name: str, locator: QuoteLocator, quotes: list[Quote], strangers: list[Quote]) -> None:

@@ -27,6 +27,7 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 import argparse
 import gc
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -181,6 +182,37 @@ def missing_quotes(n: int) -> Work:
     return checking(quotes, corpus_of(pages))
 
 
+def copied_quotes(n: int) -> Work:
+    """Check n quotes of n pages of 3,000 characters: verbatim, as they are shown, with other white space, or short."""
+    text, random = prose(3_000 * n), Random(4)
+    pages = [
+        re.sub(r"(\w+)e (\w+) ", r"**\1e** \2\n", text[start : start + 3_000]) for start in range(0, len(text), 3_000)
+    ]
+    forms: list[Callable[[str], str]] = [
+        str,
+        lambda quote: quote.replace("*", "").replace("\n", " "),
+        lambda quote: f"“{quote.replace('*', '')}”",
+        lambda quote: " ".join(quote.split()[:3]),
+        lambda quote: quote.replace(" ", "  "),
+    ]
+    rows: list[str] = []
+    for number, page in enumerate(pages):
+        start = random.randrange(len(page) - 300)
+        quote = page[start : start + random.randint(60, 200)].partition(" ")[2].rpartition(" ")[0]
+        rows.append(json.dumps({"question": f"question {number}", "quote": forms[number % 5](quote)}) + "\n")
+    corpus = Corpus(Document(DocumentId(f"{number}.md"), page) for number, page in enumerate(pages))
+
+    def work() -> None:
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "quotes.jsonl")
+            path.write_text("".join(rows))
+            check = check_quotes(path, corpus)
+        if sum(row.status == "located" for row in check.rows) < 0.7 * n:
+            raise SystemExit("too few quotes were located")
+
+    return work
+
+
 def opened(name: str, markup: str, first: str = "", last: str = "") -> Case:
     """Return the case of a document of n characters of markup that is opened and never closed."""
 
@@ -329,6 +361,19 @@ def marks(n: int) -> Work:
     return lambda: words(text, None)
 
 
+def read(piece: str) -> Case:
+    """Return the case of reading n characters of HTML that repeat a piece."""
+
+    def case(n: int) -> Work:
+        if "--old" in sys.argv:  # which read no HTML
+            return int
+        reader = import_module("rag_evaluation_framework.corpus.readers.html").HtmlReader()
+        page = (piece * (n // len(piece))).encode()
+        return lambda: reader.read(page)
+
+    return case
+
+
 HEADINGS = chunked(MarkdownHeaderChunker(), lambda n: "#### a\n" * (n // 7))
 CASES: dict[str, tuple[int, Case]] = {
     "place n texts": (625, placing()),
@@ -340,11 +385,12 @@ CASES: dict[str, tuple[int, Case]] = {
     "place one text n times": (2_000, one_text_many_times),
     "a missing quote of n characters": (4_000, missing_quote),
     "n missing quotes in n × 50,000 characters": (12, missing_quotes),
+    "n quotes in n pages": (400, copied_quotes),
     "quotes: n characters of opened brackets": (30_000, opened("page.md", "[ ")),
     "quotes: n characters of opened images": (30_000, opened("page.md", "![a ")),
     "quotes: n characters of opened emphasis": (30_000, opened("page.md", "*a **b ")),
     "quotes: n characters of opened code": (30_000, opened("page.md", "`a ``b ")),
-    "quotes: n characters of opened tags": (30_000, opened("page.html", "<a ")),
+    "quotes: n characters of opened tags": (30_000, opened("page.md", "<a ")),
     "quotes: n characters of opened roles": (30_000, opened("page.rst", ":a:`b ")),
     "quotes: n characters of opened comments": (30_000, opened("page.md", "<!--‹!--", "x ")),
     "quotes: n characters of opened scripts": (30_000, opened("page.md", "<svg>", "x ")),
@@ -371,6 +417,18 @@ CASES: dict[str, tuple[int, Case]] = {
     "markdown: n characters of headings": (20_000, HEADINGS),
     "markdown: n backticks": (300_000, chunked(MarkdownHeaderChunker(), lambda n: "`" * n)),
     "markdown: n characters of fences": (80_000, chunked(MarkdownHeaderChunker(), lambda n: "```\n~~~~\n" * (n // 9))),
+    "html: n characters of nested blocks": (50_000, read("<div>a ")),
+    "html: n characters of nested tables": (50_000, read("<table><tr><td>a")),
+    "html: n characters of nested emphasis": (50_000, read("<b>a<p>")),
+    "html: n characters of wrong nesting": (50_000, read("<b><i>a</b>")),
+    "html: n characters of text in tables": (50_000, read("<table>a<tr>")),
+    "html: n signs": (100_000, read("<")),
+    "html: n characters of opened tags": (300_000, read("<a ")),
+    "html: n characters of opened comments": (300_000, read("a <!--")),
+    "html: n characters of tags that end nothing": (75_000, read("a</x>")),
+    "html: n characters of entities": (300_000, read("&amp; &lt")),
+    "html: n characters of paragraphs": (300_000, read("<p>It is <b>so</b>.\n")),
+    "html: n characters of preformatted lines": (300_000, read("<pre>\r\na\r\n")),
     "recursive: n characters without a blank": (300_000, chunked(RecursiveCharacterChunker(), lambda n: "x" * n)),
     "recursive: n line breaks": (300_000, chunked(RecursiveCharacterChunker(), lambda n: "\n" * n)),
     "sentences: n characters without a blank": (300_000, chunked(SentenceChunker(), lambda n: "x" * n)),

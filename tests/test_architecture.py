@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ PACKAGE = "rag_evaluation_framework"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 FLOORS = (
     {"base"},  # with `errors`: what they say is made safe to show there, and everything there raises them
+    {"corpus"},  # from files to texts: documents are read through it
     {"data"},
     {"components"},  # what comes in from outside: the contracts read what components return through it
     {"types", "contracts", "statistics"},
@@ -61,6 +63,7 @@ TYPED = {  # what a contract names for type checkers only
 LOADERS = {
     "registry.loading",
     "base.optional",
+    "cli.commands",  # the module of the command that is called
 }  # what imports modules by strings
 LATE = {
     ("cli.main", "cli.program"),  # loaded when interrupts are answered already
@@ -230,6 +233,19 @@ def test_only_the_top_floor_imports_the_whole_package():
 
 def test_only_the_command_imports_the_command_line():
     assert {room(i.importer) for i in IMPORTS if room(i.imported) == "cli"} == {"cli", "__main__"}
+
+
+def test_a_room_is_used_for_what_its_door_lists():
+    """A module in it would be there only if something else has imported it before, such as another command."""
+    behind_the_door = []
+    for module, tree in TREES.items():
+        statements = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == PACKAGE]
+        rooms = {alias.name for node in statements for alias in node.names} & set().union(*FLOORS)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in rooms:
+                listed = import_module(f"{PACKAGE}.{node.value.id}").__all__
+                behind_the_door += [f"{module}:{node.lineno} {ast.unparse(node)}"] if node.attr not in listed else []
+    assert behind_the_door == []
 
 
 def test_nothing_imports_the_conformance_suites():

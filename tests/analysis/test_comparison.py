@@ -338,7 +338,6 @@ def sections_run(dataset, corpus, level):
 
 
 @pytest.mark.parametrize("how", ["in memory", "updated"])
-@pytest.mark.parametrize("level", [TOKEN, DOCUMENT])
 @pytest.mark.parametrize(
     "files",
     [
@@ -351,18 +350,42 @@ def sections_run(dataset, corpus, level):
     ],
     ids=["moved", "moved to an edited one", "joined", "all joined", "names exchanged", "split"],
 )
-def test_runs_before_and_after_an_edit_compare_wherever_the_labels_went(tmp_path, files, level, how):
+def test_runs_before_and_after_an_edit_compare_wherever_the_labels_went(tmp_path, files, how):
     before, after, dataset = corpus_of(FILES), corpus_of(files), sections(tmp_path)
     edited = dataset
     if how == "updated":
         edited = load_dataset(save_dataset(relabel(dataset, after).dataset, tmp_path / "new.json"))
         edited = load_dataset(save_dataset(relabel(edited, after).dataset, tmp_path / "newer.json"))  # and once more
-    runs = [sections_run(*asked, level) for asked in ((dataset, before), (edited, after))]
-    paths = [run.save(tmp_path / str(number)) for number, run in enumerate(runs)]
-    for old, new in ([*runs], [load_result(path, level) for path in paths]):
+    runs = [sections_run(*asked, TOKEN) for asked in ((dataset, before), (edited, after))]
+    paths = [run.save(root=tmp_path) for run in runs]  # with the texts
+    for old, new in ([*runs], [load_result(path) for path in paths]):
         for comparison in (old.compare(new), new.compare(old)):
             assert (comparison.added, comparison.removed, comparison.changed) == ((), (), ())
             assert len(comparison.deltas[old.score_names[0]]) == 4
+
+
+@pytest.mark.parametrize(
+    ("files", "changed"),
+    [
+        ({"a": FILES["b"], "b": FILES["c"], "c": FILES["a"]}, set()),
+        ({"x": f"{FILES['a']}New.\n", "b": FILES["b"], "c": FILES["c"]}, set()),
+        ({"a": f"# A\n\n{INVOICES}", "b": f"# B\n\n{REFUNDS}{SUPPORT}", "c": FILES["c"]}, {"Refunds"}),
+    ],
+    ids=["names exchanged", "renamed and edited", "a section moved"],
+)
+def test_relevant_documents_are_the_same_if_they_are_later_versions_of_each_other(tmp_path, files, changed):
+    dataset = sections(tmp_path)
+    one, other = (sections_run(dataset, corpus, DOCUMENT) for corpus in (corpus_of(FILES), corpus_of(files)))
+    for comparison in (one.compare(other), other.compare(one)):
+        assert set(comparison.changed) == changed
+
+
+def test_runs_whose_texts_are_not_kept_say_that_a_text_in_another_document_is_another_truth(tmp_path):
+    dataset = sections(tmp_path)
+    files = {"a": f"# A\n\n{INVOICES}", "b": f"# B\n\n{REFUNDS}{SUPPORT}", "c": FILES["c"]}
+    runs = [sections_run(dataset, corpus, TOKEN) for corpus in (corpus_of(FILES), corpus_of(files))]
+    old, new = (load_result(run.save(tmp_path / str(number))) for number, run in enumerate(runs))
+    assert old.compare(new).changed == ("Refunds",)
 
 
 @pytest.mark.parametrize("level", [TOKEN, DOCUMENT])

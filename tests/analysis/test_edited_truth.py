@@ -20,10 +20,10 @@ def results(*questions, gains=None):
     return SimpleNamespace(texts=texts, relevant=relevant, answers={}, gains=gains or {}, table=table)
 
 
-def renamed(before, after, same=(), others=True, was_in=({}, {}), copied=()):
+def renamed(before, after, same=(), others=True, copied=()):
     rows = [(row, row) for row in range(len(before.texts)) if row not in same]
     may_be = {*before.table.query_ids} - {*copied} if others else ()
-    return {row: sorted(names) for row, names in edited_rows(before, after, rows, may_be, was_in).items()}
+    return {row: sorted(names) for row, names in edited_rows(before, after, rows, may_be).items()}
 
 
 def test_a_document_all_of_whose_labels_are_in_one_that_had_none_was_renamed():
@@ -96,53 +96,6 @@ def test_what_is_written_otherwise_is_the_same_if_it_shows_the_same():
 def test_what_shows_something_else_is_another_truth(one, other):
     assert renamed(results(f"a.md: {one}"), results(f"a.md: {other}")) == {}
     assert renamed(results(f"a.md: {other}"), results(f"a.md: {one}")) == {}
-
-
-def test_where_a_label_was_before_is_known_of_either_result():
-    before, after = results("a: One.", "b: Two.", "a: Three."), results("b: One.", "a: Two.", "a: Three.")
-    known = {"0": {"b": ["z", "a"]}, "1": {"a": ("b",)}}
-    assert renamed(before, after, same=[2]) == {}
-    assert renamed(before, after, same=[2], others=False, was_in=({}, known)) == {0: [("a", "b")], 1: [("b", "a")]}
-    assert renamed(after, before, same=[2], others=False, was_in=(known, {})) == {0: [("b", "a")], 1: [("a", "b")]}
-    assert renamed(before, after, same=[2], was_in=({}, {"0": {"c": ["a"]}, "1": {"b": ["a"]}})) == {}
-    assert renamed(results("a: One."), results("b: Two."), was_in=({}, known)) == {}
-
-
-def test_labels_that_came_from_one_document_in_both_results_are_the_same():
-    before, after = results("b: One. | b: Two.", "b: Three."), results("c: One. | d: Two.", "c: Three.")
-    earlier, later = {"0": {"b": ["z", "a"]}}, {"0": {"c": ["a"], "d": ["y", "z"]}, "1": {"c": ["a"]}}
-    known = (earlier, later)
-    assert renamed(before, after, others=False, was_in=known) == {0: [("b", "c"), ("b", "d")]}
-    assert renamed(before, after, others=False, was_in=({"0": {"b": ["a"]}}, later)) == {}  # "Two." was in another
-    before, after = results("b: One.", "b: Three."), results("c: One.", "c: Three.")
-    assert renamed(before, after, others=False, was_in=known) == {0: [("b", "c")]}
-    assert renamed(after, before, others=False, was_in=known[::-1]) == {0: [("c", "b")]}
-    assert renamed(of_ids("b", "b"), of_ids("c", "c"), was_in=known) == {0: [("b", "c")]}
-    assert renamed(of_ids("b"), of_ids("c d"), was_in=known) == {}
-
-
-def of_ids(*documents):
-    found = results(*("" for _ in documents))
-    found.relevant = tuple(tuple(map(DocumentId, names.split())) for names in documents)
-    return found
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "known", "expected"),
-    [
-        ("a", "b", {"b": ["a"]}, [("a", "b")]),
-        ("a c", "b c", {"b": ["a"]}, [("a", "b")]),
-        ("a b", "c d", {"c": ["b"], "d": ["a"]}, [("a", "d"), ("b", "c")]),
-        ("a", "b", {"c": ["a"]}, None),
-        ("a", "b c", {"b": ["a"]}, None),
-        ("a b", "c d", {"c": ["a", "b"]}, None),
-        ("a b", "c d", {"c": ["a"]}, None),
-        ("a c", "b c", {"b": ["c"]}, None),
-    ],
-)
-def test_documents_are_the_same_truth_if_all_labels_are_known_to_have_come_along(before, after, known, expected):
-    found = renamed(of_ids(before), of_ids(after), was_in=({}, {"0": known}))
-    assert found == ({} if expected is None else {0: expected})
 
 
 def with_answers(results, *places):

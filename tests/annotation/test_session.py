@@ -155,7 +155,7 @@ def test_labels_move_with_documents_that_were_edited(docs):
     session.label(1, [], POOL)
     (docs / "a.md").write_text(f"A new beginning.\n\n{TEXT}")
     again = Session(session.path, corpus(docs), "set")
-    assert "1 labelled span: 0 unchanged, 1 moved, 0 lost." in again.changed
+    assert "1 label: 0 unchanged, 1 moved." in again.changed
     assert "Questions without an answer, which the new documents may have: 1." in again.changed
     again.ask("When?")
     dataset = load_dataset(session.path, corpus=corpus(docs))
@@ -270,14 +270,16 @@ def test_what_was_lost_of_a_question_is_forgotten_when_it_is_labelled_anew_or_re
     session.label(0, [(first(corpus(docs)),)], POOL)
     content = json.loads(session.path.read_text())
     query = {"id": session.questions[0].query.id, "query": "How long?", "metadata": {}}
-    label = {"doc_id": "b.md", "start": 0, "answer": 0, "place": 1}
-    content |= {"schema_version": 2, "lost_places": [{"query": query, "quote": "Gone.", "reason": "r", "label": label}]}
+    here = {"doc_id": "a.md", "start": 0, "end": first(corpus(docs)).end, "text": first(corpus(docs)).text}
+    gone = {"doc_id": "b.md", "start": 0, "end": 5, "text": "Gone.", "text_hash": "0" * 64}
+    content |= {"incomplete": [{"query": query, "answers": [[[here], [gone]]]}]}
     session.path.write_text(json.dumps(content))
     again = Session(session.path, corpus(docs), "set")
     again.label(1, [(first(corpus(docs)),)], POOL)
-    assert "lost_places" in json.loads(session.path.read_text())
+    assert len(json.loads(session.path.read_text())["incomplete"]) == 1
     if act == "label":
-        again.label(0, [(first(corpus(docs)),)], POOL)
+        other = CharacterSpan(DocumentId("a.md"), len(TEXT) - 6, len(TEXT), TEXT[-6:])
+        again.label(0, [(other,)], POOL)
     else:
         again.remove(0)
-    assert "lost_places" not in json.loads(session.path.read_text())
+    assert "incomplete" not in json.loads(session.path.read_text())

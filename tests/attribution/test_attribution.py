@@ -47,6 +47,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.attribution.losses import CAUSES
 from rag_evaluation_framework.attribution.pipelines import (
+    corpus_of,
     is_ours,
     read_lengths,
     remade_retriever,
@@ -508,23 +509,38 @@ class TestDocuments:
         dataset = load_dataset(folder / "q.csv", corpus=corpus)
         return TokenLevelEvaluation(corpus, dataset).run(k=1)
 
-    def test_documents_that_have_changed_are_refused(self, folder):
+    def loaded(self, result, folder):
+        """The result as another process reads it that has no texts of it."""
+        return load_result(result.save(folder / "elsewhere"))
+
+    def test_documents_are_those_of_the_run_although_they_have_changed(self, folder, monkeypatch):
+        monkeypatch.chdir(folder)
         result = self.result(folder)
+        before = corpus_of(result)
+        saved = load_result(result.save())
+        (folder / "docs" / "b.md").write_text("Other text.")
+        for known in (result, saved):
+            assert corpus_of(known) == before
+            assert corpus_of(known).metadata == before.metadata
+            check_sums(Attribution.of(known), result)
+
+    def test_documents_that_have_changed_and_are_not_kept_are_refused(self, folder):
+        result = self.loaded(self.result(folder), folder)
         (folder / "docs" / "b.md").write_text("Other text.")
         with pytest.raises(ResultError, match=r"its documents have changed.*Run it again"):
             Attribution.of(result)
 
     def test_documents_that_are_gone_are_refused(self, folder):
-        result = self.result(folder)
+        result = self.loaded(self.result(folder), folder)
         (folder / "docs").rename(folder / "moved")
         with pytest.raises(ResultError, match=r"cannot be read again.*Put them back"):
             Attribution.of(result)
         assert Attribution.of(result, corpus=Corpus.from_folder(folder / "moved")).depth == 100
 
-    def test_documents_of_no_folder_are_asked_for(self, folder):
+    def test_documents_of_no_folder_that_are_not_kept_are_asked_for(self, folder):
         corpus = Corpus(Document(DocumentId(name), text) for name, text in self.texts().items())
         dataset = load_dataset(folder / "q.csv", corpus=corpus)
-        result = TokenLevelEvaluation(corpus, dataset).run(k=1)
+        result = self.loaded(TokenLevelEvaluation(corpus, dataset).run(k=1), folder)
         with pytest.raises(ResultError, match=r"not read from a folder.*corpus=corpus"):
             Attribution.of(result)
         check_sums(Attribution.of(result, corpus=corpus), result)

@@ -32,7 +32,7 @@ from rag_evaluation_framework.attribution import Explanation, explain
 from rag_evaluation_framework.attribution.explaining import find_question
 from rag_evaluation_framework.attribution.losses import CAUSES
 from rag_evaluation_framework.data.ids import QueryId, QueryText
-from rag_evaluation_framework.data.label_contexts import Skipped
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 
 TEXTS = {

@@ -203,14 +203,18 @@ def test_fix_mends_the_file_keeps_it_as_it_was_and_says_what_it_did(rag_eval, fo
     assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
     assert outcome.out.startswith(f"questions: nothing fixed\n{labelled} is as it was\n\n")
-    assert sorted(path.name for path in labelled.parent.iterdir()) == ["questions.1.json", "questions.json"]
+    assert sorted(path.name for path in labelled.parent.iterdir()) == [
+        "questions.1.json",
+        "questions.json",
+        "questions.texts",
+    ]
 
 
 def test_fixes_are_wrapped_where_the_screen_ends(rag_eval, folder, labelled):
     (folder / "docs/billing.md").rename(folder / "docs/a file with a long name.md")
     said = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix").out
     assert "\nFixes\n  label moved: query_" in said
-    assert "”: renamed billing.md[11:46] → a file with a long name.md:3:1\n  “Invoices are sent on" in said
+    assert "”: billing.md[11:46] → a file with a long name.md:3:1 “Invoices are\n  sent on" in said
 
 
 def test_what_was_not_fixed_is_still_found(rag_eval, folder, labelled):

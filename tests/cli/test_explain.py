@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 
 import pytest
@@ -148,8 +149,12 @@ def test_what_cannot_be_explained_is_refused(rag_eval, saved, arguments, told):
     assert "Traceback" not in outcome.err
 
 
-def test_documents_that_have_changed_are_refused(rag_eval, saved, folder):
+def test_documents_that_have_changed_are_shown_as_they_were_while_they_are_kept(rag_eval, saved, folder):
+    before = rag_eval("explain", "last", "invoices")
     (folder / "docs" / "billing.md").write_text("Other text.")
+    after = rag_eval("explain", "last", "invoices")
+    assert (after.code, after.out) == (0, before.out)
+    shutil.rmtree(folder / ".rag-eval/store")
     outcome = rag_eval("explain", "last")
     assert outcome.code == 2
     assert "its documents have changed" in outcome.err

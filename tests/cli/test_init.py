@@ -1,4 +1,5 @@
 import shlex
+import shutil
 import unicodedata
 
 import pytest
@@ -68,11 +69,13 @@ def test_nothing_is_overwritten(rag_eval, folder, edited):
 def test_a_dataset_that_an_interrupted_init_left_is_not_in_the_way(rag_eval, folder):
     rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
     (folder / ".rag-eval/questions.yaml").unlink()
+    shutil.rmtree(folder / ".rag-eval/datasets/questions.texts")
     with unfinished(folder / ".rag-eval/datasets") as killed:
         pass
     killed.mkdir()
     assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
-    assert [path.name for path in (folder / ".rag-eval/datasets").iterdir()] == ["questions.json"]
+    found = {path.name for path in (folder / ".rag-eval/datasets").iterdir()}
+    assert found == {"questions.json", "questions.texts"}
     assert rag_eval("run", ".rag-eval/questions.yaml", "--allow-skipped", "2").code == 0
     (folder / ".rag-eval/questions.yaml").unlink()
     (folder / "questions.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")
@@ -207,6 +210,14 @@ def copied(folder):
     return folder
 
 
+def say_yes(table, quote):
+    """Take the suggestion for a quote, as somebody who looked through the table does."""
+    lines = table.read_text("utf-8").splitlines(keepends=True)
+    taken = [f'{line[:-4]},"yes"\n' if quote in line and line.endswith(',""\n') else line for line in lines]
+    assert sum(line.endswith('"yes"\n') for line in taken) == 1
+    table.write_text("".join(taken), "utf-8")
+
+
 def test_init_shows_what_a_quote_may_mean_and_how_to_go_on(rag_eval, copied):
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "copied.csv")
     assert outcome.code == 0
@@ -216,15 +227,15 @@ def test_init_shows_what_a_quote_may_mean_and_how_to_go_on(rag_eval, copied):
         "nearest, 99 % similar: “Accounts that are never paid are closed in the end.” docs/fees.md:3:42",
         "differs: “Acounts” for “Accounts”",
     ]
-    assert shown.count("not for --accept: a number differs") == 1
     assert "differs: in billing.md, not in fees.md" in shown
     assert "nothing similar in the corpus" in shown
-    assert "3 suggestions in place of quotes: copied.suggested.csv. Look through the file, correct" in outcome.out
-    assert "--accept 0.95 takes 1 of 3." in outcome.out
+    assert "3 suggestions beside the quotes: copied.suggested.csv. Write yes in the column accept" in outcome.out
     command = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval dataset update"))
+    assert "0 questions added" in rag_eval(*shlex.split(command)[1:]).out  # nothing is taken without a yes
+    say_yes(copied / "copied.suggested.csv", "Acounts")
     following = rag_eval(*shlex.split(command)[1:])
     assert (following.code, following.err) == (0, "")
-    assert "3 questions added" in following.out
+    assert "1 question added" in following.out
 
 
 def test_suggestions_are_written_also_if_no_quote_was_located(rag_eval, copied):
@@ -234,6 +245,7 @@ def test_suggestions_are_written_also_if_no_quote_was_located(rag_eval, copied):
     assert not (copied / "r").exists()
     command = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval init"))
     assert command == "  rag-eval init --root r --name all --corpus docs --glob '*.md' --questions all.suggested.csv"
+    say_yes(copied / "all.suggested.csv", "Acounts")
     assert rag_eval(*shlex.split(command)[1:]).code == 0
     assert (copied / "r/all.yaml").is_file()
 
@@ -261,50 +273,6 @@ def test_suggestions_that_cannot_be_written_do_not_stop_init(rag_eval, copied):
     assert (
         "The suggestions could not be written beside the questions: q.jsonl: line 1: two columns share" in outcome.out
     )
-
-
-def test_accept_takes_what_is_similar_enough_and_lists_it_and_what_it_refuses(rag_eval, copied):
-    outcome = rag_eval("init", "--corpus", "docs", "--questions", "copied.csv", "--accept", "0.95")
-    assert outcome.code == 0
-    shown = [" ".join(line.split()) for line in outcome.out.splitlines()]
-    assert "2 of 6 quotes located, 1 ambiguous, 3 missing; 1 question without an answer" in shown
-    start = shown.index("Accepted suggestions")
-    assert shown[start + 1 : start + 4] == [
-        "line 4: “Acounts that are never paid are closed in the end.”",
-        "nearest, 99 % similar: “Accounts that are never paid are closed in the end.” docs/fees.md:3:42",
-        "differs: “Acounts” for “Accounts”",
-    ]
-    start = shown.index("line 3, missing: “The late fee is 2.6 % of the amount.”")
-    assert shown[start + 1 : start + 4] == [
-        "nearest, 97 % similar: “The **late** fee is 2.5 % of the amount.” docs/fees.md:3:1",
-        "differs: “2.6” for “2.5”",
-        "not for --accept: a number differs",
-    ]
-    assert "not for --accept: it is in another document than the row names" in shown
-    dataset = load_dataset(copied / ".rag-eval/datasets/copied.json", corpus=Corpus.from_folder(copied / "docs"))
-    assert [span.text for entry in dataset for span in entry.relevant] == [
-        "Install the agent first.",
-        "Accounts that are never paid are closed in the end.",
-    ]
-
-
-@pytest.mark.parametrize("threshold", ["0", "-0.5", "1.5", "nan"])
-@pytest.mark.parametrize("command", [["init"], ["dataset", "update", "nothing.json"]])
-def test_a_threshold_out_of_range_is_refused_before_anything_is_done(rag_eval, folder, command, threshold):
-    outcome = rag_eval(*command, "--corpus", "docs", "--questions", "questions.csv", "--accept", threshold)
-    assert outcome.code == 2
-    assert "expected a similarity above 0 and up to 1, such as 0.95" in outcome.err
-    assert not (folder / ".rag-eval").exists()
-
-
-def test_a_dataset_is_updated_with_accepted_quotes(rag_eval, copied):
-    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
-    target = ".rag-eval/datasets/questions.json"
-    options = ("--corpus", "docs", "--questions", "copied.csv", "--accept", "0.95")
-    outcome = rag_eval("dataset", "update", target, *options)
-    assert (outcome.code, outcome.err) == (0, "")
-    assert "1 question added" in outcome.out
-    assert "2 suggestions in place of quotes: copied.suggested.csv." in outcome.out
 
 
 def test_text_files_that_the_default_pattern_does_not_match_are_told(rag_eval, folder):

@@ -1,5 +1,7 @@
 """`rag-eval report`."""
 
+import shutil
+
 import pytest
 
 
@@ -34,8 +36,11 @@ def test_a_file_that_is_there_is_not_overwritten(rag_eval, saved, folder):
     assert "expected the name of an HTML file" in rag_eval("report", "last", "-o", "report.md").err
 
 
-def test_documents_that_changed_are_not_shown_and_the_page_says_so(rag_eval, saved, folder):
+def test_documents_that_changed_are_shown_as_they_were_or_the_page_says_that_they_are_not(rag_eval, saved, folder):
     (folder / "docs/billing.md").write_text("# Billing\n\nAll of it is new.\n")
+    assert rag_eval("report", "last", "-o", "kept.html").code == 0
+    assert ">Invoices are sent on the first day.</mark>" in (folder / "kept.html").read_text(encoding="utf-8")
+    shutil.rmtree(folder / ".rag-eval/store")
     assert rag_eval("report", "last", "--worst", "1").code == 0
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "The documents are not shown: " in page

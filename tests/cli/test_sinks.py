@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rag_evaluation_framework import BM25Retriever, EvaluationConfig, evaluate, load_result
+from rag_evaluation_framework import BM25Retriever, EvaluationConfig, evaluate, load_result, results
 from rag_evaluation_framework.contracts import Sink
 from rag_evaluation_framework.errors import ConfigError, SaveFailed
 from rag_evaluation_framework.integrations import push_dataset
@@ -53,6 +53,18 @@ def test_a_function_of_ones_own_gets_the_saved_run(rag_eval, own):
     assert (own / "sent").read_text() == f"{run.name}\nhit@2 >= 0.5: passed: 0.750, 4 questions\n"
     outcome = rag_eval(*FLAGS[:-1], "own:worse", "--sink", "own:compare", "--baseline", "last")
     assert (own / "compared").read_text() == "{'q_refund': -1.0}"
+
+
+def test_intervals_are_drawn_once_for_what_is_saved_and_what_is_shown(rag_eval, own, monkeypatch):
+    drawn, really = [], results.result.mean_scores
+
+    def drawing(scores, *given, **more):
+        drawn.append(scores.tobytes())
+        return really(scores, *given, **more)
+
+    monkeypatch.setattr(results.result, "mean_scores", drawing)
+    assert rag_eval(*FLAGS).code == 0
+    assert len(drawn) == len(set(drawn)) > 0
 
 
 @pytest.mark.parametrize(

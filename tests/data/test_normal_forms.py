@@ -57,8 +57,8 @@ def test_a_label_whose_text_was_edited_is_not_in_a_document_that_is_gone(corpus_
     path.write_text(path.read_text(encoding="utf-8").replace(NAME, name), encoding="utf-8")
     edited = Corpus([Document(DocumentId(NAME), "We ship whenever.\n")], corpus.metadata)
     (skipped,) = relabel(load_dataset(path), edited).dataset.skipped
-    assert (skipped.anchor.doc_id, skipped.reason) == (NAME, "lost: its text is gone")
-    assert leaving_out(skipped.anchor.doc_id, edited) is None
+    assert (skipped.document, skipped.reason) == (NAME, f"gone from {NAME}")
+    assert leaving_out(skipped.document, edited) is None
 
 
 def test_a_file_that_is_read_is_not_left_out(corpus_and_name):

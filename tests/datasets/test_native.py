@@ -111,20 +111,16 @@ def test_jsonl_has_a_header_line_and_one_line_a_question(tmp_path, dataset):
     assert [row["id"] for row in rows] == [entry.query.id for entry in dataset]
 
 
-def test_spans_include_their_text_and_some_context(tmp_path, dataset, corpus):
+def test_spans_include_their_text_and_nothing_else(tmp_path, dataset, corpus):
     content = json.loads(save_dataset(dataset, tmp_path / "d.json").read_text(encoding="utf-8"))
     (span,) = content["questions"][0]["relevant_spans"]
-    document = corpus["billing.md"].content
     assert span == {
         "doc_id": "billing.md",
         "start": span["start"],
         "end": span["start"] + len(REFUNDS),
         "text": REFUNDS,
-        "before": document[span["start"] - 32 : span["start"]],
-        "after": "\n",
-        "unique_with": "text",
     }
-    assert len(span["before"]) == 32
+    assert span["start"] == corpus["billing.md"].content.index(REFUNDS)
 
 
 def test_the_text_is_written_even_if_the_span_does_not_carry_it(tmp_path, corpus):
@@ -168,7 +164,7 @@ def test_a_place_that_cannot_be_written_to_is_refused(tmp_path, dataset):
 
 def test_nothing_is_left_behind_but_the_file_itself(tmp_path, dataset):
     save_dataset(dataset, tmp_path / "d.json")
-    assert names(tmp_path) == ["d.json"]
+    assert names(tmp_path) == ["d.json", "d.texts"] if dataset.texts else ["d.json"]
 
 
 def test_a_saved_file_may_be_read_by_whoever_may_read_new_files(tmp_path, dataset):
@@ -419,11 +415,10 @@ def test_with_the_corpus_documents_may_be_named_by_their_stem(tmp_path, corpus):
 
 
 @pytest.mark.parametrize("name", ["stop.md", "old/stop.md"])
-@pytest.mark.parametrize("more", [{}, {"before": "", "after": " "}], ids=["hash", "context"])
-def test_an_id_that_was_written_with_its_hash_or_context_is_exact(tmp_path, corpus, more, name):
-    header = {} if more else {"documents": {name: "0" * 64}}
-    span = {"doc_id": name, "start": 0, "end": 3, "text": "One", **more}
-    (entry,) = load_dataset(written(tmp_path, question(relevant_spans=[span]), **header), corpus=corpus)
+def test_an_id_that_was_written_with_its_hash_is_exact(tmp_path, corpus, name):
+    span = {"doc_id": name, "start": 0, "end": 3, "text": "One"}
+    path = written(tmp_path, question(relevant_spans=[span]), texts={name: "0" * 64})
+    (entry,) = load_dataset(path, corpus=corpus)
     assert [span.doc_id for span in entry.relevant] == [name]
 
 

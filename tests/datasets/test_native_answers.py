@@ -73,13 +73,14 @@ def test_what_is_saved_is_loaded(tmp_path, entry, level, suffix):
     )
 
 
-def test_every_place_is_saved_with_what_it_is_found_again_by(tmp_path):
+def test_every_place_is_saved_with_its_text_and_nothing_else(tmp_path):
     path = save_dataset(Dataset([TOKENS], TOKEN, corpus=CORPUS), tmp_path / "d.json")
     (question,) = json.loads(path.read_text())["questions"]
     one, two, (three, four) = (place.get("spans", place) for place in question["answers"][0]["places"])
-    assert (one["text"], one["unique_with"], two["before"]) == (TEXT, "context", "Hello. ")
+    assert one.keys() == two.keys() == three.keys() == four.keys() == {"doc_id", "start", "end", "text"}
+    assert (one["text"], two["text"]) == (TEXT, TEXT)
     assert [three["text"], four["text"]] == ["A refund", "two weeks"]
-    assert len(json.loads(path.read_text())["documents"]) == 3
+    assert len(json.loads(path.read_text())["texts"]) == 3
 
 
 def test_answers_with_one_place_each_are_written_as_before(tmp_path):

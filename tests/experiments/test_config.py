@@ -190,7 +190,7 @@ def test_a_file_of_bad_spans_is_refused_before_the_corpus_is_indexed(tmp_path):
         '"relevant_spans": [{"doc_id": "a.md", "start": 4, "end": 7, "text": "sea"}]}]}'
     )
     retriever = FixedRetriever()
-    with pytest.raises(DatasetError, match=r"Question 'q': .* is 'sky' in the document, but 'sea' in the dataset"):
+    with pytest.raises(DatasetError, match=r"1 gone; .*Not found: question 'q': 'sea' gone from a\.md\. Are"):
         evaluate(retriever, load_dataset(path), corpus=CORPUS)
     assert retriever.calls == []
 
@@ -294,8 +294,8 @@ def test_labels_are_looked_for_in_documents_that_have_changed():
     result = evaluate(BM25Retriever(), made, corpus=edited)
     assert [span.start for query in result.queries for span in query.relevant] == [11]
     assert (result.counts["skipped"], [label.quote for label in result.skipped]) == (1, ["Grass is green"])
-    (said,) = [note for note in result.notes if "looked for" in note]
-    assert "1 moved, 1 lost; 1 question skipped" in said
+    (said,) = [note for note in result.notes if note.startswith("documents have changed since they were labelled: ")]
+    assert "2 labels: 0 unchanged, 1 moved, 1 gone; 1 question skipped" in said
     assert "rag-eval dataset update" in said
 
 
@@ -304,10 +304,10 @@ def test_a_dataset_of_other_documents_is_refused_with_what_to_look_at_also_if_it
     truth = TokenLevelGroundTruth(Query.from_text("What is the sea?"), [CharacterSpan("c.md", 0, 14)])
     silent = TokenLevelGroundTruth(Query.from_text("Who?"), [])
     for entries in ([truth], [truth, silent]):
-        with pytest.raises(DatasetError, match=r"1 labelled span: 0 unchanged, 1 lost\. Question 'q") as caught:
+        with pytest.raises(DatasetError, match=r"1 label: 0 unchanged, 1 gone; .*: question 'q") as caught:
             evaluate(BM25Retriever(), Dataset(entries, TOKEN, corpus=sea), corpus=CORPUS)
         told = str(caught.value)
-        assert "its document c.md is gone" in told
+        assert "'The sea is wet' gone from c.md" in told
         assert "the right folder (--corpus) and pattern of files (--glob)?" in told
         assert "`rag-eval dataset update" in told
 
@@ -315,9 +315,9 @@ def test_a_dataset_of_other_documents_is_refused_with_what_to_look_at_also_if_it
 def test_of_many_labels_that_were_lost_five_are_named_and_all_counted():
     sea = Corpus([Document("c.md", "The sea is wet")])
     spans = [CharacterSpan("c.md", start, 14) for start in range(7)]
-    with pytest.raises(DatasetError, match=r"7 labelled spans: 0 unchanged, 7 lost\. .*\. And 2 more\. Are") as caught:
+    with pytest.raises(DatasetError, match=r"7 labels: 0 unchanged, 7 gone; .* and 2 more\. Are") as caught:
         evaluate(BM25Retriever(), dataset(*spans, corpus=sea), corpus=CORPUS)
-    assert str(caught.value).count("c.md is gone") == 5
+    assert str(caught.value).count("gone from c.md") == 5
 
 
 def recorded(retriever=None, k=5, **options):

@@ -17,6 +17,7 @@ from rag_evaluation_framework import (
     evaluate,
     retrieve,
 )
+from rag_evaluation_framework.base import docstrings
 from rag_evaluation_framework.cli.run_options import key_options
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments import Asking, RunSpec, parse_config
@@ -71,7 +72,7 @@ def test_the_schema_refuses_what_is_refused(wrong):
 def test_every_key_has_an_option_and_a_description_but_those_that_are_only_in_files():
     options = {each.key for each in key_options()}
     assert RunSpec.model_fields.keys() - options == {"chunk_id", "count_as_zero", "batch_queries"}
-    assert all(field.description for field in RunSpec.model_fields.values())
+    assert RunSpec.model_fields.keys() == docstrings(RunSpec).keys()
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_a_run_says_that_most_of_its_results_have_no_place_with_one_and_the_near
     assert note.startswith(
         "most results have no place in the corpus, such as 'Parcels take about three days, he said.'"
     )
-    assert "; the nearest passage is a.md:2: 'Parcels take three days" in note
+    assert "; the nearest passage is a.md:2:1: 'Parcels take three days" in note
     assert "doc_id, start and end" in note
 
 

@@ -73,7 +73,7 @@ def native(level: str) -> dict[str, Any]:
     header = {"schema_version": 1, "evaluation_type": f"{level}-level", "name": "sample", "metadata": {"by": "hand"}}
     if level == "token":
         header["corpus_hash"] = corpus().content_hash
-        header["documents"] = {document.id: document.content_hash for document in corpus()}
+        header["texts"] = {document.id: document.content_hash for document in corpus()}
     if level == "chunk":
         header["chunking"] = registry().fingerprint
     header["skipped"] = [{"query": {"id": "s", "query": "Why?"}, "quote": "never written", "reason": "missing"}]

@@ -20,7 +20,6 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.data.label_contexts import Anchor
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates import Gate, assert_gates, check_gates
 from rag_evaluation_framework.statistics import clopper_pearson, paired_differences
@@ -404,8 +403,8 @@ def test_a_report_alone_knows_the_labels_of_a_question_that_is_skipped_now(tmp_p
     assert verdict(after, "lost <= 0 where document=d0", report).queries == ("q2",)
     assert verdict(after, "lost <= 0 where tags=billing", report).verdict == "passed"
     assert verdict(after, "lost <= 0 where tags=login", report).queries == ("q2",)
-    anchored = replace(after, skipped=(replace(after.skipped[0], anchor=Anchor(DocumentId("d0"), 0, "x", "", "")),))
-    assert verdict(anchored, "lost <= 0 where document=d0", report).queries == ("q2",)
+    placed = replace(after, skipped=(replace(after.skipped[0], document="d0"),))
+    assert verdict(placed, "lost <= 0 where document=d0", report).queries == ("q2",)
 
 
 def test_a_question_that_the_baseline_skipped_is_told_to_be_unwatched():

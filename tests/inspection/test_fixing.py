@@ -23,7 +23,6 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.errors import CorpusError, DatasetError
 from rag_evaluation_framework.inspection import fix_dataset, lint_dataset
-from rag_evaluation_framework.labelling import relabel
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
 PAGE = f"# Billing\n\n{FIRST} {SECOND} Write to us.\n"
@@ -151,16 +150,6 @@ def test_what_a_file_knows_of_its_documents_is_kept(tmp_path):
     again = save_dataset(fix_dataset(load_dataset(saved)).dataset, tmp_path / "b.json")
     expected = save_dataset(dataset_of(question("When?", FIRST), corpus=corpus_of()), tmp_path / "c.json")
     assert again.read_text() == expected.read_text()
-
-
-def test_where_a_label_was_before_is_known_when_it_is_trimmed():
-    spaced = TokenLevelGroundTruth(Query("When?", "When?"), [span(f" {SECOND} ")])
-    edited = corpus_of(name="b.md")
-    fixed = fix_dataset(dataset_of(spaced, corpus=corpus_of()), edited)
-    assert [fix.kind for fix in fixed.fixes] == ["label moved", "white space"]
-    assert fixed.dataset.was_in == {"When?": {"b.md": ("a.md",)}}
-    updated = relabel(dataset_of(spaced, corpus=corpus_of()), edited).dataset
-    assert fix_dataset(updated, edited).dataset.was_in == {"When?": {"b.md": ("a.md",)}}
 
 
 def test_labels_without_a_text_get_none_of_other_documents(tmp_path):

@@ -148,7 +148,7 @@ def test_spans_are_pushed_with_their_texts(providers, corpus):
     assert pull_dataset("refunds", TOKEN, corpus=Corpus(list(corpus)[:2])).corpus_hash == corpus.content_hash
 
 
-def test_labels_are_found_again_in_edited_documents_after_a_pull_as_from_the_file(providers, tmp_path):
+def test_a_pull_knows_which_texts_were_labelled_and_has_none_of_them(providers, tmp_path):
     text = "Cancel at any time. Refunds take five days. Ask for help."
     labelled = Corpus([Document(DocumentId("a.md"), text)])
     edited = Corpus([Document(DocumentId("a.md"), f"Refunds take five days. {text}")])
@@ -157,10 +157,9 @@ def test_labels_are_found_again_in_edited_documents_after_a_pull_as_from_the_fil
 
     push_dataset(load_dataset(path, TOKEN), "refunds")
     pulled, again = pull_dataset("refunds", TOKEN), pull_dataset("refunds", TOKEN, corpus=edited)
-    assert pulled.contexts == again.contexts == load_dataset(path, TOKEN).contexts
-    assert pulled.contexts.around
-    assert pulled.contexts.documents
-    assert pulled.contexts.unique_with
+    assert pulled.texts == again.texts == labelled.text_hashes
+    assert (pulled.labelled_corpus, again.labelled_corpus) == (None, None)
+    assert again.corpus_hash == labelled.content_hash
     kept = json.loads(save_dataset(pulled, tmp_path / "pulled.json").read_text("utf-8"))
     assert kept == {**json.loads(path.read_text("utf-8")), "name": "refunds"}
     assert push_dataset(load_dataset(path, TOKEN, corpus=labelled), "refunds").unchanged == ("q1",)
@@ -719,3 +718,15 @@ def test_keys_are_sent_as_headers_only(providers):
     for exchange in providers.exchanges:
         assert b"loopback-key" not in exchange.request.body
         assert "loopback-key" not in f"{exchange.request.path}{exchange.request.query}"
+
+
+def test_kept_texts_are_not_sent(providers, tmp_path):
+    others = Corpus(
+        [Document(DocumentId("a.md"), "Refunds take five days. Ask."), Document(DocumentId("b.md"), "Secret.")]
+    )
+    entry = TokenLevelGroundTruth(question(1), [CharacterSpan(DocumentId("a.md"), 0, 23)])
+    path = save_dataset(Dataset([entry], TOKEN, corpus=others), tmp_path / "d.json")
+    for dataset in (load_dataset(path, TOKEN), load_dataset(path, TOKEN, corpus=others)):
+        push_dataset(dataset, "refunds")
+    assert "Refunds take five days." in json.dumps(stored(providers))
+    assert not [exchange for exchange in providers.exchanges if "Secret." in str(exchange)]

@@ -14,10 +14,11 @@ from rag_evaluation_framework import (
     DocumentId,
     Query,
     TokenLevelGroundTruth,
+    load_dataset,
+    save_dataset,
 )
-from rag_evaluation_framework.data import LabelContexts
-from rag_evaluation_framework.errors import LevelMismatch
-from rag_evaluation_framework.labelling import known_documents, relabel
+from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from rag_evaluation_framework.labelling import relabel
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
 PAGE = f"# Billing\n\n{FIRST} {SECOND} Write to us.\n"
@@ -44,32 +45,56 @@ def test_the_dataset_has_the_new_places_the_new_corpus_and_all_else_as_it_was():
     assert [[span.start for span in entry.relevant] for entry in found.dataset] == [[PAGE.index(FIRST) + 5], []]
     assert (found.dataset.name, found.dataset.metadata, found.dataset.corpus) == ("billing", {"by": "me"}, after)
     assert found.dataset.corpus_hash == after.content_hash
-    assert found.counts() == {"unchanged": 0, "moved": 1, "renamed": 0, "in normal form": 0, "back": 0, "lost": 0}
-    assert repr(found) == "Relabelled(1 labelled span: 0 unchanged, 1 moved, 0 lost)"
-    moved = relabel(dataset_of(("When?", FIRST)), corpus_of(a="# Billing\n\nNone.\n", b=f"# More\n\n{FIRST} So.\n"))
-    assert repr(moved) == "Relabelled(1 labelled span: 0 unchanged, 1 moved (1 to another document), 0 lost)"
+    assert found.counts() == {"unchanged": 0, "moved": 1, "taken": 0, "changed": 0, "uncertain": 0, "gone": 0}
+    assert repr(found) == "Relabelled(1 label: 0 unchanged, 1 moved)"
 
 
-def test_a_question_that_lost_a_label_is_skipped_with_all_of_its_texts():
-    found = relabel(dataset_of(("Both?", FIRST, SECOND), ("When?", FIRST)), corpus_of(a=f"{FIRST}\n"))
-    assert [entry.query.text for entry in found.dataset] == ["When?"]
+BEFORE = corpus_of(a=PAGE)
+EDITED = corpus_of(a=PAGE.replace("five", "six").replace(FIRST, ""))
+
+
+def test_a_question_that_lost_a_label_is_skipped_and_both_are_kept_as_they_were_labelled():
+    before = dataset_of(("Both?", FIRST, SECOND), ("Who?",), corpus=BEFORE)
+    found = relabel(before, EDITED)
+    assert [entry.query.text for entry in found.dataset] == ["Who?"]
     assert [query.text for query in found.lost] == ["Both?"]
-    assert [(label.quote, label.reason) for label in found.dataset.skipped] == [
-        (FIRST, "found, but another label of the question was lost"),
-        (SECOND, "lost: its text is gone"),
+    assert [(label.quote, label.reason, label.document) for label in found.dataset.skipped] == [
+        (FIRST, "gone from a.md", "a.md"),
+        (SECOND, "changed in a.md", "a.md"),
     ]
-    edited = corpus_of(a=PAGE.replace("five", "six\u202e"))
-    (label,) = relabel(dataset_of(("How long?", SECOND)), edited).dataset.skipped
-    assert label.reason.startswith("lost: its text is gone; nearest (9")
-    assert label.reason.endswith(
-        "% similar): a.md:3:37 “Refunds take six\ufffd working days in all countries.”; “five” for “six”"
-    )
-    twice = corpus_of(a=f"New.\n{PAGE}{PAGE}")
-    (label,) = relabel(dataset_of(("How long?", SECOND)), twice).dataset.skipped
-    assert label.reason == (
-        "lost: its text now stands in several places with another context (a.md[52:100], a.md[161:209])"
-    )
-    assert [change.kind for change in found.changed] == ["lost", "moved", "moved"]
+    assert relabel(found.dataset, BEFORE).dataset.ground_truth == (before.ground_truth[1], before.ground_truth[0])
+
+
+def test_a_person_takes_a_proposal_by_its_id_and_only_for_the_text_that_was_seen():
+    found = relabel(dataset_of(("How long?", SECOND), corpus=BEFORE), EDITED)
+    (change,) = found.changes
+    assert change.carried.proposal.text == SECOND.replace("five", "six")
+    taken = found.taking([change.id])
+    assert [span.text for entry in taken.dataset for span in entry.relevant] == [SECOND.replace("five", "six")]
+    assert (taken.counts()["taken"], taken.dataset.incomplete, taken.lost) == (1, (), ())
+    again = relabel(dataset_of(("How long?", SECOND), corpus=BEFORE), corpus_of(a=PAGE.replace("five", "ten")))
+    with pytest.raises(DatasetError, match=f"no change has the id '{change.id}'; expected ids as `rag-eval dataset"):
+        again.taking([change.id])
+
+
+def test_where_no_text_is_kept_a_label_is_at_the_only_place_of_its_text():
+    def found(**texts):
+        (change,) = relabel(dataset_of(("When?", FIRST)), corpus_of(**texts)).changes
+        return change.kind, change.carried.span and change.carried.span.doc_id
+
+    assert found(a=PAGE) == ("unchanged", "a.md")
+    assert found(a=f"New.\n{PAGE}", b=FIRST) == ("moved", "a.md")
+    assert found(b=FIRST) == ("moved", "b.md")
+    assert found(a=f"New.\n{PAGE}{PAGE}") == ("gone", None)
+    assert found(b=FIRST, c=FIRST) == ("gone", None)
+
+
+def test_a_text_that_was_changed_is_never_used(tmp_path):
+    path = save_dataset(dataset_of(("When?", FIRST), corpus=BEFORE), tmp_path / "d.json")
+    (kept,) = (file for file in (tmp_path / "d.texts").iterdir() if len(file.name) == 64)
+    kept.write_text("something else")
+    with pytest.raises(DatasetError, match=kept.name):
+        relabel(load_dataset(path), EDITED)
 
 
 def test_in_the_corpus_that_was_labelled_nothing_is_looked_for():
@@ -83,16 +108,16 @@ def test_a_document_may_be_named_by_its_stem():
         [TokenLevelGroundTruth(Query.from_text("When?"), [CharacterSpan(DocumentId("a"), 0, 35, FIRST)])], TOKEN
     )
     (change,) = relabel(dataset, corpus_of(a=PAGE)).changes
-    assert (change.found.span.doc_id, change.found.span.start) == ("a.md", PAGE.index(FIRST))
+    assert (change.carried.span.doc_id, change.carried.span.start) == ("a.md", PAGE.index(FIRST))
 
 
 def test_a_span_without_text_stays_in_a_document_that_is_unchanged_and_is_lost_in_another():
     corpus, span = corpus_of(a=PAGE), CharacterSpan(DocumentId("a.md"), 11, 15)
     dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), [span])], TOKEN)
-    dataset = Dataset(dataset, TOKEN, recorded=LabelContexts(known_documents(["a.md"], corpus)))
-    assert [change.found.span for change in relabel(dataset, corpus).changes] == [span]
-    (change,) = relabel(dataset, corpus_of(a=f"{PAGE}More.")).changes
-    assert change.found.how == "lost: its label has no text to look for"
+    dataset = Dataset(dataset, TOKEN, texts=corpus.text_hashes)
+    assert [change.carried.span for change in relabel(dataset, corpus).changes] == [span]
+    (change,) = relabel(dataset, corpus_of(a="Less.")).changes
+    assert change.kind == "gone"
 
 
 def test_labels_that_are_ids_are_refused():

@@ -1,5 +1,6 @@
 import csv
 import json
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -8,20 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
-from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.errors import DatasetError
 
 TEXT = "# Rules\n\nKeep the **data** directory, and all of its files. Refunds take five working days.\nWait. Wait.\n"
 CORPUS = Corpus(Document(DocumentId(name), text) for name, text in {"a.md": TEXT, "b.md": "Press OK.\n"}.items())
 MISSING = "Keep the data directry, and all of its files."
 FOUND = "Keep the **data** directory, and all of its files."
-TOLD = [
-    "quote_check",
-    "given_quote",
-    "given_document",
-    "suggestion_similarity",
-    "suggestion_difference",
-    "suggestion_place",
-]
+TOLD = ["quote_check", "suggestion", "suggestion_document", "suggestion_place", "suggestion_difference", "accept"]
 
 
 @pytest.fixture
@@ -39,27 +33,34 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-def test_the_file_has_all_rows_and_columns_with_the_suggestions_in_place(check, tmp_path):
+def answered(path, answer="yes"):
+    """Write an answer in the column `accept` of every row with a suggestion."""
+    mark = path.read_text("utf-8")[:1].strip('"')
+    rows = read(path)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(mark)
+        writer = csv.DictWriter(file, [name.lstrip(mark).strip('"') for name in rows[0]], quoting=csv.QUOTE_ALL)
+        writer.writeheader()
+        for row in rows:
+            values = {name.lstrip(mark).strip('"'): value for name, value in row.items()}
+            writer.writerow({**values, "accept": answer if values["suggestion"] else ""})
+    return path
+
+
+def test_the_file_has_all_rows_and_columns_as_they_were_with_the_suggestions_beside_them(check, tmp_path):
     rows = f'topic,question,quote\nx,What?,"{MISSING}"\ny,How?,Press OK.\n,Who?,\nz,Why?,Wombats dig.\nz,When?,Wait.\n'
     path = check(rows).save_suggestions()
     assert path == tmp_path / "q.suggested.csv"
     there = read(path)
-    assert list(there[0]) == ["topic", "question", "quote", "document", *TOLD]
-    assert [(row["topic"], row["question"], row["quote"], row["document"]) for row in there] == [
-        ("x", "What?", FOUND, "a.md"),
-        ("y", "How?", "Press OK.", ""),
-        ("", "Who?", "", ""),
-        ("z", "Why?", "Wombats dig.", ""),
-        ("z", "When?", "Wait.", ""),
+    assert list(there[0]) == ["topic", "question", "quote", *TOLD]
+    assert [(row["topic"], row["question"], row["quote"]) for row in there] == [
+        ("x", "What?", MISSING),
+        ("y", "How?", "Press OK."),
+        ("", "Who?", ""),
+        ("z", "Why?", "Wombats dig."),
+        ("z", "When?", "Wait."),
     ]
-    assert [there[0][name] for name in TOLD] == [
-        "suggestion",
-        MISSING,
-        "",
-        "0.9890",
-        "“directry” for “directory”",
-        "a.md:3:1",
-    ]
+    assert [there[0][name] for name in TOLD] == ["missing", FOUND, "a.md", "a.md:3:1", "“directry” for “directory”", ""]
     assert [row["quote_check"].partition(":")[0] for row in there[1:]] == [
         "located",
         "no-answer",
@@ -68,46 +69,69 @@ def test_the_file_has_all_rows_and_columns_with_the_suggestions_in_place(check, 
     ]
 
 
-def test_the_file_is_read_like_any_other_and_what_it_tells_is_no_metadata(check, tmp_path):
-    path = check(f'question,quote,topic\nWhat?,"{MISSING}",x\nHow?,Press OK.,y\n').save_suggestions()
+def test_nothing_is_taken_without_a_yes(check):
+    checked = check(f'question,quote,topic\nWhat?,"{MISSING}",x\nHow?,Press OK.,y\n')
+    path = checked.save_suggestions()
     again = check_quotes(path, CORPUS)
-    assert [row.status for row in again.rows] == ["located", "located"]
+    assert [(row.status, row.quote, row.metadata) for row in again.rows] == [
+        (row.status, row.quote, row.metadata) for row in checked.rows
+    ]
+    assert [row.status for row in check_quotes(answered(path, "no"), CORPUS).rows] == ["missing", "located"]
+
+
+@pytest.mark.parametrize("answer", ["yes", " YES "])
+def test_a_row_with_yes_has_the_suggestion_as_its_quote(check, tmp_path, answer):
+    path = check(f'question,quote,topic\nWhat?,"{MISSING}",x\nHow?,Press OK.,y\n').save_suggestions()
+    again = check_quotes(answered(path, answer), CORPUS)
+    assert [(row.status, row.quote, row.document) for row in again.rows] == [
+        ("located", FOUND, "a.md"),
+        ("located", "Press OK.", ""),
+    ]
     assert [entry.query.metadata for entry in again.dataset()] == [{"topic": "x"}, {"topic": "y"}]
     assert again.save_suggestions() is None
     assert sorted(file.name for file in tmp_path.iterdir()) == ["q.csv", "q.suggested.csv"]
 
 
 @pytest.mark.parametrize(
+    ("answer", "suggestion", "problem"),
+    [("maybe", "Press OK.", "got 'maybe'"), ("yes", "", "there is no suggestion")],
+)
+def test_another_answer_is_refused_with_its_line(check, answer, suggestion, problem):
+    rows = f"question,quote,quote_check,suggestion,accept\nWhat?,Press K.,missing,{suggestion},{answer}\n"
+    message = f"q.csv: line 2: 'accept': expected 'yes' to take the suggestion as the quote, else nothing; {problem}"
+    with pytest.raises(DatasetError, match=re.escape(message)):
+        check(rows)
+
+
+@pytest.mark.parametrize(
     ("header", "row", "named"),
     [
-        ("question,quote,quote_check", "What?,Press OK.,mine", "'quote_check' has"),
-        ("question,quote,given_quote,Quote_Check", "What?,Press OK.,a,b", None),
-        ("question,quote,suggestion_place,given_quote", "Q?,OK.,a,b", "'suggestion_place', 'given_quote' have"),
+        ("question,quote,quote_check", "What?,Press OK.,mine", "'quote_check'"),
+        ("question,quote,suggestion,Quote_Check", "What?,Press OK.,a,b", None),
+        ("question,quote,suggestion_place,accept", "Q?,OK.,a,b", "'suggestion_place', 'accept'"),
     ],
 )
 def test_a_column_of_the_same_name_that_is_the_users_own_is_not_dropped_without_a_word(check, header, row, named):
     if named is None:
         assert check(f"{header}\n{row}\n").rows[0].metadata == {}
         return
-    with pytest.raises(DatasetError, match=rf"q\.csv: the column.* {named} a name that .*suggestions.*; rename"):
+    with pytest.raises(
+        DatasetError, match=rf"q\.csv: only tables with suggestions have the columns {named}, .*; rename"
+    ):
         check(f"{header}\n{row}\n")
-
-
-def test_a_caution_is_told_beside_the_suggestion(check):
-    path = check("question,quote\nHow long?,Refunds take 5 working days.\n").save_suggestions()
-    assert read(path)[0]["quote_check"] == "suggestion: a number differs"
 
 
 def test_the_document_of_a_text_with_copies_is_left_to_the_person(check):
     corpus = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("c.md"), TEXT)])
     (row,) = read(check(f'question,quote\nWhat?,"{MISSING}"\n', corpus=corpus).save_suggestions())
-    assert (row["document"], row["quote_check"]) == ("", "suggestion: it occurs 2 times")
+    assert row["suggestion_document"] == ""
     assert row["suggestion_place"] == "a.md:3:1; c.md:3:1"
 
 
 def test_the_document_is_corrected(check):
-    (row,) = read(check("question,quote,document\nWhat?,Press OK.,a.md\n").save_suggestions())
-    assert (row["document"], row["given_document"]) == ("b.md", "a.md")
+    path = check("question,quote,document\nWhat?,Press OK.,a.md\n").save_suggestions()
+    assert [(row["document"], row["suggestion_document"]) for row in read(path)] == [("a.md", "b.md")]
+    assert [(row.status, row.document) for row in check_quotes(answered(path), CORPUS).rows] == [("located", "b.md")]
 
 
 @pytest.mark.parametrize("name", ["q.tsv", "q.jsonl"])
@@ -116,7 +140,7 @@ def test_other_tables_become_csv_too(check, tmp_path, name):
     text = json.dumps(record) if name == "q.jsonl" else f"question\tquote\ttopic\nWhat?\t{MISSING}\tx\n"
     path = check(text, name).save_suggestions()
     assert path == tmp_path / "q.suggested.csv"
-    assert [(row["question"], row["quote"], row["topic"]) for row in read(path)] == [("What?", FOUND, "x")]
+    assert [(row["question"], row["quote"], row["topic"]) for row in read(path)] == [("What?", MISSING, "x")]
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
@@ -124,10 +148,10 @@ def test_other_tables_become_csv_too(check, tmp_path, name):
 def test_the_delimiter_and_the_byte_order_mark_are_those_of_the_file(check, tmp_path, delimiter, mark):
     checked = check(f'{mark}question{delimiter}quote\n"a,b,c,d"{delimiter}"{MISSING}"\n')
     path = checked.save_suggestions()
-    header = delimiter.join(f'"{name}"' for name in ["question", "quote", "document", *TOLD])
-    assert path.read_text("utf-8").startswith(f'{mark}{header}\n"a,b,c,d"{delimiter}"{FOUND}"{delimiter}')
+    header = delimiter.join(f'"{name}"' for name in ["question", "quote", *TOLD])
+    assert path.read_text("utf-8").startswith(f'{mark}{header}\n"a,b,c,d"{delimiter}"{MISSING}"{delimiter}')
     assert checked.save_suggestions() == path
-    assert [row.status for row in check_quotes(path, CORPUS).rows] == ["located"]
+    assert [row.quote for row in check_quotes(path, CORPUS).rows] == [MISSING]
 
 
 def test_without_the_file_of_the_table_commas_delimit_the_suggestions(check, tmp_path):
@@ -196,67 +220,23 @@ def test_what_is_written_is_read_back_exactly(cells):
         path = Path(folder, "q.jsonl")
         path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
         checked = check_quotes(path, CORPUS)
-        again = check_quotes(checked.save_suggestions(), CORPUS)
+        path = checked.save_suggestions()
+        plain = check_quotes(path, CORPUS)
+        again = check_quotes(answered(path), CORPUS)
+    assert [(row.question, row.quote, row.metadata) for row in plain.rows] == [
+        (row.question, row.quote, row.metadata) for row in checked.rows
+    ]
     for row, record, first in zip(again.rows, records, checked.rows, strict=True):
         assert (row.question, row.metadata) == (record["question"], {"topic": record["topic"]})
         assert row.quote == (first.suggestion.quote if first.suggestion else record["quote"])
 
 
-class TestAccepting:
-    def test_suggestions_that_are_similar_enough_are_located_and_say_so(self, check):
-        checked = check(f'question,quote\nWhat?,"{MISSING}"\n').accepting(0.95)
-        (row,) = checked.rows
-        assert (row.status, row.accepted, row.advice) == ("located", True, "")
-        assert str(row) == "line 2    located    a.md[9:59], accepted (98 % similar): “directry” for “directory”"
-        assert checked.problems == ()
-        assert [span.text for entry in checked.dataset() for span in entry.relevant] == [FOUND]
-
-    def test_others_are_as_they_were(self, check):
-        rows = f'question,quote\nWhat?,"{MISSING}"\nHow?,Press OK.\nWhen?,Wait.\nWho?,\nWhy?,Wombats dig.\n'
-        checked = check(rows)
-        assert checked.accepting(0.99) == checked
-        assert checked.accepting(0.95).rows[1:] == checked.rows[1:]
-        assert not any(row.accepted for row in checked.rows)
-
-    @pytest.mark.parametrize(
-        ("quote", "document", "refusal"),
-        [
-            ("Refunds take 5 working days.", "", "a number differs"),
-            ("Refunds take six working days.", "", "a number differs"),
-            ("Refunds do not take five working days.", "", "a negation differs"),
-            ("Refunds take -five working days.", "", "a sign differs"),
-            ("Refunds barely take five working days.", "", "a negation differs"),
-            ("Refunds take five disworking days.", "", "a word differs: “disworking” for “working”"),
-            ("Refunds take at most five working days.", "", "a word differs: “at most” added"),
-            ("Refunds take five WORKING_DAY days.", "", "a word differs: “WORKING_DAY” for “working”"),
-            ("Press OK.", "a.md", "it is in another document than the row names"),
-        ],
-    )
-    def test_what_changes_the_meaning_is_never_accepted(self, check, quote, document, refusal):
-        checked = check(f"question,quote,document\nWhat?,{quote},{document}\n")
-        assert checked.rows[0].suggestion.refusal == refusal
-        assert checked.accepting(0.01) == checked
-
-    def test_what_occurs_twice_is_never_accepted(self, check):
-        corpus = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("c.md"), TEXT)])
-        checked = check(f'question,quote\nWhat?,"{MISSING}"\n', corpus=corpus)
-        assert checked.accepting(0.5) == checked
-
-    @pytest.mark.parametrize("threshold", [0, -1, 1.01, float("nan"), float("inf"), True, "0.9", None])
-    def test_a_threshold_out_of_range_is_refused(self, check, threshold):
-        with pytest.raises(ConfigError, match="expected a similarity above 0 and up to 1"):
-            check("question,quote\nWhat?,Press OK.\n").accepting(threshold)
-
-    def test_accepted_quotes_are_in_the_file_of_suggestions(self, check):
-        path = check(f'question,quote\nWhat?,"{MISSING}"\n').accepting(0.95).save_suggestions()
-        assert [(row["quote_check"], row["quote"]) for row in read(path)] == [("accepted", FOUND)]
-
-
 def test_what_is_located_and_hardly_an_answer_is_told_as_such(check):
     corpus = Corpus([Document(DocumentId("a.md"), f"{TEXT}\n~~Cats are free.~~\n\n<!-- Dogs cost nine euros. -->\n")])
     rows = f'question,quote\nWhat?,"{MISSING}"\nCats?,Cats are free.\nDogs?,Dogs cost nine euros.\n'
-    assert [row["quote_check"] for row in read(check(rows, corpus=corpus).save_suggestions())] == [
-        "suggestion",
+    (first, *others) = read(check(rows, corpus=corpus).save_suggestions())
+    assert first["quote_check"].startswith("missing")
+    assert [row["quote_check"] for row in others] == [
         "located, but it is struck out",
         "located, but it is not shown: it stands in a comment, a script, an attribute or a hidden element",
     ]

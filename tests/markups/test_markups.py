@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_evaluation_framework.markups.characters import CALL, folded
-from rag_evaluation_framework.markups.html_markup import html_markup
 from rag_evaluation_framework.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.markups.rst_markup import rst_markup
 from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
 
-READ = {"md": markdown_markup, "html": html_markup, "rst": rst_markup}
+READ = {"md": markdown_markup, "rst": rst_markup}
 
 
 def shown(read, source):
@@ -73,62 +72,6 @@ def shown(read, source):
 )
 def test_markdown_shows(source, text):
     assert shown(markdown_markup, source) == text
-
-
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
-        ("<p class='a>b'>One <b>bo</b>ld &amp; &#8220;two&#x201d;</p><p>three<br>four", "One bold & “two” three four"),
-        ("<table><tr><td>a</td><td>b</td></tr></table>", "a b"),
-        ("<head><title>T</title><style>p {}</style></head>x<script>y</script><!-- z -->", "x"),
-        ("1 < 2 and a<b and 3 > 2", "1 < 2 and a<b and 3 > 2"),
-        ("<!DOCTYPE html><?xml version='1'?>x</p >", "x"),
-        ("a<custom-part>b</custom-part>c", "abc"),
-        ("x <!-- never closed", "x"),
-    ],
-)
-def test_html_shows(source, text):
-    assert shown(html_markup, source) == text
-
-
-@each(
-    ("source", "text"),
-    [
-        ("at most 5<span hidden>0</span> users", "at most 5 users"),
-        ('may <span style="display:none">not </span>do it', "may do it"),
-        ("may <b style='color: red; DISPLAY : none !important'>not </b>do it", "may do it"),
-        ('may <b style="visibility:hidden">not </b>do it', "may do it"),
-        ("a <span hidden>b <span>c</span> d</span> e", "a e"),
-        ("a <div hidden=''>b <br> <p>c</p> d</div> e", "a e"),
-        ("<p>a</p><p hidden>b</p><p>c</p>", "a c"),
-        ("<p>a<p hidden>b <i>x</i><p>c <b hidden>d</b> e", "a c e"),
-        ("a <br hidden> b <img hidden src=x> c", "a b c"),
-        ("<p hidden>a<br>b</p><p>c</p>", "c"),
-        ("<p hidden>a&nbsp;b &amp; c</p><p>d</p>", "d"),
-        ("<ul><li>a<li hidden>b<li>c</ul>d", "a c d"),
-        ("<ul><li>a<li hidden>b</ul>d", "a d"),
-        ("<ul><li hidden>a<ul><li>b<li>c</ul>d<li>e</ul>f", "e f"),
-        ("<ul><li hidden>a<ul><li>b</li></ul>c</li><li>d</li></ul>", "d"),
-        ("<dl><dt>a<dd hidden>b<dt>c<dd>d</dl>", "a c d"),
-        ("<dl><dt hidden>a<dd>b</dl>c", "b c"),
-        ("<select><option>a<option hidden>b<option>c</select> d", "a c d"),
-        ("<select><optgroup hidden><option>a<option>b<optgroup><option>c</select> d", "c d"),
-        ("<table><tr><td>a<td hidden>b<td>c<tr><td>d</table>e", "a c d e"),
-        ("<table><tr><th hidden>a</tr><tr><td>b</table>", "b"),
-        ("<table><tr hidden><td>a<td>b<tr><td>c</table>d", "c d"),
-        ("<table><tr hidden><td><table><tr><td>a</table>b<tr><td>c</table>d", "c d"),
-        ("<table><tbody hidden><tr><td>a<tbody><tr><td>b</table>c", "b c"),
-        ("<table><tr hidden><td>a</table>b", "b"),
-        ("a <span hidden>b", "a"),
-        ("a <template>b</template> <!-- <b hidden> --> c", "a c"),
-        ('a <b class="hidden" title=" hidden ">b</b> <i data-hidden>c</i> is hidden > d', "a b c is hidden > d"),
-        ('a <b style="display:nonexistent">b</b> <i title="display:none">c</i>', "a b c"),
-        ("a <!--> b <!---> c --> d", "a b c --> d"),
-    ],
-)
-@each("read", [html_markup, markdown_markup])
-def test_elements_that_an_attribute_hides_are_not_shown(source, text, read):
-    assert shown(read, source) == text
 
 
 @each(

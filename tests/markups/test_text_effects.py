@@ -39,8 +39,8 @@ def test_what_begins_before_a_part_counts():
     assert effects_of("~~All of it is gone.~~ This is not.", "it is") == [(0, "struck out")]
     assert effects_of("~~All of it is gone.~~ This is not.", "gone.~~ This") == [(0, "struck out"), (4,)]
     assert effects_of("~~All of it is gone.~~ This is not.", "This") == []
-    assert effects_of("<del><p>One</p> <p>Two</p></del><p>Three", "Two", "a.html") == [(0, "struck out")]
-    assert effects_of("<del><p>One</p> <p>Two</p></del><p>Three", "Three", "a.html") == []
+    assert effects_of("<del><p>One</p> <p>Two</p></del><p>Three", "Two", "a.md") == [(0, "struck out")]
+    assert effects_of("<del><p>One</p> <p>Two</p></del><p>Three", "Three", "a.md") == []
 
 
 @pytest.mark.parametrize("far", ["", "word " * 3000])
@@ -51,10 +51,10 @@ def test_an_element_strikes_out_all_between_its_tags_however_far_they_are(name, 
     assert (effects_of(source, "Before"), effects_of(source, "After")) == ([], [])
 
 
-def test_a_tag_that_is_not_closed_counts_to_the_end_of_its_paragraph_or_page_and_one_that_is_not_open_for_nothing():
+def test_a_tag_that_is_not_closed_counts_to_the_end_of_its_paragraph_and_one_that_is_not_open_for_nothing():
     assert effects_of("a</del> <del>b c\n\nd") == [(1, "struck out"), (3,)]
     assert effects_of("a <del>b c\n\nd", "d") == []
-    assert effects_of("<p>a <del>b</p><p>c", "c", "a.html") == [(0, "struck out")]
+    assert effects_of("<p>a <del>b</p><p>c", "c", "a.md") == [(0, "struck out")]
 
 
 @pytest.mark.parametrize("style", ["text-decoration: line-through", "color:red;text-decoration-line:LINE-THROUGH"])

@@ -31,7 +31,6 @@ OTHERS = [
 NUMBERS = ["5", "3.5", "2024", "1,5", "10:30", "64-bit"]
 HIDDEN = ["the server restarts", "after 5 minutes", "note", "don’t", "first"]
 
-FORMATS = ("md", "html", "rst", "txt")
 WRAPPERS = {
     "md": [
         *(("*", "*"), ("**", "**"), ("_", "_"), ("__", "__"), ("***", "***"), ("~~", "~~"), ("<b>", "</b>")),
@@ -256,7 +255,7 @@ class Writer:
     def items(self, markers, indentation, between="\n"):
         for number in range(self.rng.randint(1, 3)):
             marker = markers(number)
-            shown = f"{number + 1}. " if marker.strip()[0].isdigit() else "• "
+            shown = "" if marker.strip()[0].isdigit() else "• "  # a copied number is no part of the document
             self.paragraph(marker, f"\n{indentation}", between, 6, shown)
         self.end("\n")
 

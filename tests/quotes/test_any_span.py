@@ -16,12 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.quotes.copied import ELLIPSES, FINAL, OUTER, WITHIN, unified
-from tests.quotes.rendered import FORMATS, Writer
+from tests.quotes.rendered import Writer
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
 
+FORMATS = ("md", "rst", "txt")
 EXAMPLES = 5 * settings().max_examples
 
 

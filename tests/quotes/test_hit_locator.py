@@ -254,7 +254,7 @@ class TestTextsThatAreNowhereVerbatim:
         "<table><tr><td>Cell</td><td>Value</td></tr></table><p>A value of -5 is an error.</p></body></html>"
     )
 
-    def placed(self, text, name="a.html", page=PAGE):
+    def placed(self, text, name="a.md", page=PAGE):
         (found,) = HitLocator(Corpus([Document(DocumentId(name), page)])).place((Hit(text=text),))
         return None if found.span is None else page[found.start : found.end]
 
@@ -283,16 +283,14 @@ class TestTextsThatAreNowhereVerbatim:
 
     def test_equal_ones_take_one_place_after_the_other(self):
         page = "<p>All <b>rights</b> reserved.</p>" * 3
-        placed = HitLocator(Corpus([Document(DocumentId("a.html"), page)])).place(
-            (Hit(text="All rights reserved."),) * 3
-        )
+        placed = HitLocator(Corpus([Document(DocumentId("a.md"), page)])).place((Hit(text="All rights reserved."),) * 3)
         assert starts(placed) == [3, 37, 71]
 
     def test_they_do_not_contradict_their_place(self):
-        whole = Corpus([Document(DocumentId("a.html"), self.PAGE)])
+        whole = Corpus([Document(DocumentId("a.md"), self.PAGE)])
         start = self.PAGE.index("The <b>")
         end = self.PAGE.index(" a year")
-        span = CharacterSpan(DocumentId("a.html"), start, end, self.PAGE[start:end])
+        span = CharacterSpan(DocumentId("a.md"), start, end, self.PAGE[start:end])
         entry = TokenLevelGroundTruth(Query.from_text("What does it cost?"), (span,))
         text = "The plan costs 10\u00a0000\u00a0€"
         result = evaluate(lambda query, k: [text], Dataset([entry], TOKEN, corpus=whole), k=1)
@@ -317,7 +315,7 @@ def test_a_text_that_differs_by_a_sign_from_very_many_places_is_given_up(monkeyp
     many = corpus(a="Read the terms of use. " * 6_000 + "Read the terms = of use.")
     (found,) = HitLocator(many).place((Hit(text="Readtheterms=ofuse."),))
     assert found.span is None
-    assert 1_900 < len(compared) < 4_100  # not at all 6,000
-    few = corpus(a="Read the terms of use. " * 900 + "Read the terms = of use.")
+    few = corpus(a="Read the terms of use. " * 400 + "Read the terms = of use.")
     (found,) = HitLocator(few).place((Hit(text="Readtheterms=ofuse."),))
-    assert found.start == 900 * 23
+    assert found.start == 400 * 23
+    assert len(compared) < 100  # a place that shows what another one does is not compared again

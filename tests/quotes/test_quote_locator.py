@@ -50,10 +50,6 @@ def ignoring(text, quote, name="a.txt"):
         ("A sof\u00adt hyphen\u200b.", "A soft hyphen.", "invisible characters"),
         ("A re\u0301sume\u0301 here.", "A résumé here.", "Unicode composition"),
         ("If a =\u0338 b then.", "If a ≠ b then.", "Unicode composition"),
-        ("At 5 ℃ in it.", "At 5 °C in it.", "ligatures"),
-        ("At 5°F in it.", "At 5℉ in it.", "ligatures"),
-        ("About ½ of it.", "About 1⁄2 of it.", "ligatures"),
-        ("About 3⁄4 of it.", "About ¾ of it.", "ligatures"),
         ("The ﬁrst ﬂoor.", "The first floor.", "ligatures"),
         ("An exam-\nple of it.", "An example of it.", "hyphenation"),
         ("An exam-\nple of it.", "An exam-ple of it.", "hyphenation"),
@@ -81,9 +77,6 @@ def ignoring(text, quote, name="a.txt"):
         ("Text.\nOne two three", "• One two three", "list markers"),
         ("First thing\n\nSecond thing", "First thing\n• Second thing", "list markers"),
         ("Say hello there.", "「hello there」", "outer quotation marks"),
-        ("weighs 10 ㎏ net", "weighs 10 kg net", "ligatures"),
-        ("weighs 10kg net", "weighs 10㎏ net", "ligatures"),
-        ("a Trademark™ is", "a TrademarkTM is", "ligatures"),
     ],
 )
 def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, ignored):
@@ -213,7 +206,7 @@ def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, 
         ("f(a, ..., $b) is", "f(a, ..., b) is"),
     ],
 )
-@each("name", ["a.txt", "a.md", "a.rst", "a.html"])
+@each("name", ["a.txt", "a.md", "a.rst"])
 def test_what_changes_the_meaning_is_never_ignored(text, quote, name):
     assert located(f"Words before. {text} words after.", quote, name) == []
 
@@ -240,7 +233,7 @@ def test_a_quote_is_ambiguous_if_one_place_has_it_verbatim_and_another_only_show
         ("one two <!-- one *two* -->", "one two", ["one two"]),
     ],
 )
-@each("name", ["a.md", "a.html"])
+@each("name", ["a.md"])
 def test_other_places_of_a_verbatim_quote_have_its_capitals_and_all_that_is_at_its_ends(text, quote, places, name):
     assert located(text, quote, name) == places
 
@@ -274,14 +267,14 @@ def test_a_place_with_the_capitals_of_the_quote_goes_before_those_without():
 
 def test_what_is_not_shown_counts_only_if_the_quote_is_nowhere_else():
     text = '<title>The words</title><p title="Two words, it’s">Two <b>words</b>, it’s <i>The</i>\nwords</p>'
-    assert located(text, "Two words, it’s", "a.html") == ["Two <b>words</b>, it’s"]
-    assert located(text, "Two words, it's", "a.html") == ["Two <b>words</b>, it’s"]
-    assert located(text, "The words", "a.html") == ["The</i>\nwords"]
-    assert located(text, "The words", "a.html", verbatim_only=True) == ["The words"]
-    assert located("<p title='Two words'>Other", "Two words", "a.html") == ["Two words"]
-    assert located("<p title='It’s two'>Other", "It's two", "a.html") == ["It’s two"]
-    assert located("Two words <!-- Two words -->", "Two words", "a.html") == ["Two words"]
-    assert located("One. <!-- Two words --> <!-- Two wor\u00adds -->", "Two words", "a.html") == ["Two words"]
+    assert located(text, "Two words, it’s", "a.md") == ["Two <b>words</b>, it’s"]
+    assert located(text, "Two words, it's", "a.md") == ["Two <b>words</b>, it’s"]
+    assert located(text, "The words", "a.md") == ["The</i>\nwords"]
+    assert located(text, "The words", "a.md", verbatim_only=True) == ["The words"]
+    assert located("<p title='Two words'>Other", "Two words", "a.md") == ["Two words"]
+    assert located("<p title='It’s two'>Other", "It's two", "a.md") == ["It’s two"]
+    assert located("Two words <!-- Two words -->", "Two words", "a.md") == ["Two words"]
+    assert located("One. <!-- Two words --> <!-- Two wor\u00adds -->", "Two words", "a.md") == ["Two words"]
     assert located("Two words <!-- Two words -->", "Two words", "a.txt") == ["Two words", "Two words"]
 
 
@@ -289,14 +282,7 @@ def test_what_is_not_shown_hides_no_place_that_it_is_part_of():
     assert located('So [the](x "the server") `server` restarts', "the server;", "a.md") == [
         'the](x "the server") `server'
     ]
-    assert located("So <b title='it’s it'>it’s</b> it is", "it's it", "a.html") == ["it’s</b> it"]
-
-
-@pytest.mark.parametrize("quote", ["“1. First thing”", "... 1. First thing", "‘… 1. First thing\n2. Second’"])
-def test_a_list_number_may_stand_within_what_people_put_around_a_quote(quote):
-    text = "Words.\n\n1. *First* thing\n2. *Second*\n"
-    assert located(text, quote, "a.md") == ["First* thing" if "2" not in quote else "First* thing\n2. *Second"]
-    assert located(text, quote.replace("1", "3"), "a.md") == []
+    assert located("So <b title='it’s it'>it’s</b> it is", "it's it", "a.md") == ["it’s</b> it"]
 
 
 @pytest.mark.parametrize(
@@ -305,10 +291,10 @@ def test_a_list_number_may_stand_within_what_people_put_around_a_quote(quote):
         ("The sum of x\n5 is y", "The sum of x\n- 5 is y", "a.txt"),
         ("The sum of x\n5 is y", "The sum of x\n+ 5 is y", "a.md"),
         ("The sum of x\n5 is y", "The sum of x\n* 5 is y", "a.rst"),
-        ("The sum of x<br>5 is y", "The sum of x\n· 5 is y", "a.html"),
+        ("The sum of x<br>5 is y", "The sum of x\n· 5 is y", "a.md"),
         ("5 is y", "- 5 is y", "a.txt"),
         ("The sum is\n\n5 is y", "+ 5 is y", "a.md"),
-        ("<p>The sum is</p>\n\n<p>5 is y</p>", "“* 5 is y”", "a.html"),
+        ("<p>The sum is</p>\n\n<p>5 is y</p>", "“* 5 is y”", "a.md"),
     ],
 )
 def test_a_sign_is_no_list_marker_where_the_document_has_no_list(text, quote, name):
@@ -318,11 +304,14 @@ def test_a_sign_is_no_list_marker_where_the_document_has_no_list(text, quote, na
 @pytest.mark.parametrize(
     ("text", "quote", "name", "span"),
     [
-        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | -10", "a.html", "Basic</td><td>-10"),
-        ("<tr><td>Basic</td>\n<td>10</td></tr>", "“| Basic | 10 |”", "a.html", None),
+        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | -10", "a.md", "Basic</td><td>-10"),
+        ("<tr><td>Basic</td>\n<td>10</td></tr>", "“| Basic | 10 |”", "a.md", None),
+        ("Basic\t-10\nLarge\t29", "Basic | -10", "a.html", "Basic\t-10"),
+        ("Basic\t-10\nLarge\t29", "Basic | 10", "a.html", None),
+        ("Basic\n\t-10", "Basic | -10", "a.txt", None),
         ("| It’s **Basic** | 10 |\n|---|---|\n| a | b |", "It's Basic | 10", "a.md", "It’s **Basic** | 10"),
-        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | 10", "a.html", None),
-        ("<p>Basic</p><p>10</p>", "Basic | 10", "a.html", None),
+        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | 10", "a.md", None),
+        ("<p>Basic</p><p>10</p>", "Basic | 10", "a.md", None),
     ],
 )
 def test_cells_may_be_quoted_with_lines_between(text, quote, name, span):
@@ -333,7 +322,7 @@ def test_cells_may_be_quoted_with_lines_between(text, quote, name, span):
 @each(
     ("text", "name", "span"),
     [
-        ("<ul>\n  <li>One <i>it</i>\n <li>\n<b>Two</b></ul>", "a.html", "One <i>it</i>\n <li>\n<b>Two"),
+        ("<ul>\n  <li>One <i>it</i>\n <li>\n<b>Two</b></ul>", "a.md", "One <i>it</i>\n <li>\n<b>Two"),
         ("Text:\n\n- One *it*\n- **Two**\n", "a.md", "One *it*\n- **Two"),
         ("> * One *it*\n> * **Two**\n", "a.md", "One *it*\n> * **Two"),
         ("#. One *it*\n#. **Two**\n", "a.rst", "One *it*\n#. **Two"),
@@ -344,22 +333,12 @@ def test_items_of_lists_may_be_quoted_with_any_marker(marker, text, name, span):
     assert located(text, f"“{marker} Two”", name) == ["Two"]
 
 
-def test_a_list_number_has_to_be_that_of_the_item():
-    text = "12. *One* thing\n2. Two *things*\n\n16.1. *Three* things (7. of them)\n"
-    assert located(text, "12. One thing", "a.md") == ["One* thing"]
-    assert located(text, "2. One thing", "a.md") == []
-    assert located(text, "2. Two things", "a.md") == ["Two *things"]
-    assert located(text, "1. Three things", "a.md") == []
-    assert located(text, "7. Three things", "a.md") == []
-    assert located("<h2>18) It</h2> <p>12) <b>Default</b> Servlet", "18) Default Servlet", "a.html") == []
-
-
 def test_all_places_are_reported_as_written_and_as_shown():
-    both = locator(a_md="It’s **five** days.", b_txt="It’s five days.", c_html="It’s <b>five</b> days.")
+    both = locator(a_md="It’s **five** days.", b_txt="It’s five days.", c_md="It’s <b>five</b> days.")
     places = both.locate("It's five days.").places
-    assert [place[0].doc_id for place in places] == ["a.md", "b.txt", "c.html"]
+    assert [place[0].doc_id for place in places] == ["a.md", "b.txt", "c.md"]
     assert len(both.locate("It's five days.", limit=2).places) == 2
-    assert [place[0].doc_id for place in both.locate("It's five days.", "c.html").places] == ["c.html"]
+    assert [place[0].doc_id for place in both.locate("It's five days.", "c.md").places] == ["c.md"]
     assert both.locate("It's five days.", "d.md").places == ()
 
 
@@ -399,7 +378,7 @@ def test_a_quote_with_omissions_has_one_span_for_each_part():
         ("f(1, args)", "f(1, ...args)", None),
     ],
 )
-@each("name", ["a.txt", "a.rst", "a.html"])
+@each("name", ["a.txt", "a.rst", "a.md"])
 def test_an_ellipsis_may_stand_behind_punctuation_and_where_a_line_ends(text, quote, spans, name):
     assert located(text, quote, name) == ([] if spans is None else [spans])
 
@@ -459,7 +438,6 @@ def test_what_a_renderer_adds_to_a_role_may_be_in_the_quote(quote, span):
 
 def test_the_suffix_of_a_document_decides_what_is_shown():
     text = "It is <b>*bold*</b>, is it?"
-    assert located(text, "It is *bold*, is it?", "a.html") == ["It is <b>*bold*</b>, is it?"]
     assert located(text, "It is bold, is it?", "a.MD") == ["It is <b>*bold*</b>, is it?"]
     assert located(text, "It is bold, is it?", "a.txt") == []
 
@@ -481,14 +459,14 @@ def test_the_suffix_of_a_document_decides_what_is_shown():
         ("run `--save` now", "-save` now", "a.rst"),
         ("if a == b then", "= b then", "a.txt"),
         ("if a == b then", "if a =", "a.txt"),
-        ("if a &lt;= b then", "= b then", "a.html"),
+        ("if a &lt;= b then", "= b then", "a.md"),
         ("if a && b then", "if a &", "a.txt"),
         ("takes 1.5 ms", ".5 ms", "a.txt"),
         ("takes 3-5 ms", "-5 ms", "a.txt"),
         ("about 5.5 of it", "about 5.", "a.txt"),
         ("about 5,000 of it", "about 5,", "a.md"),
         ("since Django 0.96. If so", "96. If so", "a.rst"),
-        ("in 16.2. The end", "2. The end", "a.html"),
+        ("in 16.2. The end", "2. The end", "a.md"),
         ("in 16.2. The end", "6.2. The end", "a.txt"),
         ("in 12. The end", "2. The end", "a.md"),
     ],
@@ -502,17 +480,17 @@ def test_a_quote_that_stands_only_where_a_word_or_number_goes_on_is_missing(text
     ("text", "quote", "name"),
     [
         ("It is un**safe** to use.", "safe** to use", "a.md"),
-        ("It is safe to use<b>d</b>.", "safe to use", "a.html"),
-        ("a caf&eacute;s here", "a caf", "a.html"),
-        ("at &minus;5 degrees it’s", "5 degrees it's", "a.html"),
-        ("at &gt;5 users it’s", "5 users it's", "a.html"),
-        ("at &#8364;5 users it’s", "5 users it's", "a.html"),
-        ("it’s 5<b>.5</b>", "it's 5", "a.html"),
-        ("it’s 5&percnt;", "it's 5", "a.html"),
-        ("it’s C&#43;&#43;", "it's C", "a.html"),
-        ("un&shy;likely x it’s", "likely x it's", "a.html"),
-        ("it’s caf&eacute;s", "it's caf", "a.html"),
-        ("it’s 5<sup>2</sup>", "it's 5", "a.html"),
+        ("It is safe to use<b>d</b>.", "safe to use", "a.md"),
+        ("a caf&eacute;s here", "a caf", "a.md"),
+        ("at &minus;5 degrees it’s", "5 degrees it's", "a.md"),
+        ("at &gt;5 users it’s", "5 users it's", "a.md"),
+        ("at &#8364;5 users it’s", "5 users it's", "a.md"),
+        ("it’s 5<b>.5</b>", "it's 5", "a.md"),
+        ("it’s 5&percnt;", "it's 5", "a.md"),
+        ("it’s C&#43;&#43;", "it's C", "a.md"),
+        ("un&shy;likely x it’s", "likely x it's", "a.md"),
+        ("it’s caf&eacute;s", "it's caf", "a.md"),
+        ("it’s 5<sup>2</sup>", "it's 5", "a.md"),
         ("at <b>-</b>5 users it’s", "5 users it's", "a.md"),
         ("it’s safe**r**", "“it's safe.”", "a.md"),
     ],
@@ -541,9 +519,9 @@ def test_a_word_or_number_that_goes_on_as_shown_is_not_cut_by_markup(text, quote
         ("It is 5. 3 more", "It is 5", "a.txt"),
         ("a two-step thing", "step thing", "a.txt"),
         ("서버를 다시", "서버", "a.txt"),
-        ("<td>5</td><td>6</td>", "5", "a.html"),
-        ("It takes <b>5</b> days", "5", "a.html"),
-        ("It is &quot;safe&quot; now", "safe", "a.html"),
+        ("<td>5</td><td>6</td>", "5", "a.md"),
+        ("It takes <b>5</b> days", "5", "a.md"),
+        ("It is &quot;safe&quot; now", "safe", "a.md"),
         ("one\\two", "two", "a.txt"),
         ("It is **safe** now", "**safe", "a.md"),
         ("so x=-5 it", "-5 it", "a.txt"),
@@ -563,7 +541,7 @@ def test_a_place_of_whole_words_comes_before_those_in_which_a_word_or_number_goe
     assert located("unsafe to use, safe  to use", "safe to use") == ["safe  to use"]
     assert located("at 50, at 5, at 55", "at 5", limit=1) == ["at 5"]
     assert located("at 50, " * 30 + "at 5, at 5", "at 5") == ["at 5", "at 5"]
-    assert located("<!-- at 5 --> at 50", "at 5", "a.html") == ["at 5"]
+    assert located("<!-- at 5 --> at 50", "at 5", "a.md") == ["at 5"]
 
 
 @pytest.mark.parametrize(
@@ -574,7 +552,6 @@ def test_a_place_of_whole_words_comes_before_those_in_which_a_word_or_number_goe
         ("aa bb aa bb aa **bb**", "aa bb aa bb", ["aa bb aa bb", "aa bb aa **bb"]),
         ("aa bb it’s aa bb it’s aa bb", "aa bb it's aa bb", ["aa bb it’s aa bb", "aa bb it’s aa bb"]),
         ("“aa” “bb”", '"aa" "bb"', ["“aa” “bb”"]),
-        ("1. aa **bb** aa", "1. aa bb aa", ["aa **bb** aa"]),
         ("calls `aa`() twice", "`aa`()", ["`aa`()"]),
     ],
 )
@@ -598,58 +575,7 @@ def test_of_the_places_of_a_quote_of_several_parts_those_with_the_most_of_its_ca
     text = "The alpha rule, then the omega comes; the alpha rule, and then the omega comes"
     assert located(text, "the alpha rule … the omega comes") == ["the alpha rule … the omega comes"]
     shown = "<!-- the alpha rule is --> The alpha rule is and the omega comes"
-    assert located(shown, "the alpha rule … the omega comes", "a.html") == ["The alpha rule … the omega comes"]
-
-
-@each(
-    ("quote", "spans"),
-    [
-        ("in month1 and so, once.", ["in month[^1] and so,[^2] once."]),
-        ("in month[1] and so,[2] once.", ["in month[^1] and so,[^2] once."]),
-        ("in month¹ and so", ["in month[^1] and so"]),
-        ("month1", ["month"]),
-        ("so,2 once.3", ["so,[^2] once."]),
-        ("so,2 once3.", ["so,[^2] once."]),
-        ("and so,[2]", ["and so,"]),
-        ("on it7 here", ["on it[^why] here"]),
-        ("on it[12]", ["on it"]),
-        ("in month2 and so", None),
-        ("in month and1 so", None),
-        ("in month2", None),
-        ("and so1", None),
-        ("or 101 in", None),
-        ("or 10 in", ["or 10[^1] in"]),
-        ("text1 here", None),
-        ("in month1,2 and", None),
-    ],
-)
-def test_the_mark_of_a_footnote_may_be_in_the_quote_as_it_is_shown(quote, spans):
-    text = "So in month[^1] and so,[^2] once.[^3] Then on it[^why] here; or 10[^1] in text here.\n\n[^1]: Note.\n"
-    assert located(text, quote, "a.md") == (spans or [])
-
-
-@pytest.mark.parametrize(
-    ("quote", "span"),
-    [
-        ("EUR 45.50 per day1 for meals", "EUR 45.50 per day[^1] for meals"),
-        ("EUR 45.50 per day[1] for meals", "EUR 45.50 per day[^1] for meals"),
-        ("is 12.1 And so2 on", "is 12.[^1] And so[^2] on"),
-        ("is 12.2 And so2 on", None),
-    ],
-)
-def test_a_number_behind_a_point_is_the_mark_of_a_footnote_or_not(quote, span):
-    text = "It is EUR 45.50 per day[^1] for meals.\n\nThat is 12.[^1] And so[^2] on.\n\n[^1]: Half.\n[^2]: Of.\n"
-    assert located(text, quote, "a.md") == ([span] if span else [])
-
-
-@pytest.mark.parametrize("quote", ["in month1 and so", "in month[1] and so", "so in month1"])
-def test_the_mark_of_a_footnote_is_no_difference_in_capitals(quote):
-    assert ignoring("It is so in month[^1] and so on.\n\n[^1]: Note.\n", quote, "a.md") == ("footnotes",)
-
-
-def test_the_mark_of_a_footnote_hides_no_other_place():
-    text = "The version[^5] has bugs. Later version5 has bugs.\n\n[^5]: Note.\n"
-    assert located(text, "version5 has bugs", "a.md") == ["version[^5] has bugs", "version5 has bugs"]
+    assert located(shown, "the alpha rule … the omega comes", "a.md") == ["The alpha rule … the omega comes"]
 
 
 def test_the_locator_of_a_corpus_is_shared():
@@ -685,7 +611,7 @@ WORDS = st.lists(
 
 
 @settings(max_examples=300, deadline=None)
-@given(WORDS, st.data(), st.sampled_from(["txt", "md", "html", "rst"]))
+@given(WORDS, st.data(), st.sampled_from(["txt", "md", "rst"]))
 def test_a_quote_with_another_word_is_never_located(words, data, suffix):
     text = " ".join(words)
     number = data.draw(st.integers(0, len(words) - 1))
@@ -700,9 +626,7 @@ def test_a_quote_with_another_word_is_never_located(words, data, suffix):
     [
         ("md", "Refunds:\n\n<!-- They take five days. -->\n"),
         ("md", '[Refunds](refunds.html "They take five days.")\n'),
-        ("html", "<p title='They take five days.'>Refunds</p>"),
-        ("html", "<p>Refunds <span hidden>They take five days.</span></p>"),
-        ("md", '<p style="display: none">They take five days.</p>\n\nRefunds\n'),
+        ("md", "<b title='They take five days.'>Refunds</b>"),
         ("md", "[//]: # (They take five days.)\n\nRefunds\n"),
         ("rst", "Refunds\n\n.. They take five days.\n"),
     ],
@@ -711,65 +635,23 @@ def test_that_a_quote_is_not_shown_is_told(suffix, source):
     corpus = Corpus([Document(DocumentId(f"a.{suffix}"), source)])
     located = QuoteLocator.of(corpus).locate("They take five days.")
     assert located.places[0][0].text == "They take five days."
-    assert located.ignoring == (
-        "that it is not shown: it stands in a comment, a script, an attribute or a hidden element",
-    )
+    assert located.ignoring == ("that it is not shown: it stands in a comment, a script or an attribute",)
 
 
 @pytest.mark.parametrize(
     ("text", "quote", "name", "ignored"),
     [
-        ("It is 10<sup>2</sup> days", "It is 102 days", "a.html", ("tags", "raised text")),
-        ("It is 10<sup>2</sup> days", "for … 102 days", "a.html", None),
+        ("It is 10<sup>2</sup> days", "It is 102 days", "a.md", ("tags", "raised text")),
+        ("It is 10<sup>2</sup> days", "for … 102 days", "a.md", None),
         ("It is H<sub>2</sub>O", "is H2O", "a.md", ("tags", "lowered text")),
         ("It is 10\\ :sup:`2` days", "It is 102 days", "a.rst", ("escapes", "roles", "raised text")),
-        ("It is <del>5</del> 6 days", "5 6 days", "a.html", ("tags", "strikethrough")),
-        ("It is <del>5</del> 6 days", "It is 5 6 days", "a.html", ("tags", "strikethrough")),
+        ("It is <del>5</del> 6 days", "5 6 days", "a.md", ("tags", "strikethrough")),
+        ("It is <del>5</del> 6 days", "It is 5 6 days", "a.md", ("tags", "strikethrough")),
         ("It is ~~5~~ 6 days", "It is 5 6 days", "a.md", ("strikethrough",)),
     ],
 )
 def test_that_letters_are_raised_lowered_or_struck_out_is_told(text, quote, name, ignored):
     assert ignoring(text, quote, name) == (ignored or ())
-
-
-@pytest.mark.parametrize(
-    ("suffix", "source", "quote", "place", "ignored"),
-    [
-        (
-            "html",
-            "<p hidden>It takes <b>five</b> days.</p>",
-            "It takes five days.",
-            "It takes <b>five</b> days.",
-            "tags",
-        ),
-        ("html", "<p hidden>It takes <b>five</b> days.</p>", "takes five", "takes <b>five", "tags"),
-        ("html", "<div hidden><p>five &amp; six</p></div>", "five & six", "five &amp; six", "entities"),
-        ("md", "<div hidden>\n\nIt is **five** now.\n\n</div>\n", "It is five now.", "It is **five** now.", "emphasis"),
-        ("md", "a <span hidden>b *c* d</span> e", "b c d", "b *c* d", "emphasis"),
-        ("html", "<p hidden>It is <b>five</b>.</p>It is <b>five</b>.", "It is five", "It is <b>five", None),
-    ],
-)
-def test_a_hidden_element_is_read_with_its_markup_and_that_it_is_not_shown_is_told(
-    suffix, source, quote, place, ignored
-):
-    found = QuoteLocator.of(Corpus([Document(DocumentId(f"a.{suffix}"), source)])).locate(quote)
-    ((span,),) = found.places
-    assert span.text == place
-    told = "that it is not shown: it stands in a comment, a script, an attribute or a hidden element"
-    assert found.ignoring == ((ignored, told) if ignored else ("tags",))
-
-
-def test_a_quote_does_not_run_from_what_is_shown_into_a_hidden_element_or_over_one():
-    text = "<p>It is <span hidden>not <b>yet</b></span> done <i>here</i>.</p>"
-    for quote in ("It is not yet", "not yet done", "It is not yet done here"):
-        assert located(text, quote, "a.html") == []
-    assert located(text, "not yet", "a.html") == ["not <b>yet"]
-
-
-def test_what_an_attribute_hides_is_no_part_of_a_quote():
-    text = '<p>at most 5<span hidden>0</span> users may <b style="display:none">not </b>stay</p>'
-    assert located(text, "at most 50 users", "a.html") == located(text, "may not stay", "a.html") == []
-    assert located(text, "at most 5 users may stay", "a.html") == [text[3:-4]]
 
 
 @pytest.mark.parametrize("quote", ["restarts and stops.", "“restarts and stops.”"])
@@ -781,17 +663,15 @@ def test_a_place_that_begins_in_what_is_not_shown_does_not_hide_one_that_is(quot
     assert (span.start, span.end) == (source.index("restarts"), len(source) - 1)
 
 
-@pytest.mark.parametrize(
-    ("source", "quote", "span"),
-    [
-        ("Here is an ![alt text](u.png) image.", "an alt text image", "an ![alt text](u.png) image"),
-        ("[![Build](x.svg)](y) status is ok", "Build status is ok", "Build](x.svg)](y) status is ok"),
-        ("See ![the *new* map][m] of it.\n\n[m]: map.png\n", "“the new map of it”", "the *new* map][m] of it"),
-        ("Here is an ![alt text](u.png) image.", "an image", "an ![alt text](u.png) image"),
-        ("Here is an ![alt text](u.png) image.", "an other text image", None),
-    ],
-)
-def test_images_are_read_as_nothing_or_as_their_text(source, quote, span):
-    located = QuoteLocator.of(Corpus([Document(DocumentId("a.md"), source)])).locate(quote)
-    assert [place[0].text for place in located.places] == ([span] if span else [])
-    assert not span or "images" in located.ignoring
+def test_an_image_shows_nothing():
+    source = "Here is an ![alt text](u.png) image, [![Build](x.svg)](y) status is ok."
+    assert located(source, "Here is an image, status is ok.", "a.md") == [source]
+    assert ignoring(source, "Here is an image", "a.md") == ("images", "white space")
+    assert located(source, "an alt text image", "a.md") == []
+
+
+@pytest.mark.parametrize("quote", ["1. First thing", "It is so1 and", "It is so[1] and"])
+def test_what_a_renderer_counts_is_no_part_of_a_quote(quote):
+    source = "1. *First* thing\n2. It is so[^1] and so\n\n[^1]: Note.\n"
+    assert located(source, quote, "a.md") == []
+    assert len(located(source, "It is so and", "a.md")) == 1

@@ -159,12 +159,3 @@ def test_keys_know_where_their_characters_stand(texts):
             text = "".join(part for part, _ in shown)
             if text:
                 assert (number, 0) in list(keyed.occurrences(text, number))
-
-
-def test_numbers_of_list_items_can_be_left_out_of_the_key():
-    quote = QuotedText.of("1. first 2.5\n 2) second\n30 is none")
-    without = quote.without_numbers()
-    assert without is not None
-    assert (quote.key, without.key) == ("1first252second30isnone", "first25second30isnone")
-    assert (without.before, without.behind, without.gap(4)) == ("1. ", "", " ")
-    assert QuotedText.of("no numbers 1. here").without_numbers() is None

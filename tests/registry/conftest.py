@@ -1,5 +1,5 @@
 import sys
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import pytest
@@ -47,11 +47,12 @@ def plug_ins(monkeypatch):
     """Say which entry points are installed: `plug_ins(chunker={"name": "module:Class"})`."""
 
     def install(**by_kind):
-        def entry_points(*, group):
-            kind = group.removeprefix("rag_evaluation_framework.")
-            return [EntryPoint(name, value, group) for name, value in by_kind.get(kind, {}).items()]
-
-        monkeypatch.setattr(table, "entry_points", entry_points)
+        announced = EntryPoints(
+            EntryPoint(name, value, f"rag_evaluation_framework.{kind}")
+            for kind, named in by_kind.items()
+            for name, value in named.items()
+        )
+        monkeypatch.setattr(table, "_announced", lambda: announced)
         monkeypatch.syspath_prepend(Path.cwd())  # what is installed can be imported
         components.cache_clear()
 

@@ -157,7 +157,7 @@ def test_what_cannot_be_shown_is_said(runs, tmp_path):
     text = whole_file(whole_page([rag.load_result(alone)], 10))
     assert "What was retrieved is not known: this is a report alone." in text
     result, _ = hostile()
-    text = whole_file(whole_page([result], 10))
+    text = whole_file(whole_page([rag.load_result(result.save(tmp_path / "run"))], 10))
     assert "The documents are not shown: " in text
     assert "not read from a folder" in text
 

@@ -112,8 +112,8 @@ def test_of_many_places_three_are_named():
 def test_without_the_documents_an_answer_is_shown_between_what_the_dataset_keeps():
     content = "Intro.\n\nRefunds take five days.\n\nOutro.\n"
     entry = TokenLevelGroundTruth(Query.from_text("How long?"), (span("a.md", content, "Refunds take five days."),))
-    around = Dataset([entry], TOKEN, corpus=corpus(a=content)).contexts
-    alone = Dataset([entry], TOKEN, recorded=around)
+    there = corpus(a=content)
+    alone = Dataset([entry], TOKEN, texts=there.text_hashes, earlier={there["a.md"].content_hash: content})
     assert answers(entry, dataset=alone) == (
         "Answer\n    a.md[8:31]\n    Intro.\n  ┃ »Refunds take five days.«\n    Outro.\n"
     )

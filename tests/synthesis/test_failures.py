@@ -125,7 +125,7 @@ def test_what_is_completed_takes_the_place_of_what_was_incomplete(served, pages,
     assert load_dataset(generator.path, corpus=pages).content_hash == dataset.content_hash
     generation = load_dataset(generator.path).metadata["generation"]
     assert (generation["failed_requests"], "fingerprint" in generation) == (0, False)
-    assert [path.name for path in FOLDER.iterdir()] == ["mine.json"]
+    assert {path.name for path in FOLDER.iterdir()} == {"mine.json", "mine.texts"}
 
 
 def test_one_that_fails_again_may_bring_more_and_is_completed_later(served, pages):

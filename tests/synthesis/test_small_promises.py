@@ -62,12 +62,12 @@ def places_of(entry):
 
 
 def test_a_hidden_copy_is_no_other_place_of_an_answer(served):
-    documents = {"a.md": f"{LINE}\n", "b.html": f"<p>Something else.</p><!-- {LINE} --><p>And more.</p>"}
+    documents = {"a.md": f"{LINE}\n", "b.md": f"<p>Something else.</p><!-- {LINE} --><p>And more.</p>"}
     _, dataset, _ = generated(served, Model(LINE), {"a.md": documents["a.md"]})
     assert len(dataset) == 1
     generator, dataset, _ = generated(served, Model(LINE), documents)
     assert [places_of(entry) for entry in dataset] == [[("a.md", LINE)]]
-    assert [each.doc_ids for each in generator.rejections] == [("b.html",)]
+    assert [each.doc_ids for each in generator.rejections] == [("b.md",)]
 
 
 def test_a_quote_that_goes_on_behind_what_was_shown_is_not_taken(served):
@@ -92,7 +92,7 @@ def test_of_a_quote_that_leaves_out_both_parts_are_the_answer_and_are_checked(se
 def test_of_a_quote_that_leaves_out_no_part_may_be_hidden(served):
     text = "<p>Refunds take five working days.</p><!-- Invoices are sent monthly. --><p>Nothing else.</p>"
     quote = "Refunds take five working days. … Invoices are sent monthly."
-    generator, dataset, _ = generated(served, Model(quote), {"a.html": text})
+    generator, dataset, _ = generated(served, Model(quote), {"a.md": text})
     assert len(dataset) == 0
     assert [each.reason for each in generator.rejections] == ["quote of text that readers do not see"]
 

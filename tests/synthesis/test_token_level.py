@@ -251,7 +251,7 @@ def test_a_long_quote_that_stands_there_several_times_is_found_at_any_of_its_pla
     ],
 )
 def test_what_readers_do_not_see_or_is_struck_out_answers_nothing(served, text, reason):
-    corpus = Corpus([Document(DocumentId("a.html"), text)])
+    corpus = Corpus([Document(DocumentId("a.md"), text)])
     _, client = served(ScriptedModel(lambda sentence, request: {"quotes": ["Refunds take five working days."]}))
     generator, _, _ = generated(client, corpus, queries_per_doc=1)
     assert [each.reason for each in generator.rejections] == [reason]

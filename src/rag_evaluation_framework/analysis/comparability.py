@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, product
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,9 +13,12 @@ from rag_evaluation_framework.data import Answer, CharacterSpan, ScoreTable
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
 from rag_evaluation_framework.data.identity import unit_key
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
+from rag_evaluation_framework.labelling.alignment import partners_of
+from rag_evaluation_framework.labelling.carrying import Carrier
 from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.results import EvaluationResult, QueryResults
 from rag_evaluation_framework.results.meaning import other_meaning, servers
+from rag_evaluation_framework.results.texts import kept_corpus
 
 # Questions whose truth is the same in two results, although the documents were edited in between.
 #
@@ -23,18 +27,14 @@ from rag_evaluation_framework.results.meaning import other_meaning, servers
 
 Rows: TypeAlias = Sequence[tuple[int, int]]
 Names: TypeAlias = frozenset[tuple[str, str]]
-WasIn: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 
 
-def edited_rows(
-    before: QueryResults[Any], after: QueryResults[Any], rows: Rows, renamed: Set[str], was_in: tuple[WasIn, WasIn]
-) -> dict[int, Names]:
+def edited_rows(before: QueryResults[Any], after: QueryResults[Any], rows: Rows, renamed: Set[str]) -> dict[int, Names]:
     """Return the queries whose truth is the same to a reader: by their rows before, old and new names of documents.
 
     Texts are the same if they differ in nothing but markup, typography and white space. They came from one document to
-    another if it is known, as re-anchoring found them there. Where it is not, as of labels in a table of quotes, no
-    label at all must be in the first any more, and none have been in the other: documents that were renamed, split or
-    joined. A text that came to a document with other labels may as well have been labelled anew.
+    another if no label at all is in the first any more, and none was in the other: documents that were renamed, split
+    or joined. A text that came to a document with other labels may as well have been labelled anew.
 
     Args:
         before: The baseline.
@@ -42,7 +42,6 @@ def edited_rows(
         rows: The rows, in both, of the queries whose identities differ.
         renamed: The ids of the queries whose documents may have been renamed: none if all have the ids that they had,
             nor those whose texts stand in several places: another of them may have been labelled.
-        was_in: The documents that labels of the baseline and of the candidate were in before, by question and document.
     """
     old, new = _labelled(before), _labelled(after)
     found: dict[int, Names] = {}
@@ -50,38 +49,14 @@ def edited_rows(
         if before.texts[row] != after.texts[other] or before.gains.get(row) != after.gains.get(other):
             continue
         query_id = before.table.query_ids[row]
-        moves, may_be = _Moves(*(known.get(query_id, {}) for known in was_in)), query_id in renamed
         one, two = before.relevant[row], after.relevant[other]
         several = before.answers.get(row), after.answers.get(other)
         names = _names(one, two) if several == (None, None) else _names_of_places(*several)
-        if names is None:
-            names = moves.of_ids(one, two) if several == (None, None) else None
-        elif not all(moves.are(*pair) or (may_be and pair[0] not in new and pair[1] not in old) for pair in names):
-            names = None
-        if names is not None:
+        if names is not None and (
+            not names or (query_id in renamed and all(was not in new and now not in old for was, now in names))
+        ):
             found[row] = names
     return found
-
-
-class _Moves(NamedTuple):
-    """The documents that the labels of a question were in before, by the ones that they are in; of both results."""
-
-    earlier: Mapping[str, Sequence[str]]
-    later: Mapping[str, Sequence[str]]
-
-    def are(self, was: str, now: str) -> bool:
-        """Return whether labels are known to have come from one document to another, or to both from a third one."""
-        before, after = self.earlier.get(was, ()), self.later.get(now, ())
-        return was in after or now in before or not set(before).isdisjoint(after)
-
-    def of_ids(self, before: Iterable[Any], after: Iterable[Any]) -> Names | None:
-        """Return which ids of documents became which others; None unless all labels are known to have come along."""
-        one, other = set(before), set(after)
-        if not all(isinstance(unit, str) for unit in one | other) or len(one) != len(other):
-            return None
-        names = {(was, now) for was in one - other for now in other - one if self.are(was, now)}
-        each = [len({pair[side] for pair in names}) for side in (0, 1)]
-        return frozenset(names) if names and each == [len(names), len(one - other)] else None
 
 
 def _labelled(results: QueryResults[Any]) -> set[str]:
@@ -205,9 +180,51 @@ def edited_questions(
     old, new = baseline.config["dataset"], candidate.config["dataset"]
     copied = [dataset.get("copied") or () for dataset in (old, new)]
     renamed = set(query_ids).difference(*copied) if was["ids"] != now["ids"] else set[str]()
-    return edited_rows(
-        baseline.queries, candidate.queries, rows, renamed, (old.get("was_in") or {}, new.get("was_in") or {})
-    )
+    return edited_rows(baseline.queries, candidate.queries, rows, renamed) | _followed(baseline, candidate, rows)
+
+
+def _followed(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], rows: Rows) -> dict[int, Names]:
+    """Return the queries whose labels are where their words went, of runs whose texts are kept; names as above.
+
+    Relevant documents have no words of their own among those of others: they are the same if one is a later version of
+    the other.
+    """
+    old, new = (run.corpus or kept_corpus(run.config["corpus"], run.folder) for run in (baseline, candidate))
+    if old is None or new is None or not rows:
+        return {}
+    carrier, partners = Carrier(old, new), cache(lambda: partners_of(old.documents, new.documents))
+
+    def now(unit: Any) -> Any:
+        if _is_span(unit):
+            return carrier.carry(unit).span if unit.doc_id in old else None
+        return partners().get(unit)
+
+    found: dict[int, Names] = {}
+    for row, other in rows:
+        before, after = baseline.queries[row], candidate.queries[other]
+        if before.text != after.text or baseline.queries.gains.get(row) != candidate.queries.gains.get(other):
+            continue
+        followed = {unit: now(unit) for answer in before.answers for unit in answer.units}
+        if None not in followed.values() and _placed(before.answers, followed) == _placed(after.answers, {}):
+            pairs = ((_document(was), _document(there)) for was, there in followed.items())
+            found[row] = frozenset((was, there) for was, there in pairs if was != there)
+    return found
+
+
+def _placed(answers: Iterable[Answer[Any]], followed: Mapping[Any, Any]) -> set[frozenset[frozenset[Any]]]:
+    """Return the places of answers in any order, their units without texts, those that were followed where they are."""
+    return {
+        frozenset(frozenset(_place(followed.get(unit, unit)) for unit in place) for place in answer.places)
+        for answer in answers
+    }
+
+
+def _place(unit: Any) -> Any:
+    return (unit.doc_id, unit.start, unit.end) if _is_span(unit) else unit
+
+
+def _document(unit: Any) -> str:
+    return str(unit.doc_id if _is_span(unit) else unit)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data import CharacterSpan, Corpus, merge_overlapping_spans
-from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
@@ -21,6 +20,8 @@ Choice: TypeAlias = tuple[tuple[int, ...], ...]
 
 _SLASH = re.compile(r"\s*/\s*")
 _NUMBER = re.compile(r"[0-9]{1,9}")  # other digits than these are on no key that says "1"
+
+_NEAR = 32  # characters on either side of a place
 
 
 def parse_choice(typed: str, known: int) -> Choice:
@@ -162,7 +163,7 @@ def _distance(place: CharacterSpan, passage: CharacterSpan) -> tuple[int, int]:
 def is_cut(place: CharacterSpan, corpus: Corpus) -> bool:
     """Return whether the first word of a place begins before it, or the last one goes on behind it."""
     content = corpus[place.doc_id].content
-    before, behind = content[max(place.start - CONTEXT, 0) : place.start], content[place.end : place.end + CONTEXT]
+    before, behind = content[max(place.start - _NEAR, 0) : place.start], content[place.end : place.end + _NEAR]
     return any(are_cut(place.doc_id, before, content[place.start : place.end], behind))
 
 

@@ -157,8 +157,7 @@ class ReviewSession:
             answer: The number of the answer, from 0.
 
         Raises:
-            InputError: There is no such answer, it is the last that is left, or the answers of the question are known
-                by their numbers.
+            InputError: There is no such answer, or it is the last that is left.
         """
         entry, dropped = self.questions[number], {*self.review(number).dropped_answers}
         count = len(entry.answers)
@@ -166,11 +165,6 @@ class ReviewSession:
             raise InputError(f"there is no answer {answer + 1}: the question has {count}")
         if answer not in dropped and len(dropped) == count - 1:
             raise InputError(f"answer {answer + 1} is the only one that is left; d drops the question")
-        if entry.query.id in self._dataset.contexts.with_lost:
-            raise InputError(
-                "an answer of this question lost a place when its document was edited, and comes back by its number: "
-                "no answer of it can be dropped"
-            )
         now = tuple(sorted(dropped ^ {answer}))
         self._decide(number, lambda review: replace(review, verdict=None, dropped_answers=now))
 
@@ -194,10 +188,7 @@ class ReviewSession:
         kept = [number for number in range(len(self.questions)) if self.review(number).verdict != "dropped"]
         if not kept:
             raise DatasetError(f"{self._file.path}: every question was dropped, so there is no dataset to write")
-        left = {self.questions[number].query.id for number in kept}
-        gone = [entry.query.id for entry in self.questions if entry.query.id not in left]
-        recorded = self._dataset.contexts.forgetting(gone)
-        return replace(self._dataset, ground_truth=tuple(map(self._carried_out, kept)), recorded=recorded)
+        return replace(self._dataset, ground_truth=tuple(map(self._carried_out, kept)))
 
     def _carried_out(self, number: int) -> GroundTruth[Any]:
         review = self.review(number)

@@ -16,7 +16,6 @@ from rag_evaluation_framework.data import (
     Corpus,
     Dataset,
     GroundTruth,
-    LabelContexts,
     Query,
     Skipped,
     TokenLevelGroundTruth,
@@ -26,7 +25,6 @@ from rag_evaluation_framework.datasets.load import load_unfinished
 from rag_evaluation_framework.datasets.save import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
-from rag_evaluation_framework.labelling.label_change import LOST
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -115,7 +113,7 @@ class Session:
         empty = Dataset[CharacterSpan]((), TOKEN, name=name, corpus=corpus)
         given = load_unfinished(path) if self._file.is_there else empty
         dataset, self.changed = _in_documents(given, corpus, path)
-        self._name, self._recorded = dataset.name, dataset.recorded or LabelContexts()
+        self._name, self._found = dataset.name, dataset
         self._metadata: dict[str, Any] = {**dataset.metadata}
         self.questions = [Question(entry.query, entry) for entry in dataset]
         skipped: dict[str, list[Skipped]] = {}
@@ -170,7 +168,7 @@ class Session:
         Args:
             number: The number of the question; those behind it count one less from now on.
         """
-        self._recorded = self._recorded.forgetting([self.questions.pop(number).query.id])
+        del self.questions[number]
         self._save()
 
     def label(self, number: int, answers: Iterable[Places], pool: Mapping[str, Any]) -> None:
@@ -185,7 +183,6 @@ class Session:
         labels = tuple(Answer[CharacterSpan].any_of(*places) for places in answers)
         truth = TokenLevelGroundTruth(question.query, labels)
         self.questions[number] = replace(question, truth=truth)
-        self._recorded = self._recorded.forgetting([question.query.id])
         kept: Any = self._metadata.get(POOLS)
         pools: list[Any] = [*kept] if isinstance(kept, list | tuple) else []
         if dict(pool) not in pools:
@@ -200,7 +197,9 @@ class Session:
             corpus=self.corpus,
             metadata=self._metadata,
             skipped=[label for question in self.questions if question.truth is None for label in question.skipped],
-            recorded=self._recorded,
+            incomplete=self._found.incomplete,
+            kept=self._found.kept,
+            earlier=self._found.earlier,
         )
         self._file.save(dataset)
 
@@ -214,9 +213,9 @@ def _in_documents(dataset: Dataset[CharacterSpan], corpus: Corpus, path: Path) -
     if dataset.corpus_hash in (None, corpus.content_hash) and not dataset.mismatches(corpus):
         return dataset.with_corpus(corpus), ""
     found = relabel(dataset, corpus)
-    if found.counts()[LOST]:
+    if not all(change.is_found for change in found.changes):
         raise _labels_lost(found, path, corpus)
-    told = f"The documents have changed since the dataset was labelled. {found.counted_spans()}."
+    told = f"The documents have changed since the dataset was labelled. {found.counted()}."
     unanswered = sum(not entry.labels for entry in dataset)
     if unanswered:
         told += f" Questions without an answer, which the new documents may have: {unanswered}."
@@ -232,7 +231,7 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
         corpus: The documents.
     """
     folder, pattern = corpus.metadata.get("source", "FOLDER"), corpus.metadata.get("glob_pattern", "**/*.md")
-    lost, total = found.counts()[LOST], len(found.changes)
+    lost, total = sum(not change.is_found for change in found.changes), len(found.changes)
     given = ["dataset", "update", str(path), "--corpus", str(folder), "--glob", str(pattern)]
     update, are_left = f"rag-eval {shlex.join(given)}", any(entry.relevant for entry in found.dataset)
     return DatasetError(

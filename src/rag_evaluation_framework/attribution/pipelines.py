@@ -22,6 +22,7 @@ from rag_evaluation_framework.errors import ConfigError, InputError, RagEvalErro
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import is_elsewhere, is_of_package
 from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.texts import kept_corpus
 from rag_evaluation_framework.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipeline, as_retriever
 
@@ -259,7 +260,7 @@ def _components(values: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Corpus:
-    """Return the documents of a run: those that are given, or read again from where the run read them.
+    """Return the documents of a run: those that are given or kept, or read again from where the run read them.
 
     Raises:
         CorpusError: What is given is not a corpus.
@@ -272,10 +273,12 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
     if found is None and not known["documents"]:
         return Corpus(())
     if found is None:
+        found = kept_corpus(known, result.folder) if result.corpus is None else result.corpus
+    if found is None:
         if not isinstance(source, str) or "://" in source:
             raise ResultError(
-                f"{name_line(result.name)}: its documents were not read from a folder, so that they cannot be read "
-                "again: give them, result.explain(..., corpus=corpus)"
+                f"{name_line(result.name)}: its documents were not read from a folder, and are not kept any more: "
+                "give them, result.explain(..., corpus=corpus)"
             )
         try:
             found = _read_again(source, pattern)

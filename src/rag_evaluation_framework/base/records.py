@@ -1,9 +1,11 @@
 """Strict validation of records and settings; what is wrong is collected and told together."""
 
+import ast
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
-from itertools import islice
+from inspect import cleandoc, getsource
+from itertools import islice, pairwise
 from reprlib import Repr
 from typing import Any, TypeVar
 
@@ -265,6 +267,21 @@ def own_first(model: type[BaseModel]) -> list[str]:
     """Return the fields of a model, its own before those that it inherits."""
     listed = (name for kind in model.__mro__ for name in vars(kind).get("__annotations__", ()))
     return [name for name in dict.fromkeys(listed) if name in model.model_fields]
+
+
+def docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """Return the docstrings of the fields of a model, its own and those that it inherits.
+
+    They are read from the source, for who shows them: pydantic would read it whenever the model is imported.
+    """
+    found: dict[str, str] = {}
+    for kind in model.__mro__[: model.__mro__.index(BaseModel)]:
+        (stated,) = ast.parse(getsource(kind)).body
+        body: Iterable[Any] = getattr(stated, "body", ())
+        for field, text in pairwise(body):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                found.setdefault(ast.unparse(field.target), cleandoc(ast.literal_eval(text.value)))
+    return found
 
 
 def refusals(error: ValidationError, model: type[BaseModel], place: Callable[..., str]) -> list[str]:

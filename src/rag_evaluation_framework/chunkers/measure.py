@@ -10,8 +10,10 @@ from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.text.sentence_boundaries import Place
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer, tokenizer_name
+
+Place = tuple[int, int]
+"""Where a stretch of a text starts and ends."""
 
 
 class Measure(ABC):

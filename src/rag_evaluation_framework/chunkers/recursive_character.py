@@ -8,6 +8,7 @@ from typing import Any, Literal, cast, get_args
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.chunkers.measure import (
     Measure,
+    Place,
     check_length,
     check_sizes,
     cut_out,
@@ -18,7 +19,6 @@ from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.text.sentence_boundaries import Place
 
 SeparatorAt = Literal["end", "start"]
 

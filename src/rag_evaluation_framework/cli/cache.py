@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from rag_evaluation_framework import embedders, llms, registry, report
+from rag_evaluation_framework import embedders, llms, registry, report, results
 from rag_evaluation_framework.base.files import checked_path, folder_size
+from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import print_json, print_result, print_text
 from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
@@ -23,29 +24,32 @@ def cache(
     yes: Annotated[bool, typer.Option("--yes", help="Confirm the removal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show or clear the cache of earlier runs: embedding vectors, exported models, answers of language models."""
+    """Show or clear what runs keep: vectors, exported models, answers of language models, texts of documents."""
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
     embeddings, answers = embedders.EmbeddingCache(root), llms.KeptAnswers(root).folder
     exports = root / "cache" / "onnx"
     if action == "info":
-        found = _described(embeddings, exports, answers)
+        found = _described(embeddings, exports, answers, results.texts_of_runs(root))
         if as_json:
             print_json(found, indent=1)
         else:
             print_text(report.cache_text(found))
         return
     (models, others), (kept, strange) = exported(exports), llms.answer_files(answers)
-    freed = embeddings.size() + sum(map(folder_size, (*models, *kept)))
+    texts = results.texts_of_runs(root)
+    freed = embeddings.size() + sum(map(folder_size, (*models, *kept))) + texts.size()
     left = [*embeddings.others(), *others, *strange]
     if freed and not yes:
         asked = report.plural(len(kept), "answer")
         raise ConfigError(
             f"this removes {freed:,} bytes"
-            f"{f', {asked} of language models among them, to be asked for again,' * bool(kept)} from {root / 'cache'}; "
+            f"{f', {asked} of language models among them, to be asked for again,' * bool(kept)} from "
+            f"{root / 'cache'}{f' and {texts.folder}' * bool(texts.digests())}; "
             "add --yes to confirm"
         )
     embeddings.clear()
+    texts.remove(texts.digests())
     freed -= embeddings.size()  # where another process uses the cache
     for folder, remove in ((exports, remove_exports), (answers, llms.remove_answers)):
         try:
@@ -56,7 +60,7 @@ def cache(
     print_result(record, lambda: report.cleared_text(freed, left), as_json=as_json)
 
 
-def _described(embeddings: embedders.EmbeddingCache, exports: Path, answers: Path) -> dict[str, Any]:
+def _described(embeddings: embedders.EmbeddingCache, exports: Path, answers: Path, texts: Store) -> dict[str, Any]:
     contents, (kept, _) = embeddings.contents(), llms.answer_files(answers)
     return {
         "folder": str(embeddings.folder.parent),
@@ -74,4 +78,6 @@ def _described(embeddings: embedders.EmbeddingCache, exports: Path, answers: Pat
         "onnx_bytes": folder_size(exports),
         "answers": len(kept),
         "answer_bytes": sum(map(folder_size, kept)),
+        "texts": len(texts.digests()),
+        "text_bytes": texts.size(),
     }

@@ -1,10 +1,12 @@
 """The command `rag-eval` and its subcommands."""
 
 from collections import Counter
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Mapping
+from functools import cached_property, wraps
+from importlib import import_module
+from inspect import getdoc
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -15,28 +17,93 @@ from rag_evaluation_framework import trackers
 from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.outside import fit_to_show
-from rag_evaluation_framework.cli.baseline import baseline
-from rag_evaluation_framework.cli.cache import cache
-from rag_evaluation_framework.cli.compare import compare
-from rag_evaluation_framework.cli.components import components
-from rag_evaluation_framework.cli.dataset import info, lint, pull, push, quality
-from rag_evaluation_framework.cli.dataset_review import review
-from rag_evaluation_framework.cli.dataset_update import update
-from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
-from rag_evaluation_framework.cli.explain import explain
-from rag_evaluation_framework.cli.generate import generate
-from rag_evaluation_framework.cli.init import init
-from rag_evaluation_framework.cli.label import label
-from rag_evaluation_framework.cli.publish import publish
-from rag_evaluation_framework.cli.report import report
-from rag_evaluation_framework.cli.run import run
-from rag_evaluation_framework.cli.run_options import with_keys
-from rag_evaluation_framework.cli.score import score
+from rag_evaluation_framework.cli.run_options import describe, with_keys
+
+
+class Command(TyperCommand):
+    """A command, whose module is imported when it is called or shown, and whose options are made for these only.
+
+    It refuses an option that is given twice: it would take the last value and say nothing.
+    """
+
+    def __init__(self, name: str, module: str) -> None:
+        super().__init__(name)
+        self._module = module
+
+    @cached_property
+    def function(self) -> Callable[..., None]:
+        """The function of the command; its docstring is the help."""
+        function: Callable[..., None] = getattr(import_module(f"{__package__}.{self._module}"), str(self.name))
+        return function
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the arguments and options."""
+        if self.callback is None:
+            alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+            alone.command()(_reporting(self.with_options()))
+            made = get_command(alone)
+            self.params, self.callback = made.params, made.callback
+        return super().get_params(ctx)
+
+    def with_options(self) -> Callable[..., None]:
+        """Return the function with its arguments and options as parameters."""
+        return self.function
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        _, _, given = self.make_parser(ctx).parse_args([*args])
+        counts: Counter[Any] = Counter(given)
+        for option, count in counts.items():
+            if count > 1 and not (option.multiple or option.is_flag):
+                ctx.fail(f"{option.opts[0]} is given {count} times; expected once")
+        return super().parse_args(ctx, args)
+
+
+class Run(Command):
+    """The command `run`, which first removes the JUnit XML of an earlier run: none is left if it is refused."""
+
+    def with_options(self) -> Callable[..., None]:
+        """Return the function, with the keys of a run as options."""
+        return with_keys(self.function)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Show the help, for which alone the keys are described."""
+        describe(self.get_params(ctx))
+        super().format_help(ctx, formatter)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        behind = [value for option, value in pairwise(args) if option == "--junit"]
+        for given in (*behind, *(option[8:] for option in args if option.startswith("--junit="))):
+            if given and "--help" not in args:
+                trackers.JUnitSink(from_home(given)).prepare()
+        return super().parse_args(ctx, args)
 
 
 class Commands(TyperGroup):
     """The commands, which refuse arguments in words that are fit to be shown."""
+
+    modules: ClassVar[Mapping[str, str]] = {
+        name: name
+        for name in (
+            *("demo", "init", "label", "generate", "run", "baseline", "compare"),
+            *("explain", "report", "score", "publish", "components", "cache"),
+        )
+    }
+    """The module of each command, in which its function is called like it."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        own = {name: (Run if name == "run" else Command)(name, module) for name, module in self.modules.items()}
+        self.commands = {**own, **self.commands}
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command with its help."""
+        command = super().get_command(ctx, cmd_name)
+        if isinstance(command, Command):
+            command.help = getdoc(command.function)
+        return command
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments of all commands."""
@@ -49,41 +116,15 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
-class Command(TyperCommand):
-    """A command, which refuses an option that is given twice: it would take the last value and say nothing."""
+class DatasetCommands(Commands):
+    """The commands of `rag-eval dataset`."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments of a command."""
-        _, _, given = self.make_parser(ctx).parse_args([*args])
-        counts: Counter[Any] = Counter(given)
-        for option, count in counts.items():
-            if count > 1 and not (option.multiple or option.is_flag):
-                ctx.fail(f"{option.opts[0]} is given {count} times; expected once")
-        return super().parse_args(ctx, args)
-
-
-class Run(Command):
-    """The command `run`, whose options are made when they are needed: other commands do not load what they are made of.
-
-    It first removes the JUnit XML of an earlier run, which is then not there if the arguments are refused.
-    """
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the arguments and options."""
-        if not self.params:
-            alone = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
-            alone.command(cls=Command)(_reporting(with_keys(run)))
-            made = get_command(alone)
-            self.params, self.callback = made.params, made.callback
-        return super().get_params(ctx)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments."""
-        behind = [value for option, value in pairwise(args) if option == "--junit"]
-        for given in (*behind, *(option[8:] for option in args if option.startswith("--junit="))):
-            if given and "--help" not in args:
-                trackers.JUnitSink(from_home(given)).prepare()
-        return super().parse_args(ctx, args)
+    modules: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("info", "lint", "quality"), "dataset"),
+        "review": "dataset_review",
+        "update": "dataset_update",
+        **dict.fromkeys(("forget", "push", "pull"), "dataset"),
+    }
 
 
 def _make_fit(refusal: BaseException) -> None:
@@ -91,9 +132,6 @@ def _make_fit(refusal: BaseException) -> None:
     told = vars(refusal)
     if isinstance(told.get("message"), str):
         told["message"] = fit_to_show(told["message"])
-
-
-app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 def _reporting(command: Callable[..., None]) -> Callable[..., None]:
@@ -109,22 +147,14 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     return run_and_report
 
 
-for command in (
-    *(demo, init, label, generate, run, baseline, compare),
-    *(explain, report, score, publish, components, cache),
-):
-    if command is run:
-        app.command("run", cls=Run, help=run.__doc__)(lambda: None)
-    else:
-        app.command(cls=Command)(_reporting(command))
-
-datasets = typer.Typer(
+app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.add_typer(
+    typer.Typer(),
+    name="dataset",
+    cls=DatasetCommands,
     no_args_is_help=True,
     help="Describe a dataset, check, judge and review it, keep its labels as documents change, share it in LangSmith.",
 )
-for subcommand in (info, lint, quality, review, update, push, pull):
-    datasets.command(cls=Command)(_reporting(subcommand))
-app.add_typer(datasets, name="dataset")
 
 
 def _print_version(requested: bool) -> None:

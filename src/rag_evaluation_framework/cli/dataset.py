@@ -13,11 +13,14 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import inspection, integrations, report
-from rag_evaluation_framework.base.files import published, unfinished
+from rag_evaluation_framework.base.files import published, unfinished, write_new
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, print_json, print_result, stdout
+from rag_evaluation_framework.datasets.load import load_unfinished
+from rag_evaluation_framework.datasets.save import dataset_text, file_state, replace_dataset
+from rag_evaluation_framework.datasets.texts import KeptTexts, drop_texts, keep_texts, without_text
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 
 DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
@@ -68,7 +71,9 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
     try:
         file = dataset.resolve(strict=True) if dataset.is_symlink() else dataset
         with unfinished(file.parent) as folder:
-            part = rag.save_dataset(updated, folder / dataset.name)
+            part = folder / dataset.name
+            write_new(part, dataset_text(updated, dataset))
+            keep_texts(updated, file)
             if part.read_bytes() == file.read_bytes():
                 return f"{dataset} is as it was"
             shutil.copymode(file, part)
@@ -77,6 +82,7 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
             numbered = (file.with_name(f"{file.stem}.{number}{file.suffix}") for number in count(1))
             kept = next(name for name in numbered if published(copy, name))
             part.replace(file)
+        drop_texts(file)
     except OSError as error:
         raise DatasetError(
             f"{dataset}: cannot be replaced ({error.strerror}); `rag-eval dataset update --output NEW.json` writes "
@@ -123,7 +129,7 @@ def lint(
     """
     loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
     fixed, written = None, ""
-    if fix and (loaded.recorded is None or dataset.suffix not in (".json", ".jsonl")):
+    if fix and (loaded.kept is None or dataset.suffix not in (".json", ".jsonl")):
         raise ConfigError(
             f"{dataset}: --fix writes native .json and .jsonl files, as `rag-eval init` makes them; correct this one "
             "where it was made"
@@ -162,6 +168,28 @@ def quality(
     public = inspection.public_questions()
     record = {"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]}
     print_result(record, lambda: report.quality_page(measured, public), as_json=as_json)
+
+
+# `rag-eval dataset forget`: keep no text of a document.
+
+
+def forget(
+    dataset: Annotated[Path, paths.PathArgument(help="The dataset: a native .json or .jsonl file.")],
+    document: Annotated[str, typer.Argument(help="The id of the document, such as guides/start.md.")],
+    as_json: AsJson = False,
+) -> None:
+    """Remove the text of a document that is kept beside a dataset; it is not kept again.
+
+    Labels in it stay, with what they quote.
+    """
+    state = file_state(dataset)
+    loaded = load_unfinished(dataset)
+    forgotten = without_text(loaded, document, dataset)
+    replace_dataset(forgotten, dataset, state)
+    kept = KeptTexts.of(forgotten, dataset)
+    labels = sum(unit.doc_id == document for entry in loaded for unit in entry.labels)
+    record = {"dataset": str(dataset), "document": document, "labels": labels, "texts_kept": kept.documents}
+    print_result(record, lambda: report.forgotten_text(document, labels, kept), as_json=as_json)
 
 
 # `rag-eval dataset push` and `pull`: datasets in LangSmith.

@@ -149,7 +149,7 @@ def review(
         paths.new_file("--output", output)
     file = annotation.SavedFile(dataset)
     loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
-    if loaded.recorded is None or dataset.suffix not in (".json", ".jsonl"):
+    if loaded.kept is None or dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(
             f"{dataset}: decisions are kept in the dataset, which has to be a native .json or .jsonl file, as "
             "`rag-eval init` makes of a table; in Python, save_dataset(load_dataset(FILE), NEW.json) writes one"

@@ -9,12 +9,11 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, labelling, report
-from rag_evaluation_framework.base.files import write_new
-from rag_evaluation_framework.base.outside import json_text
-from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.dataset import write_dataset
-from rag_evaluation_framework.cli.init import Accept, Repeated, accepted, check_accept, save_suggestions
-from rag_evaluation_framework.cli.output import arriving, command_lines, print_text, stdout
+from rag_evaluation_framework.base.files import read_text
+from rag_evaluation_framework.cli import dialog, paths
+from rag_evaluation_framework.cli.dataset import AsJson, write_dataset
+from rag_evaluation_framework.cli.init import Repeated, save_suggestions
+from rag_evaluation_framework.cli.output import arriving, command_lines, print_json, print_text, stdout
 from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
@@ -31,16 +30,23 @@ def update(
     output: Annotated[
         Path | None, paths.PathOption(help="A new file; by default the dataset itself, kept beside it.")
     ] = None,
-    accept: Accept = None,
     repeated: Repeated = "ambiguous",
     utf16_offsets: Annotated[
         bool, typer.Option("--utf16-offsets", help="The file's offsets count UTF-16 units, as in JavaScript.")
     ] = False,
-    changes: Annotated[Path | None, paths.PathOption(help="Write the list of changes there, as JSON.")] = None,
+    take: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Take the proposal of a change that you looked at; repeatable."),
+    ] = None,
+    take_file: Annotated[
+        Path | None, paths.PathOption(help="A file of such ids, one per line; what is behind # is a comment.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Find the labels of a dataset again in documents that were edited, and add questions.
+    """Carry the labels of a dataset to documents that were edited, and add questions.
 
-    The dataset as it was is kept beside the new one; no file is overwritten.
+    Labels whose words changed are yours to judge: in a terminal you are asked about each; elsewhere, --json lists them,
+    and --take takes those that you name. The dataset as it was is kept beside the new one; no file is overwritten.
     Exit codes: 0 also if labels were lost, 2 if nothing was written, as no label would be left.
     """
     if dataset.suffix.lower() in (".csv", ".tsv"):
@@ -48,31 +54,27 @@ def update(
             f"{dataset}: a table has nothing to update, as it is located anew whenever it is read; `rag-eval init "
             "--corpus FOLDER --questions TABLE` makes a dataset of it"
         )
-    for name, path in (("--output", output), ("--changes", changes)):
-        if path is not None:
-            paths.new_file(name, path)
-    if output is not None and changes is not None and output.resolve() == changes.resolve():
-        raise ConfigError(f"--output and --changes are both {output}; choose another name for one of them")
+    if output is not None:
+        paths.new_file("--output", output)
     if output is None and dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
-    check_accept(accept)
-    if accept is not None and questions is None:
-        raise ConfigError("--accept takes suggestions for quotes of a table: give --questions, too")
     pattern = paths.pattern(glob)
     documents = rag.Corpus.from_folder(corpus, pattern)
     loaded = rag.load_dataset(dataset, corpus=documents if utf16_offsets else None, utf16_offsets=utf16_offsets)
-    if output is None and loaded.recorded is None:
+    if output is None and loaded.kept is None:
         raise ConfigError(
             f"{dataset}: not in the format of this package, so it is not replaced; give --output NEW.json"
         )
-    found = labelling.relabel(loaded, documents)
+    found = labelling.relabel(loaded, documents).taking([*(take or ()), *_ids(take_file)])
+    if dialog.is_terminal() and not (as_json or take or take_file):
+        found = found.taking(_asked(found, documents))
     additions = None
     if questions is not None:
-        check = accepted(rag.check_quotes(questions, documents, repeated=repeated), accept)
+        check = rag.check_quotes(questions, documents, repeated=repeated)
         additions = labelling.add_questions(found.dataset, check, documents)
     updated = found.dataset if additions is None else additions.dataset
     skipped = {label.query.id for label in updated.skipped}
-    lost = (change.before.doc_id for change in found.changes if not change.found.span and change.query.id in skipped)
+    lost = (change.before.doc_id for change in found.changes if not change.is_found and change.query.id in skipped)
     if not_read := report.labels_left_out(lost, documents):
         raise DatasetError(
             f"{dataset}: labels would be lost, so nothing was written: {not_read}, or remove the questions from the "
@@ -85,25 +87,47 @@ def update(
             "the right folder? If the documents were rewritten, give a table of new quotes with --questions"
         )
     written = [write_dataset(updated, dataset, output)]
-    if changes is not None:
-        try:
-            write_new(changes, json_text(_record(dataset, found, additions), 1) + "\n")
-        except DatasetError as error:
-            raise DatasetError(f"{error}; {written[0]}") from error
-        written.append(f"Wrote {changes}")
     again = ["dataset", "update", str(output or dataset)]
     following = "" if additions is None else save_suggestions(additions.check, again, corpus, pattern)
     if skipped and not following:
         table = command_lines([*again, *options_of(corpus, pattern), "--questions", "TABLE.csv"])
         following = report.relabelling_text(data.count_skipped(updated.skipped), table)
     with arriving("; ".join(written)):
+        if as_json:
+            print_json({**_record(dataset, found, additions), "written": written})
+            return
         report.show(stdout(), report.update_page(found, documents, additions, written))
         if following:
             print_text(following)
 
 
+def _ids(path: Path | None) -> list[str]:
+    lines = [] if path is None else read_text(path).splitlines()
+    return [found for line in lines if (found := line.partition("#")[0].strip())]
+
+
+def _asked(found: labelling.Relabelled, corpus: rag.Corpus) -> list[str]:
+    """Ask a person about one change after the other; return the ids of those whose proposals are taken."""
+    offered = [change for change in found.changed if change.carried.proposal]
+    taken: list[str] = []
+    for number, change in enumerate(offered):
+        report.show(stdout(), report.change_passages([change], corpus))
+        typed = ""
+        while typed not in ("y", "n", "q"):
+            try:
+                typed = dialog.typed_line(
+                    f"{number + 1} of {len(offered)}: is this its label now? y, n, or q to stop > "
+                )
+            except dialog.NoMoreInput:
+                typed = "q"
+        if typed == "q":
+            break
+        taken += [change.id] * (typed == "y")
+    return taken
+
+
 def _record(dataset: Path, found: labelling.Relabelled, additions: labelling.Additions | None) -> dict[str, Any]:
-    """Return the list of changes, as its file holds it."""
+    """Return what became of the labels and of the questions of a table, as JSON holds it."""
     record: dict[str, Any] = {"dataset": str(dataset), **found.record()}
     if additions is not None:
         for key in ("added", "corrected", "kept", "skipped", "repeated"):

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, labelling, report, results
+from rag_evaluation_framework import data, datasets, labelling, report, results
 from rag_evaluation_framework.base.files import checked_path, remove_abandoned, write_new
 from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
@@ -22,33 +22,12 @@ from rag_evaluation_framework.cli.paths import left_out, options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
 
-_THRESHOLD = 0.95
-
-Accept = Annotated[
-    float | None,
-    typer.Option(
-        help="Take suggestions for quotes that were not found, if they are at least so similar: above 0, up to 1."
-    ),
-]
-
-
 Repeated = Annotated[
     Literal["ambiguous", "any"],
     typer.Option(
         help="What a quote is that occurs more than once: 'ambiguous', or answered by 'any' of its occurrences."
     ),
 ]
-
-
-def check_accept(accept: float | None) -> None:
-    """Raise ConfigError if a threshold is out of range, before anything is done."""
-    if accept is not None and not 0 < accept <= 1:
-        raise ConfigError(f"--accept {accept}: expected a similarity above 0 and up to 1, such as {_THRESHOLD}")
-
-
-def accepted(check: labelling.QuoteCheck, accept: float | None) -> labelling.QuoteCheck:
-    """Return the check with the suggestions accepted that are similar enough; as it is, without a threshold."""
-    return check if accept is None else check.accepting(accept)
 
 
 def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus: Path, glob: str) -> str:
@@ -68,7 +47,7 @@ def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus
     except InputError as error:
         path = error
     again = command_lines([*command, *options_of(corpus, glob), "--questions", str(path)])
-    return report.suggestions_text(check, path, again, _THRESHOLD)
+    return report.suggestions_text(check, path, again)
 
 
 _ROOT = Path(".rag-eval")
@@ -156,8 +135,10 @@ def init(
         str | None, typer.Option(help="Name of the dataset; by default that of the questions file.")
     ] = None,
     root: Annotated[Path, paths.PathOption(help="Where datasets, configurations and runs are saved.")] = _ROOT,
-    accept: Accept = None,
     repeated: Repeated = "ambiguous",
+    no_texts: Annotated[
+        bool, typer.Option("--no-texts", help="Keep no texts of the documents beside the dataset, only their hashes.")
+    ] = False,
 ) -> None:
     """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file.
 
@@ -177,10 +158,9 @@ def init(
         raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
     checked_path(target, ConfigError)
     results.check_root(root)
-    check_accept(accept)
     pattern = paths.pattern(glob)
     documents = rag.Corpus.from_folder(corpus, pattern)
-    check = accepted(rag.check_quotes(questions, documents, repeated=repeated), accept)
+    check = rag.check_quotes(questions, documents, repeated=repeated)
     kept = option("--root", None if root == _ROOT else root)
     others, dataset = left_out(documents, corpus, pattern), _dataset(check, called)
     if dataset is None:
@@ -193,6 +173,8 @@ def init(
             "so no question could be scored, and no dataset was written; expected at least one question with a quote "
             "from the documents"
         )
+    if no_texts:
+        dataset = datasets.without_texts(dataset)
     try:
         _save(dataset, target)
         settings = {
@@ -210,7 +192,8 @@ def init(
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         report.show(stdout(), report.quotes_page(check))
         ran = command_lines(["run", config, *kept])
-        print_text(f"\n{others}{report.dataset_text(target, config, ran, skipped, suggested)}")
+        kept_texts = report.kept_texts_text(datasets.KeptTexts.of(dataset, target))
+        print_text(f"\n{others}{kept_texts}\n{report.dataset_text(target, config, ran, skipped, suggested)}")
 
 
 def _checked_name(called: str) -> str:
@@ -253,7 +236,9 @@ def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
     except InputError:
         same = False
     remove_abandoned(target.parent)
-    if not same:
+    if same:
+        datasets.keep_texts(dataset, target)
+    else:
         raise ConfigError(f"{target} already exists and is not overwritten; choose another --name, or move the file")
 
 

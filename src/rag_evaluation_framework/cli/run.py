@@ -19,6 +19,7 @@ from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
 from rag_evaluation_framework.errors import ConfigError, Interrupted
+from rag_evaluation_framework.results import store
 
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
@@ -51,7 +52,7 @@ def run(
     if config is not None and no_config:
         raise ConfigError(f"the configuration {config} and --no-config were given; expected one of them")
     if config is None and not no_config and "corpus" not in flags:
-        config = _config_in(Path(flags.get("save_results_path", results.store.ROOT)), flags)
+        config = _config_in(Path(flags.get("save_results_path", store.ROOT)), flags)
     run_file, folder = _run_file(config, flags)
     if run_file.allow_custom_prefix and not yes:
         raise ConfigError(

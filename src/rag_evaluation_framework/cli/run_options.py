@@ -1,7 +1,7 @@
 """The options of `rag-eval run`: those that set a key of a run are made of the fields of `RunSpec`."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -108,12 +108,22 @@ def key_options() -> Iterator[KeyOption]:
             yield _option(key, field, mark)
 
 
+def describe(parameters: Iterable[Any]) -> None:
+    """Give the options that set keys their help: the first sentence on each key."""
+    told = base.docstrings(experiments.RunSpec)
+    keys = {each.parameter.name: each.key for each in key_options()}
+    for each in parameters:
+        if each.name in keys:
+            text = " ".join(told[keys[each.name]].split())
+            first = _FIRST_SENTENCE.match(text)
+            each.help = first[0] if first else text
+
+
 def _option(key: str, field: Any, mark: Any) -> KeyOption:
     option = mark.name or f"--{key.replace('_', '-')}"
     kinds = {field.annotation, *get_args(field.annotation)}
     takes = mark.takes or next((kind for kind in (bool, int, float) if kind in kinds), str)
-    described = _FIRST_SENTENCE.match(" ".join(field.description.split()))
-    given: dict[str, Any] = {"help": described[0] if described else field.description, "metavar": mark.metavar}
+    given: dict[str, Any] = {"metavar": mark.metavar}
     given["min"] = next((limit.ge for limit in field.metadata if hasattr(limit, "ge")), None)
     given["parser"] = paths.path if takes in (Path, list[Path]) else None
     annotation: Any = Annotated[takes if takes is bool else takes | None, typer.Option(option, **given)]

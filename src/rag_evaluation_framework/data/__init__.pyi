@@ -33,11 +33,6 @@ from .ids import QueryText as QueryText
 from .ids import generate_chunk_id as generate_chunk_id
 from .ids import generate_pa_chunk_id as generate_pa_chunk_id
 from .ids import generate_query_id as generate_query_id
-from .label_contexts import NOT_LABELLED as NOT_LABELLED
-from .label_contexts import Anchor as Anchor
-from .label_contexts import LabelContexts as LabelContexts
-from .label_contexts import Skipped as Skipped
-from .label_contexts import count_skipped as count_skipped
 from .levels import CHUNK as CHUNK
 from .levels import DOCUMENT as DOCUMENT
 from .levels import TOKEN as TOKEN
@@ -50,6 +45,10 @@ from .reviews import REVIEW as REVIEW
 from .reviews import Review as Review
 from .reviews import Verdict as Verdict
 from .score_table import ScoreTable as ScoreTable
+from .skipped import NOT_LABELLED as NOT_LABELLED
+from .skipped import Incomplete as Incomplete
+from .skipped import Skipped as Skipped
+from .skipped import count_skipped as count_skipped
 from .spans import CharacterSpan as CharacterSpan
 from .spans import calculate_overlap as calculate_overlap
 from .spans import merge_overlapping_spans as merge_overlapping_spans

@@ -7,15 +7,16 @@ from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar, cast, get_args
 
 from rag_evaluation_framework.base.outside import first_of, shown
+from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.data.answers import span_problem
-from rag_evaluation_framework.data.documents import Corpus, check_corpus_type
+from rag_evaluation_framework.data.documents import Corpus, Document, check_corpus_type
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.identity import unit_key, with_text
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
-from rag_evaluation_framework.data.label_contexts import LabelContexts, Skipped, checked_skipped, count_skipped
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.queries import SCOPE_PREFIX, Query
 from rag_evaluation_framework.data.reviews import note_of_reviews
+from rag_evaluation_framework.data.skipped import Incomplete, Skipped, checked_skipped, count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, is_mapping, items
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
@@ -42,7 +43,12 @@ class Dataset(Generic[U]):
         metadata: Anything else, as a copy that cannot be changed; unknown keys of a dataset file are kept here.
         skipped: The labels that could not be placed in the documents. Their questions are not in the ground truth, and
             no part of the identity of the dataset; every result counts and shows them.
-        recorded: What its file keeps of the labelled documents, if it is known; `contexts` asks the corpus first.
+        incomplete: The questions of which a label is not in the documents, as they were labelled: some are skipped,
+            others have answers with other places. Those that were labelled anew since are dropped.
+        texts: `Document.content_hash` of the labelled documents by their ids: of all of them, if the labelled corpus
+            was at hand. Only of token-level datasets.
+        kept: Where texts of labelled documents are kept, by their hashes; `text` asks the corpus first.
+        earlier: Texts by their hashes in which labels of `incomplete` were placed, of those that are not kept yet.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`.
@@ -59,7 +65,10 @@ class Dataset(Generic[U]):
     chunking: str | None
     metadata: Mapping[str, Any] = field(hash=False)
     skipped: tuple[Skipped, ...]
-    recorded: LabelContexts | None = field(compare=False)
+    incomplete: tuple[Incomplete, ...] = field(compare=False)
+    texts: Mapping[DocumentId, str] = field(compare=False)
+    kept: Store | None = field(compare=False)
+    earlier: Mapping[str, str] = field(compare=False)
 
     def __init__(
         self,
@@ -72,7 +81,10 @@ class Dataset(Generic[U]):
         chunking: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         skipped: Iterable[Skipped] = (),
-        recorded: LabelContexts | None = None,
+        incomplete: Iterable[Incomplete] = (),
+        texts: Mapping[DocumentId, str] | None = None,
+        kept: Store | None = None,
+        earlier: Mapping[str, str] | None = None,
     ) -> None:
         told = {"name": name, "corpus_hash": corpus_hash, "chunking": chunking}
         for attribute, text in told.items():
@@ -87,13 +99,18 @@ class Dataset(Generic[U]):
         entries, level = tuple(items(ground_truth, f"dataset {name!r}: ground_truth")), checked_level(level)
         if corpus is not None:
             check_corpus_type(corpus)
+        is_labelled = corpus is not None and corpus_hash in (None, corpus.content_hash)
         values: dict[str, Any] = {
             "ground_truth": entries,
             "level": level,
             "corpus": corpus,
-            "corpus_hash": corpus.content_hash if corpus_hash is None and corpus is not None else corpus_hash,
+            "corpus_hash": corpus.content_hash if corpus is not None and is_labelled else corpus_hash,
+            "texts": corpus.text_hashes
+            if corpus is not None and is_labelled and level is TOKEN
+            else FrozenDict(texts or {}),
+            "kept": kept,
+            "earlier": FrozenDict(earlier or {}),
             "metadata": FrozenDict() if metadata is None else metadata,
-            "recorded": recorded,
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
@@ -120,6 +137,10 @@ class Dataset(Generic[U]):
             if len(seen) <= number:
                 raise DatasetError(f"dataset {name!r}: duplicate question id {entry.query.id!r}; ids must be unique")
         object.__setattr__(self, "skipped", checked_skipped(name, skipped, seen.keys()))
+        scored = {entry.query.id: entry for entry in entries}
+        skipped_ids = {label.query.id for label in self.skipped}
+        left = (one for one in incomplete if one.query.id in skipped_ids or one.is_left_in(scored.get(one.query.id)))
+        object.__setattr__(self, "incomplete", tuple(left))
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -142,42 +163,33 @@ class Dataset(Generic[U]):
 
         It is unchanged if the corpus at hand is not the one that was labelled, and if it is an id.
         """
-        if self.labelled_corpus is None or not isinstance(unit, CharacterSpan):
+        if not isinstance(unit, CharacterSpan) or unit.text or self.labelled_corpus is None:
             return unit
         return cast("UnitT", with_text(unit, self.labelled_corpus))
 
     @cached_property
-    def contexts(self) -> LabelContexts:
-        """What files keep so that spans can be found again: of the labelled corpus or, without it, as recorded."""
-        if self.labelled_corpus is None:
-            return self.recorded or LabelContexts()
-        found = LabelContexts.of((unit for entry in self for unit in entry.labels), self.labelled_corpus)
-        return found if self.recorded is None else replace(found, was_in=self.recorded.was_in, lost=self.recorded.lost)
-
-    def exact_ids(self, corpus: Corpus) -> frozenset[str]:
-        """Return the ids of documents that were exact when they were written: in a corpus without them they are gone.
-
-        There are none if the corpus is the labelled one: what that never had may be a part of an id, written by hand.
-        """
-        return frozenset() if corpus.content_hash == self.corpus_hash else self.contexts.exact_ids
-
-    @property
-    def was_in(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-        """The documents that labels were in before, by question and the document that they are in now."""
-        found: dict[str, dict[str, tuple[str, ...]]] = {}
-        known = LabelContexts().was_in if self.recorded is None else self.recorded.was_in
-        for entry in self if known else ():
-            for unit in entry.labels:
-                if isinstance(unit, CharacterSpan) and (label := (entry.query.id, unit)) in known:
-                    before = found.setdefault(entry.query.id, {})
-                    before[unit.doc_id] = tuple(dict.fromkeys((*before.get(unit.doc_id, ()), *known[label])))
-        return found
-
-    @cached_property
     def labelled_corpus(self) -> Corpus | None:
-        """The corpus, if it is the one that was labelled."""
-        labelled = self.corpus is not None and self.corpus.content_hash == self.corpus_hash
-        return self.corpus if labelled else None
+        """The corpus that was labelled: the one at hand or, if all of its texts are kept, made of them; None else.
+
+        Raises:
+            DatasetError: A kept text cannot be read, or was changed.
+        """
+        if self.corpus is not None and self.corpus.content_hash == self.corpus_hash:
+            return self.corpus
+        if self.kept is None or not {*self.texts.values()} <= self.kept.digests():
+            return None
+        texts = {document_id: self.text(digest) for document_id, digest in self.texts.items()}
+        found = Corpus([Document(name, text) for name, text in texts.items() if text is not None])
+        return found if found.content_hash == self.corpus_hash else None
+
+    def text(self, digest: str) -> str | None:
+        """Return the text of a labelled document by its hash, as it is in the corpus or kept; None if it is not.
+
+        Raises:
+            DatasetError: The kept text cannot be read, or was changed.
+        """
+        found = self.earlier.get(digest) or (None if self.corpus is None else self.corpus.text(digest))
+        return self.kept.get(digest) if found is None and self.kept is not None else found
 
     def _keys(self, entry: GroundTruth[U]) -> list[object]:
         """Return what the answers of a question are told by; the order of further places means nothing."""

@@ -12,14 +12,14 @@ from typing import Any, cast
 
 import bracex
 
-from rag_evaluation_framework.base.files import checked_path, read_bytes, refuse_wide
+from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import first_of, shown
+from rag_evaluation_framework.corpus.readers import Source, read_file
 from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id, content_digest
 from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, items
 from rag_evaluation_framework.errors import CorpusError
 
-_LARGEST = 500_000_000  # bytes of a document
 _MOST_NAMED = 3
 _TEXTS = (".adoc", ".htm", ".html", ".markdown", ".md", ".mdx", ".org", ".rst", ".txt")
 
@@ -30,8 +30,10 @@ class Document:
 
     Attributes:
         id: Name of the document in datasets and results, in Unicode's normal form NFC; unique in its corpus.
-        content: The whole text; all offsets count its code points.
+        content: The whole text, as it is whatever the suffix of the id; all offsets count its code points.
         metadata: Anything else about the document; a copy that cannot be changed.
+        source: The file from which a reader made the text; None of a text that is its file, or was given. Documents
+            are equal though their sources are not.
 
     Raises:
         CorpusError: A field is of another type.
@@ -40,6 +42,7 @@ class Document:
     id: DocumentId
     content: str
     metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+    source: Source | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_texts(self, CorpusError, "id", "content")
@@ -48,7 +51,7 @@ class Document:
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 of the text in UTF-8, 64 hexadecimal digits: that of the file, if it has no byte order mark."""
+        """SHA-256 of the text in UTF-8, 64 hexadecimal digits."""
         return content_digest(self.content)
 
 
@@ -87,13 +90,14 @@ class Corpus:
 
     @classmethod
     def from_folder(cls, folder_path: str | Path, glob_pattern: str = "**/*.md") -> "Corpus":
-        r"""Read every matching text file below a folder.
+        r"""Read every matching file below a folder.
 
-        A document's id is its POSIX path relative to the folder, and documents are ordered by id. Newlines are kept
-        unchanged (`\r\n` stays two characters); a byte order mark at the start of a file is not part of its text, so
-        it never shifts an offset. Hidden files and folders (names that start with a dot) are skipped. Links to folders
-        are not followed, whatever the pattern, and a note says so; a link to a file is read, with a note if the file
-        is elsewhere.
+        A document's id is its POSIX path relative to the folder, and documents are ordered by id. HTML (`.html`,
+        `.htm`, `.xhtml`) is read into the text that a browser shows, and plug-ins may read other kinds of files. All
+        other files are their own text, in UTF-8: newlines are kept unchanged (`\r\n` stays two characters), and a byte
+        order mark at the start is not part of it, so it never shifts an offset. Hidden files and folders (names that
+        start with a dot) are skipped. Links to folders are not followed, whatever the pattern, and a note says so; a
+        link to a file is read, with a note if the file is elsewhere.
 
         Args:
             folder_path: The folder.
@@ -102,7 +106,7 @@ class Corpus:
 
         Raises:
             CorpusError: The folder is missing, nothing matches, the pattern leads out of the folder, or a file cannot
-                be read, has more than 500 MB, or is not valid UTF-8.
+                be read, has more than 500 MB, or is not valid: text in UTF-8, or HTML in the encoding it declares.
         """
         folder, given = checked_path(folder_path, CorpusError), cast("object", glob_pattern)
         if not folder.is_dir():
@@ -125,9 +129,9 @@ class Corpus:
             ) from error
         if not paths:
             raise _no_match(folder, glob_pattern)
-        documents = (
-            Document(DocumentId(name), _read_text(paths[name])) for name in sorted(paths, key=canonical_document_id)
-        )
+        names = sorted(paths, key=canonical_document_id)
+        read = ((name, read_file(paths[name])) for name in names)
+        documents = (Document(DocumentId(name), text, source=source) for name, (text, source) in read)
         return cls(documents, {"source": str(folder), "glob_pattern": glob_pattern})
 
     @cached_property
@@ -143,6 +147,19 @@ class Corpus:
                 data = text.encode("utf-8", "surrogatepass")
                 digest.update(len(data).to_bytes(8, "big") + data)
         return digest.hexdigest()
+
+    @cached_property
+    def text_hashes(self) -> Mapping[DocumentId, str]:
+        """`Document.content_hash` of each document, by its id, in order."""
+        return FrozenDict({document.id: document.content_hash for document in self.documents})
+
+    @cached_property
+    def _by_hash(self) -> dict[str, str]:
+        return {digest: self._by_id[document_id].content for document_id, digest in self.text_hashes.items()}
+
+    def text(self, digest: str) -> str | None:
+        """Return the text of the documents with a `content_hash`; None if no document has it."""
+        return self._by_hash.get(digest)
 
     @cached_property
     def _sorted_ids(self) -> list[DocumentId]:
@@ -196,18 +213,6 @@ def _checked(document: Any) -> Document:
     if not isinstance(document, Document):
         raise CorpusError(f"got {shown(document)}; expected documents, such as Document('a.md', 'its text')")
     return document
-
-
-def _read_text(path: Path) -> str:
-    data = read_bytes(path, CorpusError, most=_LARGEST, remedy="split it, or exclude it with a narrower glob pattern")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        refuse_wide(data, path, CorpusError)
-        raise CorpusError(
-            f"{path}: not valid UTF-8 (byte {error.start}: 0x{data[error.start]:02x}); convert the file to UTF-8, "
-            "or exclude it with a narrower glob pattern"
-        ) from error
 
 
 def pattern_of(suffixes: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypeAlias, cast
+from typing import Any, ClassVar, Generic, cast
 
 import numpy as np
 
@@ -32,9 +32,6 @@ from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
-
-Around: TypeAlias = Mapping[CharacterSpan, tuple[str, str]]
-NO_CONTEXTS: Around = FrozenDict[CharacterSpan, tuple[str, str]]()
 
 
 class GroundTruth(ABC, Generic[U]):
@@ -78,12 +75,11 @@ class GroundTruth(ABC, Generic[U]):
     def level(self) -> Level[U]:
         """The evaluation type of this ground truth."""
 
-    def record(self, corpus: Corpus | None, around: Around = NO_CONTEXTS) -> dict[str, Any]:
+    def record(self, corpus: Corpus | None) -> dict[str, Any]:
         """Return what is relevant as files hold it: ids or spans, with prefixes and gains if there are any.
 
         Args:
             corpus: The documents, from which spans get their text.
-            around: The text before and after spans, which is recorded with them.
 
         Raises:
             DatasetError: Files cannot represent this kind of ground truth.
@@ -94,10 +90,10 @@ class GroundTruth(ABC, Generic[U]):
         answers = [*map(as_answer, given)]
         if all(len(answer.places) == 1 for answer in answers):
             units = (unit for answer in answers for unit in answer.reference)
-            found = {self.listed_in: [_unit_record(unit, corpus, around) for unit in units]}
+            found = {self.listed_in: [_unit_record(unit, corpus) for unit in units]}
         else:
             several = "spans" if self.level.repeats else "ids"
-            places = [[[_unit_record(unit, corpus, around) for unit in place] for place in a.places] for a in answers]
+            places = [[[_unit_record(unit, corpus) for unit in place] for place in a.places] for a in answers]
             named = ([each[0] if len(each) == 1 else {several: each} for each in answer] for answer in places)
             found = {"answers": [{"places": each} for each in named]}
         others = {"relevant_prefixes": list(self.relevant_prefixes), "gains": dict(self.gains)}
@@ -309,16 +305,14 @@ def _answers(units: Iterable[IdT | Answer[IdT]]) -> tuple[Answer[IdT], ...]:
     return tuple(map(as_answer, dict.fromkeys(units)))
 
 
-def _unit_record(unit: Any, corpus: Corpus | None, around: Around) -> Any:
-    """Return an id, or a span with its text and what is around it if that is known."""
+def _unit_record(unit: Any, corpus: Corpus | None) -> Any:
+    """Return an id, or a span with its text if that is known."""
     if not isinstance(unit, CharacterSpan):
         return unit
     record: dict[str, Any] = {"doc_id": unit.doc_id, "start": unit.start, "end": unit.end}
     text = unit.text if corpus is None else corpus[unit.doc_id].content[unit.start : unit.end]
     if text:
         record["text"] = text
-    if unit in around:
-        record["before"], record["after"] = around[unit]
     return record
 
 

@@ -4,3 +4,6 @@ from .load import load_dataset as load_dataset
 from .retrieval_harness import Loader as Loader
 from .retrieval_harness import folder_loader as folder_loader
 from .save import save_dataset as save_dataset
+from .texts import KeptTexts as KeptTexts
+from .texts import keep_texts as keep_texts
+from .texts import without_texts as without_texts

@@ -1,6 +1,6 @@
 """Reading labels from dataset files: spans, chunk ids and document ids, and answers with several places."""
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Set
 from functools import partial
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -28,9 +28,7 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer, IdT
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
-from rag_evaluation_framework.data.label_contexts import LabelContexts, Skipped, UniqueWith
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
 
 # Reading answers with several places from dataset files.
@@ -101,8 +99,6 @@ def _units(
 
 TruthT = TypeVar("TruthT")
 
-_AROUND = ("before", "after")
-
 
 class SpanRecord(Record):
     """Span of a document, as files store it."""
@@ -111,11 +107,6 @@ class SpanRecord(Record):
     start: Annotated[int, Field(ge=0)]
     end: Annotated[int, Field(ge=0)]
     text: str = ""
-    before: str = ""
-    after: str = ""
-    unique_with: UniqueWith | None = None
-    times: Annotated[int, Field(ge=1)] = 1
-    was_in: list[str] = Field(default=[])
 
 
 class LabelReader:
@@ -129,10 +120,6 @@ class LabelReader:
     Attributes:
         hashed: The documents of which the file has hashes: their ids were exact when they were written.
         labelled_here: Whether the corpus is the one that was labelled: what it lacks was no exact id.
-        around: The text before and after the spans that were read, where the file has it.
-        unique_with: What made their places the only ones, where the file has it.
-        times: How often their texts stood in their documents, where the file has it.
-        was_in: The documents that they were in before, by question and span, where the file has them.
 
     Raises:
         DatasetError: UTF-16 offsets without a corpus.
@@ -144,34 +131,19 @@ class LabelReader:
         self.records, self.corpus = records, corpus
         self.hashed: Set[str] = frozenset()
         self.labelled_here = False
-        self.around: dict[CharacterSpan, tuple[str, str]] = {}
-        self.unique_with: dict[CharacterSpan, UniqueWith] = {}
-        self.times: dict[CharacterSpan, int] = {}
-        self.was_in: dict[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = {}
         self.resolver = DocumentResolver(corpus) if corpus is not None else None
         self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
 
     def token_level(self, query: Query, spans: Given, answers: Given) -> TokenLevelGroundTruth:
         """Return token-level ground truth of a list of spans, and of one of answers with their places."""
-        found = [self.span(query, span, f"{spans.at}[{number}]") for number, span in enumerate(spans.value)]
-        several = read_answers(self.records, answers, "spans", partial(self.span, query))
+        found = [self.span(span, f"{spans.at}[{number}]") for number, span in enumerate(spans.value)]
+        several = read_answers(self.records, answers, "spans", self.span)
         return TokenLevelGroundTruth(query, (*(span for span in found if span is not None), *several))
 
-    def span(self, query: Query, item: Any, where: str) -> CharacterSpan | None:
+    def span(self, item: Any, where: str) -> CharacterSpan | None:
         """Return the span of an object of the file, or None after recording what is wrong with it."""
         record = self.records.validate(SpanRecord, item, where, unknown=IGNORED)
-        span = None if record is None else self.records.attempt(where, self._placed, record)
-        if record is None or span is None:
-            return None
-        if not record.model_fields_set.isdisjoint(_AROUND):
-            self.around[span] = record.before, record.after
-        if record.unique_with is not None:
-            self.unique_with[span] = record.unique_with
-        if record.times > 1:
-            self.times[span] = record.times
-        if record.was_in:
-            self.was_in[query.id, span] = tuple(map(DocumentId, record.was_in))
-        return span
+        return None if record is None else self.records.attempt(where, self._placed, record)
 
     def _placed(self, record: SpanRecord) -> CharacterSpan:
         doc_id = self._labelled_document(record)
@@ -182,22 +154,6 @@ class LabelReader:
             raise DatasetError(f"{doc_id}[{start}:{end}] is empty")
         return CharacterSpan(doc_id, start, end, record.text)
 
-    def contexts(self, documents: Mapping[str, str], lost: Iterable[Skipped] = ()) -> LabelContexts:
-        """Return what the file keeps of the labelled documents, once all labels have been read.
-
-        Args:
-            documents: The hashes of the documents that hold spans.
-            lost: The labels of places that were lost.
-        """
-        return LabelContexts(
-            FrozenDict({DocumentId(name): digest for name, digest in documents.items()}),
-            FrozenDict(self.around),
-            FrozenDict(self.unique_with),
-            FrozenDict(self.was_in),
-            tuple(lost),
-            FrozenDict(self.times),
-        )
-
     def _labelled_document(self, record: SpanRecord) -> DocumentId:
         """Return the id of the document of a span; as it is written if it is exact, or may have been renamed since.
 
@@ -206,7 +162,7 @@ class LabelReader:
                 span can be found again, none.
         """
         if self._utf16 is None:
-            is_exact = record.doc_id in self.hashed or not record.model_fields_set.isdisjoint(_AROUND)
+            is_exact = record.doc_id in self.hashed
             if (is_exact and not self.labelled_here) or (
                 record.text and not (self.resolver and self.resolver.alike(record.doc_id))
             ):

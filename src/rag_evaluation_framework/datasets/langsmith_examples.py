@@ -16,10 +16,10 @@ from rag_evaluation_framework.data import (
     ChunkRegistry,
     Corpus,
     Dataset,
+    DocumentId,
     DocumentLevelDatasetExample,
     DocumentLevelGroundTruth,
     GroundTruth,
-    LabelContexts,
     Query,
     TokenLevelDatasetExample,
     TokenLevelGroundTruth,
@@ -135,7 +135,7 @@ class ExampleReader:
         self.records = RecordReader(source)
         self.labels = LabelReader(self.records, corpus, utf16_offsets)
         self.ids = QueryIds()
-        self.documents: dict[str, str] = {}
+        self.texts: dict[DocumentId, str] = {}
         self.level, self.registry = checked_level(level), registry
         self.query_key = "query" if query_key is None else query_key
         self.keys = self._known_keys() if ground_truth_key is None else (ground_truth_key,)
@@ -153,10 +153,6 @@ class ExampleReader:
         self.records.warn()
         truth = [entry for entry in entries if entry is not None]
         return Dataset(truth, self.level, name=name, corpus=self.labels.corpus)
-
-    def contexts(self) -> LabelContexts:
-        """Return what examples that were pushed keep of the labelled documents, once they have been read."""
-        return self.labels.contexts(self.documents)
 
     def _known_keys(self) -> tuple[str, ...]:
         if self.level is TOKEN and self.registry is not None:
@@ -195,7 +191,7 @@ class ExampleReader:
             check_level(f"{self.records.source}: {where}", found, self.level)
         for name, digest in documents.items() if is_object(documents) else ():
             if isinstance(digest, str):
-                self.documents[name] = digest
+                self.texts[DocumentId(name)] = digest
 
     def _key(self, outputs: dict[str, Any], where: str) -> str | None:
         """Return the key of the ground truth, or None after recording that there is none."""
@@ -266,9 +262,7 @@ class ExampleReader:
         for number, item in enumerate(items):
             at = f"{where}[{number}]"
             is_quote = isinstance(item, str)
-            found = (
-                self.records.attempt(at, self._quoted, item, query) if is_quote else [self.labels.span(query, item, at)]
-            )
+            found = self.records.attempt(at, self._quoted, item, query) if is_quote else [self.labels.span(item, at)]
             spans += found or []
         return TokenLevelGroundTruth(query, tuple(span for span in spans if span is not None))
 

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, overload
 
-from rag_evaluation_framework import labelling
+from rag_evaluation_framework import base, labelling
 from rag_evaluation_framework.base.files import (
     Json,
     checked_path,
@@ -16,7 +16,6 @@ from rag_evaluation_framework.base.files import (
     table_rows,
 )
 from rag_evaluation_framework.base.records import brief_repr
-from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.data import CharacterSpan, ChunkRegistry, Dataset, count_skipped
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level
@@ -192,7 +191,7 @@ def _header(text: str) -> set[str]:
 def _yaml(path: Path) -> Json:
     text = read_text(path, most=_LARGEST_YAML, remedy="save it as JSON, which is read a hundred times as fast")
     try:
-        return parse_yaml(text)
+        return base.parse_yaml(text)
     except ValueError as error:
         raise DatasetError(f"{path}: cannot be parsed: {error}") from error
 

@@ -1,7 +1,6 @@
 """The native dataset format: JSON or YAML (one object), and JSONL (a header line, then a question a line)."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
@@ -11,13 +10,25 @@ from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework.base.files import Json, is_list, is_object
 from rag_evaluation_framework.base.records import IGNORED, Record, RecordReader, as_list
-from rag_evaluation_framework.data import Corpus, Dataset, EvaluationType, GroundTruth, Query, QueryId, QueryText
-from rag_evaluation_framework.data.label_contexts import Anchor, Skipped, UniqueWith
+from rag_evaluation_framework.data import (
+    Corpus,
+    Dataset,
+    DocumentId,
+    EvaluationType,
+    GroundTruth,
+    Query,
+    QueryId,
+    QueryText,
+)
 from rag_evaluation_framework.data.levels import Level, check_level
-from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, have_places
+from rag_evaluation_framework.data.skipped import Incomplete, Numbers, Skipped
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.values import FrozenDict
+from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, SpanRecord, have_places
+from rag_evaluation_framework.datasets.texts import texts_beside
 from rag_evaluation_framework.errors import DatasetError
 
-# Labels that could not be placed, as the native format lists them.
+# Questions whose labels are not in the documents, as the native format lists them.
 
 
 class _SkippedQuery(Record):
@@ -26,64 +37,85 @@ class _SkippedQuery(Record):
     metadata: dict[str, Any] = Field(default={})
 
 
-class _Label(Record):
-    doc_id: Annotated[str, Field(min_length=1)]
-    start: Annotated[int, Field(ge=0)]
-    before: str = ""
-    after: str = ""
-    unique_with: UniqueWith | None = None
-    document: Annotated[str, StringConstraints(pattern="^([0-9a-f]{64})?$")] = ""
-    was_in: list[str] = Field(default=[])
-    times: Annotated[int, Field(ge=1)] = 1
-    name_is_taken: bool = False
-    answer: Annotated[int, Field(ge=0)] | None = None
-    place: Annotated[int, Field(ge=0)] = 0
-    beside: Annotated[int, Field(ge=1)] = 1
-    among: Annotated[int, Field(ge=0)] = 0
-
-    def of(self, skipped: Skipped) -> Skipped:
-        """Return a skipped label with what it is found again by."""
-        known = self.before, self.after, self.unique_with, self.document, tuple(self.was_in)
-        anchor = Anchor(self.doc_id, self.start, skipped.quote, *known, self.times, self.name_is_taken)
-        place = None if self.answer is None else (self.answer, self.place)
-        return replace(skipped, anchor=anchor, place=place, beside=self.beside, among=self.among)
-
-
 class _Skipped(Record):
     query: Any  # validated by itself, as what is unknown in it is kept
     quote: str
     reason: str
-    label: Any = None  # by itself, as what is unknown in it is ignored
+    document: str = ""
 
 
-def read_skipped(items: list[Any], where: str, records: RecordReader, *, are_scored: bool = False) -> list[Skipped]:
-    """Return the labels that a file lists, after recording what is wrong with them.
+class _Placed(SpanRecord):
+    text_hash: Annotated[str, StringConstraints(pattern="^([0-9a-f]{64})?$")] | None = None
+
+
+_Place = Annotated[list[_Placed], Field(min_length=1)]
+
+
+class _Incomplete(Record):
+    query: Any
+    answers: Annotated[list[Annotated[list[_Place], Field(min_length=1)]], Field(min_length=1)]
+
+
+def _query(given: Any, where: str, records: RecordReader) -> Query | None:
+    record = records.validate(_SkippedQuery, given, where)
+    if record is None:
+        return None
+    return Query(QueryId(record.id), QueryText(record.query), {**record.metadata, **(record.model_extra or {})})
+
+
+def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Skipped]:
+    """Return the skipped labels that a file lists, after recording what is wrong with them.
 
     Args:
         items: Their objects.
         where: Their place in the file.
         records: Collects problems.
-        are_scored: Whether their questions are scored ones of the file, as of lost places.
     """
     labels: list[Skipped] = []
     wordings: dict[str, str] = {}
     for number, item in enumerate(items):
         place = f"{where}[{number}]"
         record = records.validate(_Skipped, item, place, unknown=IGNORED)
-        query = None if record is None else records.validate(_SkippedQuery, record.query, f"{place}.query")
+        query = None if record is None else _query(record.query, f"{place}.query", records)
         if record is None or query is None:
             continue
-        if query.id not in wordings and not are_scored:
-            records.check_query(query.id, query.query, f"{place}.query")
-        if wordings.setdefault(query.id, query.query) != query.query:
+        if query.id not in wordings:
+            records.check_query(query.id, query.text, f"{place}.query")
+        if wordings.setdefault(query.id, query.text) != query.text:
             records.problem(f"{place}.query.id", f"{query.id!r} is the id of two skipped questions; ids must be unique")
-        metadata = {**query.metadata, **(query.model_extra or {})}
-        skipped = Skipped(Query(QueryId(query.id), QueryText(query.query), metadata), record.quote, record.reason)
-        label = None
-        if record.label is not None:
-            label = records.validate(_Label, record.label, f"{place}.label", unknown=IGNORED)
-        labels.append(skipped if label is None else label.of(skipped))
+        labels.append(Skipped(query, record.quote, record.reason, record.document))
     return labels
+
+
+def _answers(record: _Incomplete) -> tuple[tuple[tuple[CharacterSpan, ...], ...], ...]:
+    return tuple(
+        tuple(
+            tuple(CharacterSpan(DocumentId(span.doc_id), span.start, span.end, span.text) for span in spans)
+            for spans in places
+        )
+        for places in record.answers
+    )
+
+
+def _read_incomplete(items: list[Any], where: str, records: RecordReader) -> Iterator[Incomplete]:
+    """Yield the questions of which a label is not in the documents, after recording what is wrong with them."""
+    for number, item in enumerate(items):
+        place = f"{where}[{number}]"
+        record = records.validate(_Incomplete, item, place, unknown=IGNORED)
+        query = None if record is None else _query(record.query, f"{place}.query", records)
+        if record is None or query is None:
+            continue
+        answers = records.attempt(f"{place}.answers", _answers, record)
+        if answers is None:
+            continue
+        texts: dict[Numbers, str] = {
+            (row, column, at): span.text_hash
+            for row, places in enumerate(record.answers)
+            for column, spans in enumerate(places)
+            for at, span in enumerate(spans)
+            if span.text_hash is not None
+        }
+        yield Incomplete(query, answers, FrozenDict(texts))
 
 
 # The native dataset format: JSON or YAML (one object), and JSONL (a header line, then one question per line).
@@ -140,9 +172,9 @@ class _Header(Record):
     corpus_hash: str | None = None
     chunking: str | None = None
     metadata: dict[str, Any] = Field(default={})
-    documents: dict[str, _Sha256] = Field(default={})
+    texts: dict[str, _Sha256] = Field(default={})
     skipped: list[Any] = Field(default=[])  # read one by one, as the questions are
-    lost_places: list[Any] = Field(default=[])
+    incomplete: list[Any] = Field(default=[])
 
 
 def is_native(first: Json) -> TypeGuard[dict[str, Any]]:
@@ -187,7 +219,7 @@ def read_native(
     if header is None and _version(first) not in range(1, SCHEMA_VERSION + 1):
         raise records.error()
     if header is not None:
-        labels.hashed = header.documents.keys()
+        labels.hashed = header.texts.keys()
         labels.labelled_here = labels.corpus is not None and labels.corpus.content_hash == header.corpus_hash
     found, rows = _told(first, rows)
     if header is not None:
@@ -198,8 +230,7 @@ def read_native(
     entries = [_entry(data, where, level, labels, has_places) for where, data in rows]
     truth = [entry for entry in entries if entry is not None]
     skipped = [] if header is None else read_skipped(header.skipped, f"{where}.skipped", records)
-    lost = [] if header is None else read_skipped(header.lost_places, f"{where}.lost_places", records, are_scored=True)
-    lost = list(_of_answers(lost, truth, f"{where}.lost_places", records))
+    incomplete = [] if header is None else [*_read_incomplete(header.incomplete, f"{where}.incomplete", records)]
     if header is None or records.problems:
         raise records.error()
     records.warn()
@@ -213,25 +244,10 @@ def read_native(
         chunking=header.chunking,
         metadata=metadata,
         skipped=skipped,
-        recorded=labels.contexts(header.documents, lost),
+        incomplete=incomplete,
+        texts={DocumentId(name): digest for name, digest in header.texts.items()},
+        kept=texts_beside(path),
     )
-
-
-def _of_answers(
-    lost: Iterable[Skipped], truth: Iterable[GroundTruth[Any]], where: str, records: RecordReader
-) -> Iterator[Skipped]:
-    """Yield the labels of lost places whose question has as many answers as it had; the others are noted."""
-    answers = {entry.query.id: len(entry.answers) for entry in truth}
-    for label in lost:
-        has = answers.get(label.query.id, 0)
-        number = label.place[0] if label.place else 0
-        if number + label.beside <= has and label.among in (0, has):
-            yield label
-        else:
-            answered = f"{has} answer{'s' * (has != 1)}"
-            had = f"where it had {label.among}" if label.among else f"and none of them is answer {number} (from 0)"
-            what = f"question {label.query.id!r} has {answered}, {had}: which of them lost a place is not known"
-            records.note("lost place", f"{where}: {what}; the entry is left out")
 
 
 def _version(first: Any) -> object:

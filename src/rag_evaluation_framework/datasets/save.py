@@ -1,7 +1,7 @@
 """Saving datasets in the native format, once, or again and again while they grow."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
 from itertools import chain
@@ -11,53 +11,10 @@ from typing import Any
 from rag_evaluation_framework.base.files import checked_path, unfinished, write_new
 from rag_evaluation_framework.base.outside import json_text, shown
 from rag_evaluation_framework.base.records import Problems, storable
-from rag_evaluation_framework.data import TOKEN, CharacterSpan, Dataset, GroundTruth, Query, QueryId
+from rag_evaluation_framework.data import Dataset, GroundTruth, Query
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
+from rag_evaluation_framework.datasets.texts import drop_texts, keep_texts
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
-
-# The labels of a dataset as files hold them, with what it takes to find them again in changed documents.
-
-
-def label_records(dataset: Dataset[Any]) -> list[dict[str, Any]]:
-    """Return what is relevant to each question, in order.
-
-    Spans are given with their text, 32 characters of context on either side, and what nobody can tell once the
-    documents have changed: what made their place the only one, how often their text stood there, and which documents
-    they were in before; as far as the dataset knows it.
-
-    Raises:
-        DatasetError: Files cannot represent this kind of ground truth.
-    """
-    records = [entry.record(dataset.labelled_corpus, dataset.contexts.around) for entry in dataset]
-    if dataset.level is TOKEN:
-        asked = zip(dataset.queries, records, strict=True)
-        _add_what_is_known([(query.id, span) for query, record in asked for span in _span_records(record)], dataset)
-    return records
-
-
-def _add_what_is_known(asked: list[tuple[QueryId, dict[str, Any]]], dataset: Dataset[Any]) -> None:
-    spans = [CharacterSpan(record["doc_id"], record["start"], record["end"]) for _, record in asked]
-    contexts = dataset.contexts
-    if dataset.labelled_corpus is None:
-        unique = [(contexts.unique_with.get(span), contexts.times.get(span, 1)) for span in spans]
-    else:
-        unique = [(anchor.unique_with, anchor.times) for anchor in anchors_of(spans, dataset.labelled_corpus)]
-    was_in = contexts.was_in
-    for (query_id, record), span, (found, times) in zip(asked, spans, unique, strict=True):
-        if found is not None:
-            record["unique_with"] = found
-        if times > 1:
-            record["times"] = times
-        if (query_id, span) in was_in:
-            record["was_in"] = list(was_in[query_id, span])
-
-
-def _span_records(labels: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the records of all spans of a question."""
-    places = (place for answer in labels.get("answers", ()) for place in answer["places"])
-    return chain(labels.get("relevant_spans", ()), *(place.get("spans", [place]) for place in places))
-
 
 # Saving datasets in the native format.
 
@@ -65,9 +22,10 @@ def _span_records(labels: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
     """Save a dataset of any level as JSON or JSONL, chosen by the file extension.
 
-    If the dataset knows the documents that were labelled, every span is saved with its text and 32 characters of
-    context on either side, and every document that holds one with the hash of its text (`documents`), so that spans can
-    be found again after documents have changed. A dataset that was loaded keeps what its file had.
+    If the dataset knows the documents that were labelled, every span is saved with its text, every document with the
+    hash of its text (`texts`), and the texts themselves in a folder beside the file, `questions.texts` for
+    `questions.json`, so that labels can be followed after documents have changed. A dataset that was loaded keeps what
+    its file had.
 
     Returns:
         The path.
@@ -80,6 +38,18 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
     if not isinstance(given, Dataset):
         raise DatasetError(f"dataset={shown(given)}: expected a Dataset; load_dataset(path, corpus=...) reads one")
     path = checked_path(path)
+    text = dataset_text(dataset, path)
+    write_new(path, text)
+    keep_texts(dataset, path)
+    return path
+
+
+def dataset_text(dataset: Dataset[Any], path: Path) -> str:
+    """Return what the file of a dataset holds; its name tells which format that is.
+
+    Raises:
+        DatasetError: As for `save_dataset`.
+    """
     skipped = dict.fromkeys(label.query for label in dataset.skipped)
     problems = Problems(
         chain(
@@ -98,49 +68,30 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
             {"chunking": dataset.chunking} if dataset.chunking or dataset.level.evaluation_type == "chunk-level" else {}
         ),
         "metadata": dict(dataset.metadata),
-        **_documents(dataset),
+        **({"texts": dict(dataset.texts)} if dataset.texts else {}),
         **({"skipped": [label.record() for label in dataset.skipped]} if dataset.skipped else {}),
-        **({"lost_places": [label.record() for label in lost]} if (lost := dataset.contexts.lost) else {}),
+        **({"incomplete": [question.record() for question in dataset.incomplete]} if dataset.incomplete else {}),
     }
     questions = [
         {
             "id": entry.query.id,
             "query": entry.query.text,
-            **labels,
+            **entry.record(dataset.labelled_corpus),
             "metadata": dict(entry.query.metadata),
         }
-        for entry, labels in zip(dataset, label_records(dataset), strict=True)
+        for entry in dataset
     ]
     if path.suffix == ".json":
-        text = _json({**header, "questions": questions}, path, indent=1) + "\n"
-    elif path.suffix == ".jsonl":
+        return _json({**header, "questions": questions}, path, indent=1) + "\n"
+    if path.suffix == ".jsonl":
         rows: Iterable[object] = (header, *questions)
-        text = "".join(_json(row, path) + "\n" for row in rows)
-    else:
-        raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
-    write_new(path, text)
-    return path
+        return "".join(_json(row, path) + "\n" for row in rows)
+    raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
 
 
 def _has_places(dataset: Dataset[Any]) -> bool:
-    """Return whether an answer has several places, in a question that is scored or skipped."""
-    labels = (*dataset.skipped, *dataset.contexts.lost)
-    return any(entry.has_alternatives for entry in dataset) or any(label.place for label in labels)
-
-
-def _documents(dataset: Dataset[Any]) -> dict[str, dict[str, str]]:
-    """Return the hashes of the documents that hold spans, by which they are known again when they were renamed.
-
-    And those of documents that have the text of one with a lost label: they had it already, and are no new place of it.
-    """
-    known = {str(doc_id): digest for doc_id, digest in dataset.contexts.documents.items()}
-    corpus = dataset.labelled_corpus
-    if corpus is not None:
-        labels = (*dataset.skipped, *dataset.contexts.lost)
-        lost = {label.anchor.document for label in labels if label.anchor is not None}
-        twins = [str(document.id) for document in corpus if document.content_hash in lost]
-        known = known_documents([*known, *twins], corpus)
-    return {"documents": known} if known else {}
+    """Return whether an answer of a question that is scored has several places."""
+    return any(entry.has_alternatives for entry in dataset)
 
 
 def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:
@@ -196,7 +147,8 @@ def replace_dataset(dataset: Dataset[Any], path: Path, state: str) -> str:
     file = path.resolve() if path.is_symlink() else path
     try:
         with unfinished(file.parent) as folder:
-            part = save_dataset(dataset, folder / path.name)
+            part = folder / path.name
+            write_new(part, dataset_text(dataset, path))
             written = file_state(part)
             if file_state(file) not in (state, written):  # the second after an interrupt, which comes at any moment
                 raise DatasetError(
@@ -205,7 +157,9 @@ def replace_dataset(dataset: Dataset[Any], path: Path, state: str) -> str:
                 )
             with suppress(FileNotFoundError):
                 shutil.copymode(file, part)
+            keep_texts(dataset, file)
             part.replace(file)
+        drop_texts(file)
     except OSError as error:
         raise DatasetError(f"{path}: cannot be written ({error.strerror}); give another file") from error
     return written

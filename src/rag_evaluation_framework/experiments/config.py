@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, Unpack
 
 from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.files import whole_path
-from rag_evaluation_framework.base.outside import fit_to_keep, shown
+from rag_evaluation_framework.base.outside import first_of, fit_to_keep, shown
 from rag_evaluation_framework.base.records import Faults, refuse_unknown
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
 from rag_evaluation_framework.contracts.component import component_name
@@ -18,7 +18,6 @@ from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
-from rag_evaluation_framework.data.label_contexts import UNIQUE_TEXTS, LabelContexts
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Scope
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
@@ -27,12 +26,15 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
+from rag_evaluation_framework.results.texts import text_list
 from rag_evaluation_framework.retrievers.function import Pipeline
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.score import cutoffs_of
 from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.text import TextLocator
+
+_MOST_NAMED = 5
 
 # Whether a run reranks, and how many candidates: what the run says, else what its dataset says.
 
@@ -257,7 +259,6 @@ class ExperimentConfig(Generic[U]):
                 "questions": len(self.dataset),
                 "skipped": count_skipped(self.dataset.skipped),
                 "hash": self.dataset.content_hash,
-                **({"was_in": self.dataset.was_in} if self.dataset.was_in else {}),
                 **({"copied": [*self._copied]} if self._copied else {}),
             },
             "corpus": {
@@ -266,6 +267,7 @@ class ExperimentConfig(Generic[U]):
                 "documents": len(self.corpus),
                 "characters": sum(len(document.content) for document in self.corpus),
                 "hash": self.corpus.content_hash,
+                "texts": content_digest(text_list(self.corpus)),
                 "ids": content_digest(json.dumps(sorted(document.id for document in self.corpus))),
             },
         }
@@ -330,19 +332,10 @@ def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]
 
 
 def _copied(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
-    """Return the ids of the questions a label of which quotes a text that occurs more than once, up to white space.
-
-    What the file of the dataset says of its labels is taken for granted.
-    """
-    locator, known = TextLocator.of(corpus), (dataset.recorded or LabelContexts()).unique_with
-    return tuple(
-        entry.query.id
-        for entry in dataset
-        if not all(
-            known[span] in UNIQUE_TEXTS if span in known else locator.occurs_once(dataset.quoted(span).text)
-            for span in entry.labels
-        )
-    )
+    """Return the ids of the questions a label of which quotes a text that occurs more than once, up to white space."""
+    locator = TextLocator.of(corpus)
+    texts = {entry.query.id: [dataset.quoted(span).text for span in entry.labels] for entry in dataset}
+    return tuple(query_id for query_id, quoted in texts.items() if not all(map(locator.occurs_once, quoted)))
 
 
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:
@@ -351,16 +344,22 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
     Raises:
         DatasetError: Of no question all spans are in the corpus.
     """
-    again = labelling.relabel_edited(dataset, corpus) if dataset.may_have_moved(corpus) else None
-    if again is None:
+    again = labelling.relabel(dataset, corpus) if dataset.may_have_moved(corpus) else None
+    if again is None or not again.changed:
         return dataset, ()
     if not any(entry.relevant for entry in again.dataset):
+        lost = [
+            f"question {change.query.id!r}: {shown(change.before.text, 60)} {change.reason}"
+            for change in again.changes
+            if not change.is_found
+        ]
         raise DatasetError(
-            f"dataset {dataset.name!r} does not match the corpus, {labelling.told_lost(again, corpus)}. Are these the "
-            "right folder (--corpus) and pattern of files (--glob)? If the documents were rewritten, "
-            "`rag-eval dataset update --questions` takes a table of questions with new quotes"
+            f"dataset {dataset.name!r} does not match the corpus: {again.counted()}. Not found: "
+            f"{first_of(lost, _MOST_NAMED, '; ')}. Are these the right folder (--corpus) and pattern of "
+            "files (--glob)? If the documents were rewritten, `rag-eval dataset update --questions` takes a table of "
+            "questions with new quotes"
         )
-    told = f"labels were looked for in documents that have changed: {again.counted()}"
+    told = f"documents have changed since they were labelled: {again.counted()}"
     return again.dataset, (f"{told}. rag-eval dataset update writes this into the dataset",)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, distribution, requires
 from inspect import isfunction
 from itertools import chain, count
 from pathlib import Path
@@ -430,13 +430,16 @@ def _digest(content: Any) -> str:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of Python, of this package, and of those packages that it may use."""
+    """Return what tells versions of Python, of this package, and of those packages that it may use."""
     found = {"python": sys.version}
     with suppress(PackageNotFoundError):
         for needed in (_DISTRIBUTION, *(requires(_DISTRIBUTION) or ())):
             name = needed[: len(needed) - len(needed.lstrip(_OF_NAMES))]
             with suppress(PackageNotFoundError):
-                found[name] = version(name)
+                installed = distribution(name)
+                # The head as it is: to find the version in it takes ten times as long.
+                told = installed.read_text("METADATA") or installed.read_text("PKG-INFO") or ""
+                found[name] = told.partition("\n\n")[0]
     return found
 
 

@@ -128,12 +128,10 @@ def example_of_unlocated(result: EvaluationResult[Any], corpus: Corpus) -> str:
 def _with_passage(hit: Hit, corpus: Corpus) -> str:
     """Return a result and the passage of the corpus that is most like it."""
     text, locator = (hit.text or "").strip(), quotes.QuoteLocator.of(corpus)
-    passage = quotes.nearest_passage(text[:_COMPARED], locator.rendered)
-    if passage is None:
+    nearest = quotes.suggest(text[:_COMPARED], locator)
+    if nearest is None:
         return f"{shown(text)}; nothing in the documents is like it"
-    document = corpus.documents[passage.number]
-    line = document.content.count("\n", 0, passage.start) + 1
-    return f"{shown(text)}; the nearest passage is {document.id}:{line}: {shown(passage.text)}"
+    return f"{shown(text)}; the nearest passage is {nearest.place}: {shown(nearest.quote)}"
 
 
 # Results of a run none of which match a label: other ids, or no results at all.
@@ -299,4 +297,5 @@ def _scored(
         notes=(),
         hits={"hits": len(known), "unlocated_hits": len(known) - int(known.sum())},
         skipped=config.dataset.skipped,
+        corpus=config.corpus,
     )

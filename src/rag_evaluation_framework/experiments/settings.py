@@ -11,14 +11,18 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
+    InstanceOf,
     PlainSerializer,
     StrictBool,
     WithJsonSchema,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from rag_evaluation_framework.base.coroutines import checked_limit
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.records import refused
+from rag_evaluation_framework.base.records import docstrings, refused
 from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.contracts.sink import Outcome, Sink
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -62,7 +66,7 @@ def _statuses(given: Any) -> frozenset[Any]:
 
 
 _Budgets = Annotated[
-    tuple[Annotated[Cutoff, PlainSerializer(str)], ...],
+    tuple[Annotated[InstanceOf[Cutoff], PlainSerializer(str)], ...],
     BeforeValidator(Cutoff.parse_budgets),
     WithJsonSchema({"type": "array", "items": {"type": "string"}}),
 ]
@@ -98,7 +102,7 @@ _Sinks = Annotated[
 class Asking(BaseModel, frozen=True):
     """How the queries of a run are asked."""
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     batch_queries: Annotated[StrictBool, ONLY_IN_FILES] = True
     """Whether the retriever is told all questions before they are asked, to embed and search them together. That is
@@ -118,6 +122,13 @@ class Asking(BaseModel, frozen=True):
     on_error: OnError = "collect"
     """collect keeps failed questions in the result, raise ends at the first. The same holds for metrics that raise;
     then `QueryFailed` is raised, and nothing is saved."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        for name, text in docstrings(cls).items():
+            schema["properties"][name]["description"] = text
+        return schema
 
     @classmethod
     def of(cls, given: "AskingFields") -> "Asking":

@@ -11,11 +11,11 @@ from typing import Annotated, Any, cast
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from rag_evaluation_framework import base, rankings
 from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import checked_path, from_home, is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import fit_to_show, shown
 from rag_evaluation_framework.base.records import Faults, refusals
-from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.contracts.retriever import Engine
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, EvaluationType
 from rag_evaluation_framework.data.dataset import Dataset, Mode
@@ -25,7 +25,6 @@ from rag_evaluation_framework.experiments.config import CONFIGS, AnyExperimentCo
 from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, engine_reranker, make_engine
 from rag_evaluation_framework.experiments.settings import ONLY_IN_FILES, EvaluationConfig, Measuring, Option
 from rag_evaluation_framework.rankings.order import Order
-from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import build, load_function
 from rag_evaluation_framework.registry.table import Kind
 from rag_evaluation_framework.results.gate_verdict import OnInconclusive
@@ -235,7 +234,7 @@ class RunSpec(Measuring, frozen=True):
             named = [self.rankings] if isinstance(self.rankings, str) else self.rankings
             paths = [normpath(folder / from_home(path)) for path in named]
             ids = "chunk" if evaluation_type == "chunk-level" else "document"
-            retriever = StoredRetriever(paths, ids, self.order)
+            retriever = rankings.StoredRetriever(paths, ids, self.order)
         elif engine is not None:
             retriever = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
             if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode):
@@ -367,7 +366,7 @@ def load_config(path: str | Path) -> RunSpec:
     path = checked_path(path, ConfigError)
     text = read_text(path, ConfigError, most=_LARGEST, remedy="is it a configuration?")
     try:
-        content = parse_json(text) if path.suffix == ".json" else parse_yaml(text)
+        content = parse_json(text) if path.suffix == ".json" else base.parse_yaml(text)
     except ValueError as error:
         raise ConfigError(f"{path}: cannot be parsed: {error}") from error
     return parse_config(content, str(path))

@@ -13,8 +13,8 @@ from rag_evaluation_framework.analysis.comparison import Comparison, clusters_of
 from rag_evaluation_framework.analysis.slices import Slice as ChangedSlice
 from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.data.label_contexts import Skipped
 from rag_evaluation_framework.data.score_table import full_name
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.gates.gate import Gate, Slice
 from rag_evaluation_framework.gates.power import Power, power_of_drop, power_of_mean
@@ -380,7 +380,7 @@ def found_score(cutoff: str, names: Collection[str]) -> str | None:
 def _values(label: Skipped, by: str) -> tuple[str, ...]:
     """Return the values of a property that a skipped question tells itself."""
     own = label_values(label.query.metadata.get(by))
-    return own or ((label.anchor.doc_id,) if by == DOCUMENT and label.anchor is not None else ())
+    return own or ((label.document,) if by == DOCUMENT and label.document else ())
 
 
 def _interval(*bounds: float) -> str:

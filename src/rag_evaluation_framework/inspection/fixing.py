@@ -1,6 +1,5 @@
 """Mending what is certain in a dataset: places of labels that moved, white space at their ends, copies."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -9,16 +8,13 @@ from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.data import (
     TOKEN,
     CharacterSpan,
-    DocumentId,
     GroundTruth,
-    LabelContexts,
     Query,
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.inspection.findings import FindingKind, quotation
 from rag_evaluation_framework.inspection.labelled_text import LabelTexts, units_of
 from rag_evaluation_framework.inspection.question_checks import asked_twice
@@ -120,7 +116,7 @@ def fix_dataset(dataset: Dataset[Any], corpus: Corpus | None = None) -> FixedDat
         fixed, lost = _placed(dataset, corpus, fixes)
     entries: list[GroundTruth[Any]] = []
     texts = LabelTexts(fixed, corpus, None)
-    with_lost = fixed.contexts.with_lost
+    with_lost = frozenset(question.query.id for question in fixed.incomplete)
     for entry in fixed:
         entries.append(entry if entry.query.id in with_lost else _each_once(entry, texts))
         if entries[-1] is not entry:
@@ -146,42 +142,37 @@ def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Da
     """Return the dataset with every label where it is now, and trimmed, unless some are lost; and how many are."""
     found, texts = dataset, LabelTexts(dataset, corpus, None)
     moved: list[Fix] = []
-    if any(label.problem for entry in dataset for label in texts.labels(entry)) or _nobody_knows_texts(dataset, corpus):
+    if unknown := _without_known_text(dataset, corpus):
+        return dataset, unknown
+    if any(label.problem for entry in dataset for label in texts.labels(entry)):
         relabelled = relabel(dataset, corpus)
-        if lost := relabelled.counts()["lost"]:
+        if lost := sum(not change.is_found for change in relabelled.changes):
             return dataset, lost
         lines = LinePlaces(corpus)
         moved = [
-            Fix("label moved", change.query, change.line(lines).removeprefix("moved ")) for change in relabelled.changed
+            Fix(
+                "label moved",
+                change.query,
+                f"{name_line(change.before.doc_id)}[{change.before.start}:"
+                f"{change.before.end}] → {lines.named(change.carried.span)} {quotation(change.before.text)}",
+            )
+            for change in relabelled.changed
+            if change.carried.span
         ]
         found = relabelled.dataset
     trimmed: list[Fix] = []
-    now: dict[tuple[str, CharacterSpan], CharacterSpan] = {}
-    entries = [_trimmed(entry, corpus, texts, trimmed, now) for entry in found]
+    entries = [_trimmed(entry, corpus, texts, trimmed) for entry in found]
     fixes += moved + trimmed
     if not moved and not trimmed:
         return dataset, 0
-    recorded, known = _recorded(found, now), corpus.content_hash
-    return replace(found, ground_truth=tuple(entries), corpus=corpus, corpus_hash=known, recorded=recorded), 0
+    return replace(found, ground_truth=tuple(entries), corpus=corpus, corpus_hash=corpus.content_hash), 0
 
 
-def _recorded(dataset: Dataset[Any], now: Mapping[tuple[str, CharacterSpan], CharacterSpan]) -> LabelContexts | None:
-    """Return what is known of labels that were trimmed: the documents that they were in before."""
-    if dataset.recorded is None:
-        return None
-    was_in: dict[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = {
-        (query_id, now[query_id, before]): documents
-        for (query_id, before), documents in dataset.recorded.was_in.items()
-        if (query_id, before) in now
-    }
-    return replace(dataset.recorded, was_in=FrozenDict(was_in))
-
-
-def _nobody_knows_texts(dataset: Dataset[Any], corpus: Corpus) -> bool:
-    """Return whether there are spans without a text that were labelled in other documents: what they quoted is lost."""
+def _without_known_text(dataset: Dataset[Any], corpus: Corpus) -> int:
+    """Return how many spans without a text were labelled in other documents: nobody knows what they quoted."""
     if dataset.corpus_hash == corpus.content_hash:
-        return False
-    return not all(dataset.quoted(span).text for entry in dataset for span in entry.labels)
+        return 0
+    return sum(not dataset.quoted(span).text for entry in dataset for span in entry.labels)
 
 
 def _trimmed(
@@ -189,12 +180,8 @@ def _trimmed(
     corpus: Corpus,
     texts: LabelTexts,
     fixes: list[Fix],
-    now: dict[tuple[str, CharacterSpan], CharacterSpan],
 ) -> GroundTruth[CharacterSpan]:
-    """Return a question whose labels have no white space at their ends; a blank label stays as it is.
-
-    What every label of it is `now` is added there.
-    """
+    """Return a question whose labels have no white space at their ends; a blank label stays as it is."""
 
     def trim(span: CharacterSpan) -> CharacterSpan:
         span = _known(span, texts)
@@ -207,9 +194,7 @@ def _trimmed(
         fixes.append(Fix(FindingKind.WHITE_SPACE, entry.query, f"{where} {quotation(core)}"))
         return CharacterSpan(span.doc_id, start, start + len(core), core)
 
-    now.update({(entry.query.id, span): trim(span) for span in entry.labels})
-    answers = tuple(answer.mapped(lambda span: now[entry.query.id, span]) for answer in entry.answers)
-    return TokenLevelGroundTruth(entry.query, answers)
+    return TokenLevelGroundTruth(entry.query, tuple(answer.mapped(trim) for answer in entry.answers))
 
 
 def _each_once(entry: GroundTruth[Any], texts: LabelTexts) -> GroundTruth[Any]:

@@ -20,8 +20,7 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.answers import counted_otherwise, flattened, mapped, span_problem
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.inspection.findings import FindingKind, quotation
-from rag_evaluation_framework.labelling import Reanchored, leaving_out
-from rag_evaluation_framework.labelling.edited_documents import displaced
+from rag_evaluation_framework.labelling import LabelChange, leaving_out, relabel
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 # The labels of a dataset with their texts, and what is wrong with those that no retriever can find.
@@ -80,8 +79,12 @@ class LabelTexts:
         self.dataset, self.corpus, self.registry = dataset, corpus, registry
         self.resolver = None if corpus is None else DocumentResolver(corpus)
         self.lines = None if corpus is None else LinePlaces(corpus)
-        self._exact_ids = frozenset[str]() if corpus is None else dataset.exact_ids(corpus)
-        self._displaced = {} if corpus is None else displaced(dataset, corpus)
+        is_labelled = corpus is None or corpus.content_hash == dataset.corpus_hash
+        self._exact_ids = frozenset[str]() if is_labelled else frozenset[str](dataset.texts)
+        is_edited = corpus is not None and dataset.may_have_moved(corpus)
+        self.relabelled = relabel(dataset, corpus) if is_edited and corpus is not None else None
+        changed = self.relabelled.changed if self.relabelled else ()
+        self._edited = {change.before: change for change in changed if not change.was_lost}
 
     def labels(self, entry: GroundTruth[Any]) -> tuple[Label, ...]:
         """Return the labels of a question, in order."""
@@ -108,7 +111,7 @@ class LabelTexts:
             return doc_id
         if doc_id not in self._exact_ids:
             return self.resolver.find(doc_id) or doc_id
-        same = self.resolver.same(doc_id, self.dataset.contexts.documents.get(doc_id, ""))
+        same = self.resolver.same(doc_id, self.dataset.texts.get(doc_id, ""))
         return doc_id if same is None or same in self._exact_ids else same
 
     def _span(self, labelled: CharacterSpan) -> Label:
@@ -119,18 +122,20 @@ class LabelTexts:
             pattern = leaving_out(span.doc_id, self.corpus)
             absent = "the corpus does not have" if pattern is None else f"the pattern {shown(pattern)} leaves out"
             return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, f"is in a document that {absent}"))
-        if labelled in self._displaced:
-            return Label(span, span.text or None, (FindingKind.PLACE_DIFFERS, self._became(self._displaced[labelled])))
         problem = span_problem(span, self.corpus)
         content = self.corpus[span.doc_id].content
-        if problem is None or span.start == span.end:  # what is empty is blank
+        change = self._edited.get(labelled)
+        is_elsewhere = change is not None and place_of(change.carried.span) != place_of(span)
+        if change is not None and is_elsewhere and problem is None and span.length():
+            return Label(span, span.text or None, (FindingKind.PLACE_DIFFERS, self._became(change)))
+        if problem is None or not span.length():  # what is empty is blank
             there = content[span.start : span.end]
             return Label(span, span.text if span.text == there else there)  # long texts are kept once
         return Label(span, span.text or None, (FindingKind.TEXT_DIFFERS, _difference(span, content)))
 
-    def _became(self, found: Reanchored) -> str:
-        now = f"lost: {found.how.removeprefix('lost: ')}" if found.span is None else f"now at {self.where(found.span)}"
-        return f"its document has changed, and the label is {now}"
+    def _became(self, change: LabelChange) -> str:
+        found = change.carried.span
+        return f"its document was edited, and the label is {f'now at {self.where(found)}' if found else change.reason}"
 
     def _document(self, doc_id: DocumentId) -> Label:
         known = self.known_as(doc_id)

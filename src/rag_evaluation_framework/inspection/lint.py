@@ -7,7 +7,7 @@ from typing import Any
 
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, ChunkRegistry, Cutoff, GroundTruth, Query
+from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, ChunkRegistry, Cutoff, GroundTruth, Query, Skipped
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
@@ -15,7 +15,6 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.inspection.findings import RANK, Finding, FindingKind, LintReport, quotation
 from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, place_of, units_of
 from rag_evaluation_framework.inspection.question_checks import asked_twice, copied_answer
-from rag_evaluation_framework.labelling.relabelling import relabel
 from rag_evaluation_framework.markups.markup import Markup, struck_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.text.text_locator import TextLocator, is_long
@@ -81,8 +80,7 @@ class LabelChecks:
         self._locator = None if corpus is None else TextLocator.of(corpus)
         self._shown = None if corpus is None else ShownLabels(corpus)
         self._found: dict[str, list[CharacterSpan]] = {}
-        known = texts.dataset.contexts
-        self._with_lost = known.with_lost
+        self.with_lost = {question.query.id for question in texts.dataset.incomplete}
 
     def findings(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
         """Yield what is wrong with the labels of a question."""
@@ -91,7 +89,7 @@ class LabelChecks:
             yield from self._alone(query, label)
         several = {unit for answer in entry.answers if len(answer.places) > 1 for unit in answer.units}
         alone = [(label, unit) for label, unit in zip(labels, units_of(entry), strict=True) if unit not in several]
-        if query.id not in self._with_lost:  # what two answers have left may be the same
+        if query.id not in self.with_lost:  # what two answers have left may be the same
             yield from self._repeated(query, alone)
         yield from self._overlapping(query, [label for label, _ in alone])
         yield from self._elsewhere(query, labels)
@@ -273,30 +271,30 @@ def lint_dataset(
         findings += checks.findings(entry, labels)
         copied = copied_answer(entry, labels)
         findings += [] if copied is None else [copied]
-    findings += [finding for _, finding in asked_twice(questions, dataset.contexts.with_lost)]
-    findings += _skipped(dataset, corpus)
+    findings += [finding for _, finding in asked_twice(questions, checks.with_lost)]
+    findings += _skipped(dataset, texts.relabelled.dataset.skipped if texts.relabelled else dataset.skipped)
     findings += _counted(dataset)
     findings.sort(key=lambda finding: RANK[finding.kind])
     return LintReport(dataset.name, len(dataset), tuple(findings), tuple(_not_checked(dataset, corpus, registry)))
 
 
-def _skipped(dataset: Dataset[Any], corpus: Corpus | None) -> list[Finding]:
-    """Return the labels of questions that are skipped, and why they would be in the documents as they are now."""
-    now = dataset.skipped
-    if corpus is not None and any(label.anchor is not None for label in now):
-        known, recorded = dataset.corpus_hash, dataset.recorded
-        alone = Dataset[CharacterSpan]((), TOKEN, skipped=now, corpus_hash=known, recorded=recorded)
-        now = relabel(alone, corpus).dataset.skipped
-    skipped, told = {label.query.id for label in now}, iter(now)
-    again = "is there again; `rag-eval dataset update` takes the question back"
-    found: list[Finding] = []
-    for label in dataset.skipped:
-        why = f"{quotation(label.quote)} {again}"
-        if label.query.id in skipped:
-            label = next(told)
-            why = f"{f'{quotation(label.quote)}: ' if label.quote else ''}{one_line(label.reason)}"
-        found.append(Finding(FindingKind.SKIPPED, why, label.query))
-    return found
+def _skipped(dataset: Dataset[Any], now: Sequence[Skipped]) -> list[Finding]:
+    """Return the questions that are skipped, and why they are in the documents as they are now.
+
+    Args:
+        dataset: The dataset.
+        now: The labels that are skipped in these documents.
+    """
+    before = dict.fromkeys(label.query.id for label in dataset.skipped)
+    left = [label for label in now if label.query.id in before]
+    again = before.keys() - {label.query.id for label in left}
+    told = [(label, f"{quotation(label.quote)}: " * bool(label.quote) + one_line(label.reason)) for label in left]
+    told += [
+        (label, f"{quotation(label.quote)} is there again; `rag-eval dataset update` takes the question back")
+        for label in dataset.skipped
+        if label.query.id in again
+    ]
+    return [Finding(FindingKind.SKIPPED, why, label.query) for label, why in told]
 
 
 def _counted(dataset: Dataset[Any]) -> list[Finding]:

@@ -86,11 +86,12 @@ def pull_dataset(
 
     def read(level: Level[Any]) -> Dataset[Any]:
         reader = ExampleReader(source, level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
-        return replace(reader.dataset(rows, name), recorded=reader.contexts())
+        found = reader.dataset(rows, name)
+        # In one step: with the hash of the labelled corpus still unknown, the one at hand would be taken for it.
+        return replace(found, texts=reader.texts, corpus_hash=labelled or found.corpus_hash, chunking=chunking)
 
-    dataset = _first_read(read, levels)
     labelled, chunking = _agreed(examples, "corpus_hash"), _agreed(examples, "chunking")
-    return replace(dataset, corpus_hash=labelled or dataset.corpus_hash, chunking=chunking)
+    return _first_read(read, levels)
 
 
 def _first_read(read: Callable[[Level[Any]], Dataset[Any]], levels: Sequence[Level[Any]]) -> Dataset[Any]:

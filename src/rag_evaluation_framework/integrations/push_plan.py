@@ -12,7 +12,6 @@ from rag_evaluation_framework.base.records import Problems, storable
 from rag_evaluation_framework.data import CharacterSpan, Dataset, GroundTruth
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.datasets.langsmith_examples import PUSHED, SPLITS, ExampleReader, question_id, to_example
-from rag_evaluation_framework.datasets.save import label_records
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.integrations.langsmith_client import splits_of
 
@@ -79,8 +78,7 @@ def pushed_examples(dataset: Dataset[Any]) -> list[PushedExample]:
     source = f"dataset {dataset.name!r}"
     if problems:
         raise DatasetError(problems.message(source))
-    labelled = zip(dataset, label_records(dataset), strict=True)
-    rows = [_plain({**to_example(entry), "outputs": labels}, entry) for entry, labels in labelled]
+    rows = [_plain(to_example(entry, dataset.labelled_corpus), entry) for entry in dataset]
     _check_read_back(dataset, rows, source)
     return [_example(row, number, dataset) for number, row in enumerate(rows)]
 
@@ -101,7 +99,7 @@ def _example(row: dict[str, Any], number: int, dataset: Dataset[Any]) -> PushedE
 def _documents(entry: GroundTruth[Any], dataset: Dataset[Any]) -> dict[str, str]:
     """Return the hashes of the documents in which its spans were labelled, as far as they are known."""
     held = dict.fromkeys(unit.doc_id for unit in entry.labels if isinstance(unit, CharacterSpan))
-    return {doc_id: digest for doc_id in held if (digest := dataset.contexts.documents.get(doc_id))}
+    return {doc_id: digest for doc_id in held if (digest := dataset.texts.get(doc_id))}
 
 
 def _plain(row: Any, entry: GroundTruth[Any]) -> dict[str, Any]:

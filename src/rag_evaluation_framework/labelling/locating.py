@@ -31,9 +31,8 @@ from rag_evaluation_framework.labelling.quote_row import (
 )
 from rag_evaluation_framework.labelling.quote_table import COLUMNS, read_quote_table
 from rag_evaluation_framework.markups.markup import struck_out
-from rag_evaluation_framework.quotes.passages import LONGEST
-from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator, lost_parts, told_places
-from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_located
+from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator, told_places
+from rag_evaluation_framework.quotes.suggestions import LONGEST, Suggestion, lost_parts, suggest, suggest_located
 from rag_evaluation_framework.text.text_locator import TextLocator, is_long
 
 Repeated: TypeAlias = Literal["ambiguous", "any"]
@@ -220,8 +219,7 @@ def _misplaced(quote: str, locator: QuoteLocator, verbatim_only: bool, advice: s
         return QuoteFate("missing", advice=advice)
     found = told_places(located.places, locator, _LIMIT)
     document = name_line(located.places[0][0].doc_id)
-    other = "it is in another document than the row names"
-    suggestion = suggest_located(located, locator, f"in {document}, {elsewhere}", other)
+    suggestion = suggest_located(located, locator, f"in {document}, {elsewhere}")
     return QuoteFate("missing", advice=f"found in {found}, {elsewhere}: {advice}", suggestion=suggestion)
 
 

@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from rag_evaluation_framework.base.files import checked_path
-from rag_evaluation_framework.base.outside import one_line, shown
+from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.data import (
     TOKEN,
@@ -21,9 +20,9 @@ from rag_evaluation_framework.data import (
     count_skipped,
 )
 from rag_evaluation_framework.data.ids import QueryId, QueryIds, QueryText
-from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.labelling.quote_row import QuoteRow, answers_of, share_an_answer, with_conflicts
-from rag_evaluation_framework.labelling.quote_table import save_suggested_table
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.quote_row import QuoteRow, answers_of, share_an_answer
+from rag_evaluation_framework.labelling.quote_table import save_suggestions
 
 _MOST_ROWS = 200
 
@@ -112,12 +111,12 @@ class QuoteCheck:
         return Dataset(entries, TOKEN, name=name, corpus=self.corpus, skipped=skipped)
 
     def save_suggestions(self, path: str | Path | None = None) -> Path | None:
-        """Write the table again as CSV, with every suggestion in place of its quote, for a person to look through.
+        """Write the table again as CSV, with a suggestion beside each quote that has one, for a person to look through.
 
-        All rows and columns are there, in order; the document is filled in beside a suggestion that occurs once. What
-        tells about a row is in columns of their own: `quote_check`, `given_quote`, `given_document`,
-        `suggestion_similarity`, `suggestion_difference` and `suggestion_place`. `check_quotes` reads the file like any
-        other, and passes over these columns.
+        All rows and columns are there, in order, as they were. What tells about a row is in columns of their own:
+        `quote_check`, `suggestion`, `suggestion_document` (of one that occurs once), `suggestion_place` and
+        `suggestion_difference`; and `accept`, which is empty. In a row with `yes` in it `check_quotes` takes the
+        suggestion for its quote.
 
         Args:
             path: A new file. By default `NAME.suggested.csv` beside the table; if something else is there, it is kept,
@@ -132,24 +131,7 @@ class QuoteCheck:
         if not any(row.suggestion for row in self.rows):
             return None
         place = None if path is None else checked_path(path)
-        return save_suggested_table(self.rows, self.columns, Path(self.source), place)
-
-    def accepting(self, threshold: float) -> "QuoteCheck":
-        """Return the check with the quotes located whose suggestion is similar enough.
-
-        Never accepted is a suggestion in which numbers, signs or negations differ from the quote, that occurs more than
-        once, or that is in another document than the row names. The rows that were accepted are `accepted`.
-
-        Args:
-            threshold: The least similarity, above 0 and up to 1: 0.95.
-
-        Raises:
-            ConfigError: The threshold is not a number in this range.
-        """
-        given: Any = threshold
-        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= 1:
-            raise ConfigError(f"threshold={shown(given)}; expected a similarity above 0 and up to 1, such as 0.95")
-        return replace(self, rows=with_conflicts([row.accepting(threshold) for row in self.rows]))
+        return save_suggestions(self.rows, self.columns, Path(self.source), place)
 
     def summary(self) -> str:
         """Return the number of rows by status, and the rows whose quote is ambiguous or missing: the first 200."""

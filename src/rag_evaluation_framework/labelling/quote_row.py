@@ -45,8 +45,7 @@ class QuoteRow:
             in order: "A … B" has two. Where a located row has several, each is enough.
         ignoring: In what the quote and the document differ: "emphasis", "line breaks"; empty if it occurs verbatim.
         advice: What to do about it; "" for located rows.
-        suggestion: The passage that a missing quote may mean; None if nothing is similar enough. Of a located row, the
-            one that was accepted.
+        suggestion: The passage that a missing quote may mean; None if nothing is similar enough.
         id: The id of the question in the file, or "".
         metadata: The other columns.
         answer: What the rows of one answer share, any of which is enough; "" if the row is an answer of its own.
@@ -79,18 +78,6 @@ class QuoteRow:
     def difference(self) -> str:
         """In what the quote and its suggestion differ, in words; "" without a suggestion."""
         return self.suggestion.difference if self.suggestion else ""
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the row is located where a suggestion is that somebody accepted."""
-        return self.status == "located" and self.suggestion is not None
-
-    def accepting(self, threshold: float) -> "QuoteRow":
-        """Return the row located at its suggestion, if that is so similar and nothing else speaks against it."""
-        found = self.suggestion
-        if self.status != "missing" or found is None or found.refusal or found.similarity < threshold:
-            return self
-        return replace(self, status="located", places=(found.spans,), advice="")
 
     @property
     def warning(self) -> str:
@@ -131,8 +118,6 @@ class QuoteRow:
             where = f"any of {len(self.places)}: {where}{f' and {more} more' if more > 0 else ''}"
         if self.elsewhere:
             where += f", and {self.others}"
-        if self.suggestion:
-            return f"{where}, accepted ({self.suggestion.percent} similar): {one_line(self.difference)}"
         return f"{where}, ignoring: {', '.join(self.ignoring)}" if self.ignoring else where
 
     def __str__(self) -> str:

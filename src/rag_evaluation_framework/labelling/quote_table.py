@@ -1,4 +1,4 @@
-"""Tables of questions with quotes, and the same with suggestions in place."""
+"""Tables of questions with quotes, and the same with suggestions beside them."""
 
 import csv
 import io
@@ -23,16 +23,16 @@ from rag_evaluation_framework.labelling.quote_row import QuoteRow
 # Tables of questions with quotes: CSV, TSV and JSONL files of `question, quote[, document][, id][, answer, place]`.
 
 COLUMNS = ("question", "quote", "document", "id")
-# What a table with suggestions tells beside them; metadata of no question.
+# What a table with suggestions has beside its own columns; metadata of no question.
 TOLD = (
     "quote_check",
-    "given_quote",
-    "given_document",
-    "suggestion_similarity",
-    "suggestion_difference",
+    "suggestion",
+    "suggestion_document",
     "suggestion_place",
+    "suggestion_difference",
+    "accept",
 )
-
+_ANSWERS = {"": False, "no": False, "yes": True}
 
 Record = dict[str, str]
 
@@ -131,14 +131,11 @@ def _check_header(header: list[str], path: Path) -> None:
 def _check_told(names: list[str], path: Path) -> None:
     """Refuse columns of the user's own that have a name which tells about suggestions: they would be dropped."""
     told = [name for name in names if name in TOLD]
-    if not told or {"quote_check", "given_quote"} <= set(told):
-        return
-    one = len(told) == 1
-    raise DatasetError(
-        f"{path}: the column{'' if one else 's'} {', '.join(map(repr, told))} {'has' if one else 'have'} a name that "
-        f"only tables with suggestions have, beside 'quote_check' and 'given_quote'; rename {'it' if one else 'them'} "
-        f"to keep {'it' if one else 'them'} as metadata, or remove {'it' if one else 'them'}"
-    )
+    if told and not {"quote_check", "suggestion"} <= set(told):
+        raise DatasetError(
+            f"{path}: only tables with suggestions have the columns {', '.join(map(repr, told))}, beside 'quote_check' "
+            "and 'suggestion'; rename yours to keep them as metadata, or remove them"
+        )
 
 
 def _jsonl_rows(path: Path) -> Iterator[tuple[int, Record]]:
@@ -166,22 +163,30 @@ def _record(row: Record, where: str) -> Record:
                 f"{where}: no {column!r}; expected the columns question, quote and, optionally, document"
             )
     record = {"document": "", "id": "", **{key: value for key, value in row.items() if key not in TOLD}}
+    answer = row.get("accept", "").strip().lower()
+    if answer not in _ANSWERS or (_ANSWERS[answer] and not row.get("suggestion", "").strip()):
+        wrong = "there is no suggestion" if answer in _ANSWERS else f"got {shown(row['accept'], 60)}"
+        raise DatasetError(
+            f"{where}: 'accept': expected 'yes' to take the suggestion as the quote, else nothing; {wrong}"
+        )
+    if _ANSWERS[answer]:
+        record["quote"] = row["suggestion"]
+        record["document"] = row.get("suggestion_document", "") or record["document"]
     record["question"] = record["question"].strip()
     if not record["question"]:
         raise DatasetError(f"{where}: the question is empty")
     return record
 
 
-# The table of quotes with the suggestions in place, for people to look through and to give to `init` again.
+# The table of quotes with suggestions beside them, for people to look through and to give to `init` again.
 
 _MOST_FILES = 1_000
-_MARK = "\ufeff"
 _LARGEST = 200_000_000  # bytes
 _SUGGESTED = re.compile(r"\.suggested(?:\.\d+)?\Z")
 
 
-def save_suggested_table(rows: Sequence[QuoteRow], columns: Sequence[str], source: Path, path: Path | None) -> Path:
-    """Write the rows of a table of quotes as CSV, with the suggestions in place, and what tells about them.
+def save_suggestions(rows: Sequence[QuoteRow], columns: Sequence[str], source: Path, path: Path | None) -> Path:
+    """Write the rows of a table of quotes as CSV, with the suggestions and what tells about them beside the quotes.
 
     The delimiter and the byte order mark are those of the table, if it is CSV, so that a program that opens the one
     opens the other.
@@ -199,79 +204,40 @@ def save_suggested_table(rows: Sequence[QuoteRow], columns: Sequence[str], sourc
     Raises:
         DatasetError: CSV cannot hold a row as it is, or the file cannot be written, or something else is there.
     """
-    mark, delimiter = _form_of(source)
-    text = _written(rows, columns, source, delimiter)
-    for place in _numbered(source) if path is None else [path]:
-        there = checked_path(place).exists()
-        if there and _holds(place, text):
+    mark, delimiter = "", ","
+    if source.suffix.lower() == ".csv" and source.is_file():
+        table = read_bytes(source, DatasetError, most=_LARGEST, remedy="split it").decode("utf-8", "replace")
+        mark, delimiter = "\ufeff" if table.startswith("\ufeff") else "", delimiter_of(table)
+    more = [name for name in ("document", "id") if name not in columns and any(getattr(row, name) for row in rows)]
+    header = [*columns, *more, *TOLD]
+    records = [{**dict.fromkeys(header, ""), **_cells(row)} for row in rows]
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, header, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    text = file.getvalue()
+    expected = [{name.strip().lower(): value for name, value in record.items()} for record in records]
+    if [record for _, record in csv_rows(text, source)] != expected or text != text.encode(errors="replace").decode():
+        raise DatasetError(f"{source}: a row cannot be written as CSV and read again as it is; is a cell very long?")
+    name = _SUGGESTED.sub("", source.stem)
+    numbered = (f"{name}.suggested{f'.{number}' if number else ''}.csv" for number in range(_MOST_FILES))
+    for place in map(source.with_name, numbered) if path is None else [path]:
+        if checked_path(place).is_file() and place.read_bytes() == f"{mark}{text}".encode():
             return place
-        if not there or path is not None:
+        if path is not None or not place.exists():
             write_new(place, mark + text)
             return place
     raise DatasetError(f"{source}: there are too many files of suggestions beside it; remove some")
 
 
-def _numbered(source: Path) -> list[Path]:
-    name = _SUGGESTED.sub("", source.stem)
-    numbers = ["", *(f".{number}" for number in range(1, _MOST_FILES))]
-    return [source.with_name(f"{name}.suggested{number}.csv") for number in numbers]
-
-
-def _holds(path: Path, text: str) -> bool:
-    try:
-        return read_text(path) == text
-    except DatasetError:
-        return False
-
-
-def _form_of(source: Path) -> tuple[str, str]:
-    """Return the byte order mark, or "", and the delimiter of a CSV file; nothing and a comma if it is none."""
-    if source.suffix.lower() != ".csv" or not source.is_file():
-        return "", ","
-    text = read_bytes(source, DatasetError, most=_LARGEST, remedy="split it").decode("utf-8", "replace")
-    return _MARK if text.startswith(_MARK) else "", delimiter_of(text)
-
-
-def _written(rows: Sequence[QuoteRow], columns: Sequence[str], source: Path, delimiter: str) -> str:
-    """Return the table as CSV, after reading it again: what is read has to be what is meant."""
-    named = any(row.suggestion for row in rows) and "document" not in columns
-    known = any(row.id for row in rows) and "id" not in columns  # of the skipped question that a row answers
-    header = [*columns, *(["id"] if known else []), *(["document"] if named else []), *TOLD]
-    records = [{**dict.fromkeys(header, ""), **_suggested(row)} for row in rows]
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([record[name] for name in header] for record in records)
-    text = file.getvalue()
-    expected = [{name.strip().lower(): value for name, value in record.items()} for record in records]
-    if [record for _, record in csv_rows(text, source)] != expected or not _is_encodable(text):
-        raise DatasetError(f"{source}: a row cannot be written as CSV and read again as it is; is a cell very long?")
-    return text
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # a lone surrogate
-        return False
-    return True
-
-
-def _suggested(row: QuoteRow) -> Record:
-    """Return the cells of a row, with its suggestion in place."""
+def _cells(row: QuoteRow) -> Record:
+    """Return the cells of a row, and those that tell about it."""
+    warned = f", but it {row.warning}" if row.warning else ""
     given = {**row.metadata, "question": row.question, "quote": row.quote, "document": row.document, "id": row.id}
-    given = {name: value for name, value in given.items() if value}
-    found = row.suggestion
-    if found is None:
-        warned = f", but it {row.warning}" if row.warning else ""
-        return {**given, "quote_check": row.reason or f"{row.status}{warned}"}
-    told = (
-        "accepted" if row.accepted else f"suggestion{found.refusal and f': {found.refusal}'}",
-        row.quote,
-        row.document,
-        f"{found.similarity:.4f}",
-        found.difference,
-        "; ".join(found.copies),
-    )
-    document = found.document if len(found.copies) == 1 else row.document
-    return {**given, "quote": found.quote, "document": document, **dict(zip(TOLD, told, strict=True))}
+    cells = {name: value for name, value in given.items() if value}
+    cells["quote_check"] = row.reason or f"{row.status}{warned}"
+    if found := row.suggestion:
+        document = found.document if len(found.copies) == 1 else ""
+        told = (row.status, found.quote, document, "; ".join(found.copies), found.difference)
+        cells.update(zip(TOLD, told, strict=False))
+    return cells

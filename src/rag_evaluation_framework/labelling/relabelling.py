@@ -1,190 +1,105 @@
-"""Datasets whose documents were edited: the places of their answers found again."""
+"""Datasets whose documents were edited: their labels follow their words."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any
+from functools import cached_property
+from hashlib import sha256
+from itertools import groupby
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
 
+from rag_evaluation_framework.base.outside import first_of, name_line
 from rag_evaluation_framework.data import (
     TOKEN,
-    Anchor,
     Answer,
     CharacterSpan,
+    Corpus,
+    Document,
     DocumentId,
-    LabelContexts,
+    Incomplete,
     Query,
-    QueryId,
     Skipped,
     TokenLevelGroundTruth,
+    pattern_of,
 )
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.documents import checked_corpus
+from rag_evaluation_framework.data.skipped import Numbers, whole_place
 from rag_evaluation_framework.data.values import FrozenDict
-from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
-from rag_evaluation_framework.labelling.label_change import BACK, LOST, LabelChange
-from rag_evaluation_framework.labelling.losses import Withdrawn
-from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
-from rag_evaluation_framework.labelling.reanchor import Reanchored, reanchor
-from rag_evaluation_framework.labelling.telling import is_cut_at
-from rag_evaluation_framework.text import LinePlaces, TextLocator
-from rag_evaluation_framework.text.text_locator import is_long
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.alignment import partners_of
+from rag_evaluation_framework.labelling.carrying import Carried, Carrier
+from rag_evaluation_framework.labelling.known_words import known_words
+from rag_evaluation_framework.labelling.locating import locate_quote
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.text.line_places import LinePlaces
 
-# Places of answers in edited documents: those that were lost are remembered, and copies are told among themselves.
-
-Numbers = tuple[int, int]
-"""The number of an answer in its question, and that of a place in the answer."""
+_TELLING = 4  # words of a text that hardly stands anywhere by coincidence
+KINDS = ("unchanged", "moved", "taken", "changed", "uncertain", "gone")
 
 
-def numbered_places(
-    dataset: Dataset[CharacterSpan],
-) -> tuple[list[Numbers | None], list[tuple[Query, Anchor, Numbers]]]:
-    """Return the numbers of every label of a dataset, and the labels of places that were lost before with theirs.
+@dataclass(frozen=True)
+class LabelChange:
+    """What became of one labelled span of a question.
 
-    A lost place that was the first of its answer comes before the others again, any other one behind them. Labels of
-    questions in which no answer has, or had, several places have no numbers.
+    Attributes:
+        query: The question.
+        numbers: The number of its answer in the question, that of the place in the answer, and its own in the place.
+        before: The span where it was last placed, with its text.
+        carried: Where it is now.
+        was_lost: Whether it was not in the documents before.
+        text: The hash of the text in which it was last placed; "" if it is not known.
     """
-    lost: dict[str, list[Skipped]] = {}
-    for label in dataset.contexts.lost:
-        lost.setdefault(label.query.id, []).append(label)
-    numbers: list[Numbers | None] = []
-    before: list[tuple[Query, Anchor, Numbers]] = []
-    for entry in dataset:
-        mine, answers = lost.get(entry.query.id, []), _joined(entry.answers, lost.get(entry.query.id, []))
-        numbers += [
-            (number, place + bool(mine)) if mine or entry.has_alternatives else None
-            for number, places in enumerate(answers.values())
-            for place, width in enumerate(places)
-            for _ in range(width)
-        ]
-        known = {first: number for number, first in enumerate(answers)}
-        for label in mine:
-            answer, place = label.place or (-1, 0)
-            if label.anchor is not None and answer in known:
-                behind = place and place + len(answers[answer])
-                before.append((entry.query, label.anchor, (known[answer], behind)))
-    return numbers, before
+
+    query: Query
+    numbers: Numbers
+    before: CharacterSpan
+    carried: Carried
+    was_lost: bool = False
+    text: str = ""
+
+    @property
+    def kind(self) -> str:
+        """One of `unchanged`, `moved`, `changed`, `uncertain`, `gone`; see `Carried`."""
+        return self.carried.kind
+
+    @property
+    def is_found(self) -> bool:
+        """Whether it is in the documents as they are now."""
+        return self.carried.span is not None
+
+    @cached_property
+    def id(self) -> str:
+        """What a person names it by to take its proposal: 8 digits that are others if that is another one."""
+        proposal = self.carried.proposal
+        told = [self.query.id, self.numbers, *((span.doc_id, span.text) for span in (self.before, proposal) if span)]
+        return sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+    @property
+    def reason(self) -> str:
+        """Why it is not in the documents: "changed in a.md (signs)"; "" if it is."""
+        where = name_line(self.before.doc_id)
+        why = f" ({self.carried.why})" if self.carried.why else ""
+        return "" if self.is_found else f"{self.kind} {'from' if self.kind == 'gone' else 'in'} {where}{why}"
+
+    def record(self, lines: LinePlaces) -> dict[str, Any]:
+        """Return it as files hold it."""
+        found, offered = self.carried.span, self.carried.proposal
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "query": {"id": self.query.id, "query": self.query.text},
+            "before": _record(self.before),
+            **({"why": self.carried.why} if self.carried.why else {}),
+            **({"now": _record(found) | {"where": lines.named(found)}} if found else {}),
+            **({"proposal": _record(offered) | {"where": lines.named(offered)}} if offered else {}),
+        }
 
 
-def _joined(answers: Sequence[Answer[CharacterSpan]], lost: Iterable[Skipped]) -> dict[int, list[int]]:
-    """Return how many spans each place of each answer has, by the number of the first answer of the question it is.
-
-    The answers that were the only place left of one are one again.
-    """
-    width = {label.place[0]: label.beside for label in lost if label.place is not None}
-    found: dict[int, list[int]] = {}
-    number = 0
-    while number < len(answers):
-        some = answers[number : number + width.get(number, 1)]
-        is_one = len(some) > 1 and all(len(answer.units) == 1 for answer in some)
-        found[number] = [len(some)] if is_one else [*map(len, answers[number].places)]
-        number += len(some) if is_one else 1
-    return found
-
-
-def by_place(changes: Sequence[LabelChange]) -> dict[QueryId, dict[int, dict[int, list[LabelChange]]]]:
-    """Return labels by question, answer and place; one without numbers is an answer of its own."""
-    answers: dict[QueryId, dict[int, dict[int, list[LabelChange]]]] = {}
-    for row, change in enumerate(changes):
-        answer, place = change.place or (row, 0)
-        answers.setdefault(change.query.id, {}).setdefault(answer, {}).setdefault(place, []).append(change)
-    return answers
-
-
-def whole_place(labels: Sequence[LabelChange]) -> tuple[CharacterSpan, ...]:
-    """Return the spans of a place as their document has them now; () if one was lost, or they are no place any more.
-
-    That is in two documents, or one over the other.
-    """
-    found = sorted((span for label in labels if (span := label.found.span)), key=lambda span: span.start)
-    is_one = len(found) == len(labels) and len({span.doc_id for span in found}) == 1
-    return tuple(found) if is_one and all(one.end <= other.start for one, other in pairwise(found)) else ()
-
-
-def dropped_places(changes: Sequence[LabelChange]) -> Iterator[tuple[LabelChange, Numbers, int, int]]:
-    """Yield the labels of places that are not whole of answers that have others, with their numbers from now on.
-
-    And how many labels the place has that is left, if there is one, as these are answers of their own from now on; and
-    how many answers the question then has.
-
-    Args:
-        changes: What became of the labels of questions all of whose answers have a place.
-    """
-    for answers in by_place(changes).values():
-        found = [{place: whole_place(places[place]) for place in sorted(places)} for places in answers.values()]
-        whole = [[place for place, spans in places.items() if spans] for places in found]
-        beside = [len(places[some[0]]) if len(some) == 1 else 1 for places, some in zip(found, whole, strict=True)]
-        for number, labels in enumerate(answers.values()):
-            lost = [place for place in found[number] if place not in whole[number]]
-            for row, place in enumerate(lost):
-                new = sum(beside[:number]), 0 if row == 0 and place < whole[number][0] else row + 1
-                yield from ((change, new, beside[number], sum(beside)) for change in labels[place])
-
-
-def among_copies(changes: Sequence[LabelChange], corpus: Corpus) -> tuple[LabelChange, ...]:
-    """Return changes in which labels that were lost among the copies of their own answer are found.
-
-    Looked for by itself, a copy cannot be told from the others once what is around it has changed. If its text stands
-    in its document no more often than the answer has it there, and did not when it was labelled, these occurrences are
-    the places of the answer. What was lost for another reason, as its text is gone or struck out, stays lost.
-
-    Args:
-        changes: What became of labels, those of one answer beside each other.
-        corpus: The documents as they are now.
-    """
-    found = list(changes)
-    groups: dict[tuple[str, int, str], list[int]] = {}
-    for number, change in enumerate(changes):
-        if change.place is not None:
-            text = " ".join(change.found.anchor.text.split())
-            groups.setdefault((change.query.id, change.place[0], text), []).append(number)
-    withdrawn = Withdrawn(corpus)
-    for (_, _, text), numbers in groups.items():
-        group = [changes[number] for number in numbers]
-        if len(group) > 1 and any(change.found.is_among_several for change in group):
-            places = _occurrences(text, group[0].found.anchor, corpus, withdrawn)
-            for number, result in zip(numbers, _among(group, places), strict=True):
-                found[number] = replace(changes[number], found=result)
-    return tuple(found)
-
-
-def _occurrences(text: str, anchor: Anchor, corpus: Corpus, withdrawn: Withdrawn) -> list[CharacterSpan]:
-    """Return where a text stands that is shown and, if it is short, no part of a word."""
-    return [
-        place
-        for place in TextLocator.of(corpus).places_in_context(text, limit=MOST_OCCURRENCES + 1)
-        if not withdrawn.how(anchor, place)
-        and (is_long(text) or not is_cut_at(anchor, place, corpus[place.doc_id].content))
-    ]
-
-
-def _among(group: Sequence[LabelChange], places: Sequence[CharacterSpan]) -> list[Reanchored]:
-    """Return where the labels of one text are, those that were lost among its occurrences at one of these."""
-    results = [change.found for change in group]
-    free = [place for place in places if not any(result.span and place.overlaps(result.span) for result in results)]
-    labelled = Counter(result.anchor.doc_id for result in results)
-    standing = Counter(str(place.doc_id) for place in places)
-    for row, result in enumerate(results):
-        doc_id = result.anchor.doc_id
-        place = next((place for place in free if place.doc_id == doc_id), None)
-        are_all = max(standing[doc_id], result.anchor.times) <= labelled[doc_id]
-        if result.is_among_several and place is not None and are_all:
-            free.remove(place)
-            results[row] = _at(result.anchor, place)
-    return results
-
-
-def _at(anchor: Anchor, span: CharacterSpan) -> Reanchored:
-    is_there = (span.doc_id, span.start) == (anchor.doc_id, anchor.start)
-    return Reanchored(anchor, span, "unchanged" if is_there else "moved")
-
-
-# Datasets whose documents were edited: their spans found again.
-
-_MOVED = "moved"
-_PLACE_LOST = "a place of an answer that has others was lost"
-_KINDS = ("unchanged", _MOVED, "renamed", "in normal form", BACK, LOST)
+def _record(span: CharacterSpan) -> dict[str, Any]:
+    return {"doc_id": span.doc_id, "start": span.start, "end": span.end, "text": span.text}
 
 
 @dataclass(frozen=True, repr=False)
@@ -192,274 +107,267 @@ class Relabelled:
     """Dataset in an edited corpus, and what became of its labels.
 
     Attributes:
-        dataset: The questions of which every answer was found in one of its places, with the edited corpus. Places that
-            were lost are not among them; the dataset keeps what they are found again by.
-        changes: One entry per span of the dataset as it was, in order, and then those that are back: of places that
-            were lost before, and of the questions that it skipped.
-        lost: The questions that are skipped, as an answer of theirs was lost.
+        before: The dataset as it was.
+        dataset: The questions of which every answer has a place in the edited corpus, with that. What is not there
+            stays in `Dataset.incomplete`, and is looked for again whenever the documents change.
+        changes: One entry per labelled span, in the order of the questions.
+        lost: The questions that are skipped, as an answer of theirs has no place.
     """
 
+    before: Dataset[CharacterSpan]
     dataset: Dataset[CharacterSpan]
     changes: tuple[LabelChange, ...]
     lost: tuple[Query, ...]
 
-    def counts(self) -> dict[str, int]:
-        """Return how many spans were found in which way."""
-        counts = Counter(change.kind for change in self.changes)
-        return {kind: counts[kind] for kind in _KINDS}
-
-    def counted(self) -> str:
-        """Return the counts in words, with how many questions are skipped."""
-        skipped = f"; {len(self.lost)} question{'s' * (len(self.lost) != 1)} skipped" if self.lost else ""
-        return f"{self.counted_spans()}{skipped}"
-
-    def counted_spans(self) -> str:
-        """Return the counts in words."""
-        counts = self.counts()
-        gone = sum(change.kind == _MOVED and change.is_elsewhere for change in self.changes)
-        where = {_MOVED: f" ({gone} to another document)"} if gone else {}
-        kinds = [kind for kind in _KINDS if counts[kind] or kind in ("unchanged", LOST)]
-        told = ", ".join(f"{counts[kind]} {kind}{where.get(kind, '')}" for kind in kinds)
-        return f"{len(self.changes)} labelled span{'s' * (len(self.changes) != 1)}: {told}"
-
     @property
     def changed(self) -> tuple[LabelChange, ...]:
-        """The spans that are not where they were, those that were lost first."""
-        changed = [change for change in self.changes if change.kind != "unchanged"]
-        return tuple(sorted(changed, key=lambda change: change.kind != LOST))
+        """The labels that are not where they were, those that are for a person to look at first."""
+        changed = [change for change in self.changes if change.kind != "unchanged" or change.was_lost]
+        return tuple(sorted(changed, key=lambda change: change.is_found))
+
+    def taking(self, ids: Collection[str]) -> "Relabelled":
+        """Return the same with those labels where their proposals are.
+
+        Args:
+            ids: The ids of changes.
+
+        Raises:
+            DatasetError: No change with a proposal has one of these ids.
+        """
+        offered = {change.id for change in self.changes if change.carried.proposal}
+        if unknown := [name for name in dict.fromkeys(ids) if name not in offered]:
+            raise DatasetError(
+                f"no change has the id {first_of([*map(repr, unknown)], 5)}; expected ids as `rag-eval dataset update "
+                "--json` lists them for these documents, of changes with a proposal"
+            )
+        taken = (
+            replace(change, carried=Carried("taken", change.carried.proposal)) if change.id in ids else change
+            for change in self.changes
+        )
+        return _relabelled(self.before, cast("Corpus", self.dataset.corpus), tuple(taken))
+
+    def counts(self) -> dict[str, int]:
+        """Return how many labels there are of each kind."""
+        counts = Counter(change.kind for change in self.changes)
+        return {kind: counts[kind] for kind in KINDS}
+
+    def counted(self) -> str:
+        """Return the counts in words: "3 labels: 1 unchanged, 2 moved"."""
+        counts = self.counts()
+        told = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind] or kind == "unchanged")
+        back = sum(change.is_found and change.was_lost for change in self.changes)
+        told = f"{told}; {back} back" if back else told
+        skipped = f"; {len(self.lost)} question{'s' * (len(self.lost) != 1)} skipped" if self.lost else ""
+        return f"{len(self.changes)} label{'s' * (len(self.changes) != 1)}: {told}{skipped}"
 
     def record(self) -> dict[str, Any]:
-        """Return the counts, and the spans that are not where they were, as files hold them."""
+        """Return the counts, and the labels that are not where they were, as files hold them."""
         corpus = self.dataset.corpus
         lines = None if corpus is None else LinePlaces(corpus)
-        changes = [] if lines is None else [change.record(lines) for change in self.changed]
-        return {"counts": self.counts(), "changes": changes}
+        return {"counts": self.counts(), "changes": [change.record(lines) for change in self.changed if lines]}
 
     def __repr__(self) -> str:
         return f"Relabelled({self.counted()})"
 
 
 def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
-    """Find the spans of a dataset again in a corpus that was edited since it was labelled.
+    """Carry the labels of a dataset to documents that were edited since they were labelled.
 
-    What is known of the labelled documents is what its file keeps, or the documents themselves if the dataset has them.
-    A question is skipped as a whole if one of its answers was lost: scored by the others alone, retrieving the right
-    text would count as wrong. An answer with several places is lost if all of them are; of a place, all spans have to
-    be found. Questions that were skipped for this are back as soon as all of their answers are found again.
+    The labelled texts, which datasets keep, are aligned with those of today word by word, and a label goes where its
+    words went. Where no text was kept, that of the label is looked for: in its document, else in all of them. A
+    question is skipped as a whole if one of its answers has no place: scored by the others alone, retrieving the right
+    text would count as wrong. An answer with several places has those that are left.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`, or is empty.
+        DatasetError: A labelled text that the dataset keeps is damaged.
         LevelMismatch: The dataset is not token-level: documents and chunks have ids, which no edit moves.
     """
     check_dataset_level(dataset, TOKEN)
     corpus = checked_corpus(corpus)
-    known = _known(dataset, corpus)
-    changes, again = _changes(dataset, corpus, known)
-    kept, lost = _settled(changes)
-    back, missing = _settled(again)
-    entries = {entry.query.id: entry for entry in _as_truth(kept)}
-    dropped = list(dropped_places([*kept, *back]))
-    again_asked = _as_truth(back)
-    left = {_label(change) for change, *_ in dropped}
-    remembered = _skipped([change for change, *_ in dropped], corpus, known, _PLACE_LOST)
-    back = [change for change in back if _label(change) not in left]
-    unanswered = {entry.query.id: TokenLevelGroundTruth(entry.query, ()) for entry in dataset if not entry.labels}
-    found = entries | unanswered
+    versions = _Versions(dataset, corpus)
+    asked = {entry.query.id: Incomplete.of(entry) for entry in dataset}
+    asked |= {question.query.id: question for question in dataset.incomplete}
+    changes: list[LabelChange] = []
+    for question in asked.values():
+        for numbers, span in question.labels():
+            earlier = question.texts.get(numbers)
+            text = dataset.texts.get(span.doc_id, "") if earlier is None else earlier
+            before, now = versions.read(span, text), versions.carried(span, text)
+            changes.append(LabelChange(question.query, numbers, before, now, earlier is not None, text))
+    return _relabelled(dataset, corpus, tuple(changes))
+
+
+def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequence[LabelChange]) -> Relabelled:
+    """Return a dataset with its labels where they are now."""
+    truth: dict[str, TokenLevelGroundTruth] = {}
+    incomplete, lost = list[Incomplete](), dict[str, list[LabelChange]]()
+    for query, some in groupby(changes, lambda change: change.query):
+        of_question = [*some]
+        answers = [[*labels] for _, labels in groupby(of_question, lambda change: change.numbers[0])]
+        places = [[[*labels] for _, labels in groupby(answer, lambda change: change.numbers[1])] for answer in answers]
+        whole = [
+            [spans for place in answer if (spans := whole_place([change.carried.span for change in place]))]
+            for answer in places
+        ]
+        if all(whole):
+            truth[query.id] = TokenLevelGroundTruth(query, tuple(Answer(tuple(answer)) for answer in whole))
+        else:
+            lost[query.id] = [change for change in of_question if not change.is_found] or of_question
+        if sum(map(len, whole)) < sum(map(len, places)):
+            incomplete.append(_incomplete(query, places))
+    for entry in dataset:
+        if not entry.labels:
+            truth[entry.query.id] = TokenLevelGroundTruth(entry.query, ())
+    wanted = {text for question in incomplete for text in question.texts.values() if text}
+    wanted -= set[str]() if dataset.kept is None else dataset.kept.digests()
+    earlier = {digest: text for digest in sorted(wanted) if (text := dataset.text(digest)) is not None}
+    first = [query.id for query in dataset.queries]
     updated = Dataset(
-        [*(found[query.id] for query in dataset.queries if query.id in found), *again_asked],
+        [truth[query_id] for query_id in dict.fromkeys((*first, *truth)) if query_id in truth],
         TOKEN,
         name=dataset.name,
         corpus=corpus,
         metadata=dataset.metadata,
         skipped=(
-            *_still_skipped(dataset, again, missing, corpus),
-            *_skipped([change for change in changes if change.query.id in lost], corpus, known),
-        ),
-        recorded=LabelContexts(
-            was_in=_was_in([*changes, *back]),
-            lost=tuple(
-                replace(label, place=place, beside=beside, among=among)
-                for label, (_, place, beside, among) in zip(remembered, dropped, strict=True)
+            *(label for label in dataset.skipped if label.query.id not in truth.keys() | lost.keys()),
+            *(
+                Skipped(change.query, change.before.text, change.reason, change.before.doc_id)
+                for some in lost.values()
+                for change in some
             ),
         ),
+        incomplete=incomplete,
+        kept=dataset.kept,
+        earlier=earlier,
     )
-    told = (
-        change if change.query.id in lost else replace(change, is_replaced=change.found.span is None)
-        for change in changes
-        if not change.was_skipped or (change.query.id not in lost and _label(change) not in left)
+    return Relabelled(dataset, updated, tuple(changes), tuple(some[0].query for some in lost.values()))
+
+
+def _incomplete(query: Query, answers: Sequence[Sequence[Sequence[LabelChange]]]) -> Incomplete:
+    """Return a question as it was labelled, with its labels where they are now or were last placed."""
+    labels = [change for places in answers for place in places for change in place]
+    return Incomplete(
+        query,
+        tuple(tuple(tuple(one.carried.span or one.before for one in place) for place in places) for places in answers),
+        FrozenDict({change.numbers: change.text for change in labels if not change.is_found}),
     )
-    return Relabelled(updated, (*told, *back), tuple(query for query in dataset.queries if query.id in lost))
 
 
-def _label(change: LabelChange) -> tuple[str, CharacterSpan, tuple[int, int] | None]:
-    return change.query.id, change.before, change.place
+class _Versions:
+    """Carries labels from the texts in which they were placed, as far as the dataset keeps them.
 
-
-def _settled(changes: Sequence[LabelChange]) -> tuple[list[LabelChange], frozenset[str]]:
-    """Return the labels of the questions of which every answer was found, and the ids of the others."""
-    lost = frozenset(
-        query_id
-        for query_id, answers in by_place(changes).items()
-        if not all(any(map(whole_place, places.values())) for places in answers.values())
-    )
-    return [change for change in changes if change.query.id not in lost], lost
-
-
-def _changes(
-    dataset: Dataset[CharacterSpan], corpus: Corpus, known: Mapping[str, str]
-) -> tuple[tuple[LabelChange, ...], tuple[LabelChange, ...]]:
-    """Return what became of the labels of a dataset, and of those of the questions that it skipped."""
-    resolver = DocumentResolver(corpus)
-    labels = [(entry.query, span) for entry in dataset for span in entry.labels]
-    places, before = numbered_places(dataset)
-    anchors = _anchors(labels, dataset)
-    exact = dataset.exact_ids(corpus) | known.keys()
-    wanted = [
-        _resolved(anchor, span, known, exact, resolver) for anchor, (_, span) in zip(anchors, labels, strict=True)
-    ]
-    once = _anchored(dataset.skipped)
-    asked = [*wanted, *(anchor for _, anchor, _ in (*before, *once))]
-    found = [
-        replace(result, anchor=replace(result.anchor, was_in=anchor.was_in))  # equal ones may have been elsewhere
-        for anchor, result in zip(asked, reanchor(asked, corpus, known), strict=True)
-    ]
-    changes = tuple(
-        LabelChange(query, span, result, place=place)
-        for (query, span), place, result in zip(labels, places, found, strict=False)
-    )
-    again = tuple(
-        LabelChange(query, _span_of(anchor), result, was_skipped=True, place=place)
-        for (query, anchor, place), result in zip((*before, *once), found[len(labels) :], strict=True)
-    )
-    return among_copies((*changes, *again[: len(before)]), corpus), among_copies(again[len(before) :], corpus)
-
-
-def _anchored(skipped: Sequence[Skipped]) -> list[tuple[Query, Anchor, tuple[int, int] | None]]:
-    """Return what the labels of skipped questions are found again by, of those of which all had a place."""
-    unplaced = {label.query.id for label in skipped if label.anchor is None or not label.quote.strip()}
-    return [
-        (label.query, label.anchor, label.place)
-        for label in skipped
-        if label.anchor is not None and label.query.id not in unplaced
-    ]
-
-
-def _still_skipped(
-    dataset: Dataset[CharacterSpan], again: Sequence[LabelChange], missing: Set[str], corpus: Corpus
-) -> list[Skipped]:
-    """Return the labels of questions that are not back, in order: where they are now, and why they are skipped now."""
-    sought = {change.query.id for change in again}
-    if dataset.corpus_hash == corpus.content_hash:  # they were told in these documents, and of more than is known now
-        return [label for label in dataset.skipped if label.query.id not in sought - missing]
-    told = iter(_skipped([change for change in again if change.query.id in missing], corpus, {}))
-    return [
-        next(told) if label.query.id in sought else label
-        for label in dataset.skipped
-        if label.query.id in missing or label.query.id not in sought
-    ]
-
-
-def _span_of(anchor: Anchor) -> CharacterSpan:
-    return CharacterSpan(DocumentId(anchor.doc_id), anchor.start, anchor.start + len(anchor.text), anchor.text)
-
-
-def _as_truth(changes: Sequence[LabelChange]) -> list[TokenLevelGroundTruth]:
-    """Return the questions of labels that were found, without the places of which a span was lost."""
-    queries = {change.query.id: change.query for change in changes}
-    return [
-        TokenLevelGroundTruth(queries[query_id], tuple(map(_found_answer, answers.values())))
-        for query_id, answers in by_place(changes).items()
-    ]
-
-
-def _found_answer(places: Mapping[int, Sequence[LabelChange]]) -> Answer[CharacterSpan]:
-    return Answer(tuple(filter(None, (whole_place(places[number]) for number in sorted(places)))))
-
-
-def _skipped(
-    changes: Sequence[LabelChange], corpus: Corpus, known: Mapping[str, str], reason: str = ""
-) -> list[Skipped]:
-    """Return the labels of questions that lost one, also those that were found: they would be forgotten.
-
-    Args:
-        changes: What became of them.
-        corpus: The documents as they are now.
-        known: The hashes of documents as they were.
-        reason: Why they are kept; by default what became of each.
+    Labels that were lost were placed in earlier texts than the others. A version of the corpus has one text of every
+    document: the earlier ones, in place of what became of them.
     """
-    skipped: list[Skipped] = []
-    for change in changes:
-        span, anchor = change.found.span, change.found.anchor
-        if span is None:
-            anchor = replace(anchor, document=anchor.document or known.get(anchor.doc_id, ""))
-        else:
-            now = replace(anchors_of([span], corpus)[0], document=corpus[span.doc_id].content_hash)
-            anchor = replace(now, was_in=_before(change))
-        skipped.append(Skipped(change.query, anchor.text, reason or change.reason, anchor, change.place))
-    return skipped
+
+    def __init__(self, dataset: Dataset[CharacterSpan], corpus: Corpus) -> None:
+        self.dataset, self.corpus = dataset, corpus
+        self._now = {document.id: document.content_hash for document in corpus}
+        earlier: list[dict[DocumentId, str]] = []
+        for doc_id, text in dict.fromkeys(
+            (span.doc_id, question.texts[numbers])
+            for question in dataset.incomplete
+            for numbers, span in question.labels()
+            if question.texts.get(numbers)
+        ):
+            if all(doc_id in texts for texts in earlier):
+                earlier.append({})
+            next(texts for texts in earlier if doc_id not in texts)[doc_id] = text
+        self._earlier = earlier
+        self._gone = {name: text for texts in earlier[::-1] for name, text in texts.items()}
+        lost = (
+            span.text
+            for question in dataset.incomplete
+            for numbers, span in question.labels()
+            if numbers in question.texts
+        )
+        self._lost = {text for text in lost if len(text.split()) >= _TELLING}
+        self._carriers: dict[int, Carrier] = {}
+
+    @cached_property
+    def _by_text(self) -> tuple[QuoteLocator, DocumentResolver]:
+        return QuoteLocator.of(self.corpus), DocumentResolver(self.corpus)
+
+    def read(self, span: CharacterSpan, text: str) -> CharacterSpan:
+        """Return a label with what it quotes, if that is known."""
+        content = None if span.text else self.dataset.text(text)
+        return span if content is None else replace(span, text=content[span.start : span.end])
+
+    def carried(self, span: CharacterSpan, text: str) -> Carried:
+        """Return what became of a label.
+
+        Args:
+            span: Where it was last placed.
+            text: The hash of the text that its document had then; "" if it is not known.
+        """
+        if text and self._now.get(span.doc_id) == text:
+            return Carried("unchanged", span)
+        content = self.dataset.text(text)
+        if content is None or (span.text and content[span.start : span.end].split() != span.text.split()):
+            return self._located(span)
+        number = next((at for at, texts in enumerate(self._earlier) if texts.get(span.doc_id) == text), -1)
+        if number not in self._carriers:
+            self._carriers[number] = Carrier(self._version(number), self.corpus, known_words(self.dataset))
+        return self._carriers[number].carry(span)
+
+    def _version(self, number: int) -> Corpus:
+        """Return a version of the labelled documents; number -1 is the one in which all were labelled that are there.
+
+        An earlier document stands there in place of what it became. That is no document with what its lost labels
+        quoted: they would have been found in it. One that became nothing is gone, and may be there again.
+        """
+        earlier, texts = self._earlier[number] if number >= 0 else self._gone, self.dataset.texts
+        first, labelled = self._read(earlier), self._read(texts)
+        became = [one for one in labelled if not any(text in one.content for text in self._lost)]
+        later = partners_of(first, became) if first and became else {}
+        if number < 0:
+            first = [document for document in first if document.id not in later and document.id not in texts]
+            return Corpus([*first, *labelled])
+        left = (one for one in labelled if one.id not in later.values() and one.id not in earlier)
+        return Corpus([*first, *left])
+
+    def _read(self, texts: Mapping[DocumentId, str]) -> list[Document]:
+        known = ((name, self.dataset.text(text)) for name, text in texts.items())
+        return [Document(name, content) for name, content in known if content is not None]
+
+    def _located(self, span: CharacterSpan) -> Carried:
+        """Return where a label is whose text was not kept: where it was, or the only place of what it quotes."""
+        locator, resolver = self._by_text
+        doc_id = span.doc_id if span.doc_id in self.corpus else resolver.find(span.doc_id) or span.doc_id
+        there = self.corpus[doc_id].content[span.start : span.end] if doc_id in self.corpus else ""
+        is_told = span.text or self.dataset.corpus_hash is None  # of other documents nobody knows what it quoted
+        if (
+            there
+            and is_told
+            and (there.split() == span.text.split() or (not span.text and len(there) == span.length()))
+        ):
+            return Carried("unchanged", replace(span, doc_id=doc_id, text=there))
+        for document in [*([str(doc_id)] if doc_id in self.corpus else []), ""] if span.text.strip() else []:
+            places = locate_quote(span.text, document, locator, resolver).located.places
+            if len(places) == 1 and len(places[0]) == 1:
+                return Carried("moved", places[0][0])
+        return Carried("gone")
 
 
-def _was_in(changes: Sequence[LabelChange]) -> FrozenDict[tuple[str, CharacterSpan], tuple[DocumentId, ...]]:
-    """Return the documents that labels were in before, by question and the span as it is now."""
-    found: dict[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = {}
-    for change in changes:
-        span, before = change.found.span, _before(change)
-        if span is not None and before:
-            label = change.query.id, span
-            found[label] = tuple(dict.fromkeys((*found.get(label, ()), *map(DocumentId, before))))
-    return FrozenDict(found)
+# Files that the pattern of a corpus leaves out: labels in them are not lost.
 
 
-def _before(change: LabelChange) -> tuple[str, ...]:
-    """Return the documents that a label that was found was in before."""
-    span, anchor = change.found.span, change.found.anchor
-    has_moved = span is not None and span.doc_id != anchor.doc_id
-    return tuple(dict.fromkeys((*anchor.was_in, anchor.doc_id))) if has_moved else anchor.was_in
+def leaving_out(doc_id: str, corpus: Corpus) -> str | None:
+    """Return the pattern of a corpus if it leaves out the file with this name in its folder; None if it does not."""
+    folder, pattern = corpus.metadata.get("source"), corpus.metadata.get("glob_pattern")
+    path = PurePosixPath(doc_id)
+    hidden = any(part.startswith(".") for part in path.parts)  # or outside the folder, if it is ".."
+    if doc_id in corpus or hidden or path.is_absolute() or not (isinstance(folder, str) and isinstance(pattern, str)):
+        return None
+    try:
+        return pattern if (Path(folder) / path).is_file() else None
+    except (OSError, ValueError):  # no file can be called so
+        return None
 
 
-def _known(dataset: Dataset[CharacterSpan], corpus: Corpus) -> dict[str, str]:
-    """Return the hashes of documents when they were labelled; of all of them, if the corpus is the labelled one."""
-    labelled = corpus if corpus.content_hash == dataset.corpus_hash else dataset.labelled_corpus
-    if labelled is not None:
-        return known_documents((document.id for document in labelled), labelled)
-    return {str(doc_id): digest for doc_id, digest in dataset.contexts.documents.items()}
-
-
-def _anchors(labels: Sequence[tuple[Query, CharacterSpan]], dataset: Dataset[CharacterSpan]) -> list[Anchor]:
-    contexts = dataset.contexts
-    if dataset.labelled_corpus is not None:
-        anchors = anchors_of([span for _, span in labels], dataset.labelled_corpus)
-    else:
-        around, unique = contexts.around, contexts.unique_with
-        anchors = [
-            Anchor(
-                span.doc_id,
-                span.start,
-                span.text,
-                *around.get(span, ("", "")),
-                unique.get(span),
-                times=contexts.times.get(span, 1),
-            )
-            for _, span in labels
-        ]
-    return [
-        replace(anchor, was_in=contexts.was_in.get((query.id, span), ()))
-        for anchor, (query, span) in zip(anchors, labels, strict=True)
-    ]
-
-
-def _resolved(
-    anchor: Anchor, span: CharacterSpan, known: Mapping[str, str], exact: Set[str], resolver: DocumentResolver
-) -> Anchor:
-    """Return the anchor with what a file written by hand may leave out: the whole name of its document, and the text.
-
-    The text is that of a document that is unchanged; of another one nobody knows what it was.
-    """
-    corpus = resolver.corpus
-    if anchor.doc_id not in exact and anchor.doc_id not in corpus:
-        anchor = replace(anchor, doc_id=resolver.find(anchor.doc_id) or anchor.doc_id)
-    if not anchor.text and anchor.doc_id in corpus:
-        content = corpus[anchor.doc_id].content
-        if known.get(anchor.doc_id) == corpus[anchor.doc_id].content_hash:
-            return replace(anchor, text=content[span.start : span.end])
-    return anchor
+def pattern_with(doc_ids: Iterable[str], corpus: Corpus) -> str | None:
+    """Return a pattern that also reads files with these names, by their kinds; None if one has no extension."""
+    names = [*(document.id for document in corpus), *doc_ids]
+    suffixes = [PurePosixPath(name).suffix for name in names]
+    return pattern_of(suffixes) if all(suffixes) else None

@@ -24,9 +24,10 @@ STRUCK_OUT = "\u0338\u20d2"  # combining marks that negate a symbol: ≠ is = an
 _NO_KEYS = {*QUOTATION_MARKS, *STRUCK_OUT}
 _BLANKS = re.compile(" +")
 _THEMSELVES = ("<super>", "<sub>", "<fraction>", "<circle>", "<square>")
-_UNSPACED = re.compile(  # scripts that put no space between words, and Hangul, which puts none before particles
+UNSPACED = (  # as a pattern: scripts that put no space between words, and Hangul, which puts none before particles
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
+_UNSPACED = re.compile(UNSPACED)
 
 
 @cache

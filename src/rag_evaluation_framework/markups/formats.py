@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from rag_evaluation_framework.markups.html_markup import WHAT, html_markup
-from rag_evaluation_framework.markups.markdown_markup import IMAGES, markdown_markup
+from rag_evaluation_framework.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.markups.rst_markup import rst_markup
 
 _MARKUPS: dict[str, Callable[[str], Markup]] = {
     **dict.fromkeys((".md", ".markdown", ".mkd", ".mdx", ".qmd", ".rmd"), markdown_markup),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), html_markup),
     **dict.fromkeys((".rst", ".rest"), rst_markup),
 }
 
@@ -24,17 +22,3 @@ def markup_of(doc_id: str, content: str) -> Markup:
 def is_markdown(doc_id: str) -> bool:
     """Return whether a document is Markdown, by the suffix of its id."""
     return _MARKUPS.get(PurePosixPath(doc_id).suffix.lower()) is markdown_markup
-
-
-def with_image_texts(doc_id: str, markup: Markup) -> Markup | None:
-    """Return what is shown of a document whose images are not shown, but their texts; None if it has no images."""
-    if not any(what == IMAGES for _, _, what, _ in markup.parts(0, len(markup.source))):
-        return None
-    return markdown_markup(markup.source, image_texts=True) if is_markdown(doc_id) else None
-
-
-def with_hidden_elements(doc_id: str, markup: Markup) -> Markup | None:
-    """Return what is shown of a document if its hidden elements are; None if it has none."""
-    if not any(what == WHAT for _, _, what, _ in markup.parts(0, len(markup.source))):
-        return None
-    return (markdown_markup if is_markdown(doc_id) else html_markup)(markup.source, hidden_elements=True)

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from unicodedata import category
 
-from rag_evaluation_framework.markups.html_markup import (
+from rag_evaluation_framework.markups.embedded_html import (
     ENTITY,
     HIDDEN_ELEMENT,
     TAG,
-    hide_elements,
     hide_entity,
     hide_html,
     hide_tag,
@@ -107,7 +106,6 @@ _DESTINATION = re.compile(
 )
 _REFERENCE = re.compile(r"\[(?P<label>[^\[\]]{0,999})\]")
 _LONGEST_LABEL = 999
-IMAGES = "images"
 _PIPE = re.compile(r"\\\|")
 
 
@@ -118,11 +116,10 @@ class Inline:
         markup: Where what is not shown is hidden.
         text: The source, its lines ended by line feeds only.
         labels: The links that are defined somewhere in the document, case folded.
-        image_texts: Whether the texts of images are shown.
     """
 
-    def __init__(self, markup: Markup, text: str, labels: frozenset[str], image_texts: bool) -> None:
-        self.markup, self.text, self.labels, self.image_texts = markup, text, labels, image_texts
+    def __init__(self, markup: Markup, text: str, labels: frozenset[str]) -> None:
+        self.markup, self.text, self.labels = markup, text, labels
         self.emphasis, self.table, self.end = Emphasis(markup), False, 0
         self.brackets: list[int] = []
         self.unclosed: set[int | str] = set()  # runs of back quotes by their width, elements by their name
@@ -234,12 +231,11 @@ class Inline:
         behind = self._destination(text, start)
         if behind is None:
             return start + 1
-        what = IMAGES if image else "links"
-        if image and not self.image_texts:
-            self.markup.hide(first, behind, what)
+        if image:
+            self.markup.hide(first, behind, "images")
         else:
-            self.markup.hide(first, text, what)
-            self.markup.hide(start, behind, what)
+            self.markup.hide(first, text, "links")
+            self.markup.hide(start, behind, "links")
         return behind
 
     def _destination(self, text: int, close: int) -> int | None:
@@ -294,17 +290,11 @@ _PREFORMATTED = re.compile(r"<pre\b.*?(?:</pre\s*>|\Z)", re.DOTALL | re.IGNORECA
 _NEXT_HTML = re.compile(rf"[ \t]*(?:{HIDDEN_ELEMENT.pattern}|{_PREFORMATTED.pattern})", HIDDEN_ELEMENT.flags)
 
 
-def markdown_markup(source: str, image_texts: bool = False, hidden_elements: bool = False) -> Markup:
-    """Return what a renderer hides of Markdown: CommonMark with tables, footnotes, strikethrough and admonitions.
-
-    Args:
-        source: The text.
-        image_texts: Whether the texts of images are shown, as where these are not.
-        hidden_elements: Whether elements are shown of which an attribute says that they are hidden.
-    """
+def markdown_markup(source: str) -> Markup:
+    """Return what a renderer hides of Markdown: CommonMark with tables, footnotes, strikethrough and admonitions."""
     markup = Markup(source)
-    _Blocks(markup, source.replace("\r\n", " \n"), image_texts).read()
-    return markup.finish() if hidden_elements else hide_elements(markup.finish())
+    _Blocks(markup, source.replace("\r\n", " \n")).read()
+    return markup.finish()
 
 
 class _Blocks:
@@ -313,12 +303,11 @@ class _Blocks:
     Args:
         markup: Where what is not shown is hidden.
         text: The source, its lines ended by line feeds only.
-        image_texts: Whether the texts of images are shown.
     """
 
-    def __init__(self, markup: Markup, text: str, image_texts: bool) -> None:
+    def __init__(self, markup: Markup, text: str) -> None:
         self.markup, self.text = markup, text
-        self.inline = Inline(markup, text, frozenset(_labels(text)), image_texts)
+        self.inline = Inline(markup, text, frozenset(_labels(text)))
         self.paragraph = 0  # where the paragraph begins that is being read
         self.table = self.in_list = False
         self.blank_before, self.code_before = True, False

@@ -208,7 +208,7 @@ def effects(markup: Markup, start: int, end: int) -> Effects:
     """Return how the letters and digits that are shown between two offsets are struck out, raised or lowered.
 
     What begins before the first offset counts as far as it goes: an element to its last tag or, without one, to the end
-    of the paragraph; in HTML, of the page.
+    of the paragraph.
 
     Args:
         markup: What is shown of a document.

@@ -1,5 +1,4 @@
 from .hit_locator import HitLocator as HitLocator
-from .passages import nearest_passage as nearest_passage
 from .quote_locator import Located as Located
 from .quote_locator import QuoteLocator as QuoteLocator
 from .quote_locator import show_the_same as show_the_same

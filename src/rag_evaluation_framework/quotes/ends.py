@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from rag_evaluation_framework.markups import Markup, markup_of
 from rag_evaluation_framework.markups.characters import CALL, flat, folded, is_key, is_mark, is_unspaced
-from rag_evaluation_framework.quotes.quoted_text import LIST_MARKER, SIGNS
-from rag_evaluation_framework.quotes.words import BRACKETED_ELLIPSIS, ELLIPSIS
+from rag_evaluation_framework.quotes.quoted_text import BRACKETED_ELLIPSIS, ELLIPSIS, LIST_MARKER, SIGNS
 
 # Whether a word or a number is cut where a text begins or ends.
 #
@@ -255,7 +254,7 @@ def is_cut(markup: Markup, start: int, end: int) -> bool:
 
     What is shown there counts; beside a character that is not shown itself, what is written.
     """
-    return any(_cut(markup, start, end))
+    return any(cut_ends(markup, start, end))
 
 
 def are_cut(doc_id: str, before: str, text: str, behind: str) -> tuple[bool, bool]:
@@ -271,7 +270,7 @@ def are_cut(doc_id: str, before: str, text: str, behind: str) -> tuple[bool, boo
     """
     markup = markup_of(doc_id, f"{before}{text}{behind}")
     start, end = len(before), len(before) + len(text)
-    begun, goes_on = _cut(markup, start, end)
+    begun, goes_on = cut_ends(markup, start, end)
     ahead, following = _seen_up_to(markup, start), _seen_from(markup, end)
     first, last = _seen_from(markup, start), _seen_up_to(markup, end)
     return (
@@ -282,7 +281,7 @@ def are_cut(doc_id: str, before: str, text: str, behind: str) -> tuple[bool, boo
     )
 
 
-def _cut(markup: Markup, start: int, end: int) -> tuple[bool, bool]:
+def cut_ends(markup: Markup, start: int, end: int) -> tuple[bool, bool]:
     """Return whether the first word or number of a place goes on before it, and the last one behind it."""
     text = markup.source[start:end]
     seen, first, _ = _seen_at(markup, end - len(text.lstrip()))
@@ -374,20 +373,13 @@ def _matched(wanted: str, shown: Shown) -> int | None:
 
 
 def _begins_line(markup: Markup, shown: Shown, first: int, symbols: str) -> bool:
-    """Return whether a text begins a line or a block, with the list number that the quote has before it.
-
-    What may be a sign is a marker only where the document has one.
-    """
+    """Return whether a text begins a line or a block; a sign is a bullet only where the document has an item."""
     before = next((end for sign, _, end in shown if not sign.isspace()), shown[-1][1] if shown else 0)
-    markers = [
-        markup.source[start:end].strip()
-        for start, end, what, _ in markup.parts(before, first)
-        if what == "list markers" or _ITEM.match(markup.source, start)
-    ]
+    is_item = any(
+        what == "list markers" or _ITEM.match(markup.source, start) for start, _, what, _ in markup.parts(before, first)
+    )
     marker = LIST_MARKER.search(symbols)
-    if marker and marker["number"] and not any(there.startswith(marker[0]) for there in markers):
-        return False
-    if marker and marker[0] in SIGNS and not markers:
+    if marker and marker[0] in SIGNS and not is_item:
         return False
     for sign, _, _ in shown:
         if sign == "\n":

@@ -1,61 +1,15 @@
-"""Texts by their keys: the letters, numbers and marks that are shown; and how rare words are."""
+"""Texts by their keys: the letters, numbers and combining marks that are shown, and where they stand in the source."""
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
-from rag_evaluation_framework.markups.characters import is_unspaced, key
+from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.text.text_locator import SearchedTexts
-
-# How rare the words of a corpus are.
-
-_WORDS = re.compile(r"[^\W_]+")
-
-
-class WordRarity:
-    """How much each word of some texts tells.
-
-    Args:
-        texts: The texts.
-
-    Attributes:
-        bits: What a word tells that occurs once: the binary logarithm of the number of words.
-    """
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._counts = Counter[str]()
-        for text in texts:
-            self._counts.update(_units(text))
-        self.bits = log2(max(self._counts.total(), 1))
-
-    def of(self, form: str) -> float:
-        """Return the binary logarithm of how seldom a word occurs, at most `bits`; 0 of a symbol."""
-        return min(sum(self.bits - log2(max(self._counts[unit], 1)) for unit in _units(form)), self.bits)
-
-    def knows(self, text: str) -> bool:
-        """Return whether every word of a text occurs."""
-        return all(unit in self._counts for unit in _units(text))
-
-
-def _units(text: str) -> list[str]:
-    """Return the words of a text; in scripts that put no space between words, the characters."""
-    units: list[str] = []
-    for word in _WORDS.findall(text.casefold()):
-        if word.isascii() or not any(map(is_unspaced, word)):
-            units.append(word)
-        else:
-            units.extend(word)
-    return units
-
-
-# Texts by their keys: the letters, numbers and combining marks that are shown, and where they stand in the source.
 
 Offsets = NDArray[np.int32]
 _PAGES_COMPARED = 16
@@ -90,9 +44,7 @@ class KeyedTexts:
         """
         return self._searched.occurrences(key, number)
 
-    def nearest(
-        self, key: str, number: int | None = None, apart_from: tuple[int, int, int] | None = None
-    ) -> tuple[int, int, int, float] | None:
+    def nearest(self, key: str, number: int | None = None) -> tuple[int, int, int, float] | None:
         """Return the stretch that is most similar to a key; None if nothing is similar.
 
         It is the best window of RapidFuzz's `partial_ratio` among about a quarter of a million characters: those that
@@ -101,8 +53,6 @@ class KeyedTexts:
         Args:
             key: What to compare, at most a few hundred characters: it takes time that grows with them.
             number: Only the document of this number.
-            apart_from: The number of a document, the first character of a stretch there and one past its last, counted
-                in the key of the document: nothing of it is compared.
 
         Returns:
             The number of the document, the first character of the stretch and one past its last, counted in the key of
@@ -110,11 +60,9 @@ class KeyedTexts:
         """
         best: tuple[int, int, int, float] | None = None
         for found, first, last in self._searched.most_alike(key, _PAGES_COMPARED, number):
-            hidden = apart_from[1:] if apart_from and apart_from[0] == found else None
-            for begin, end in _without(first, last + len(key), hidden):
-                window = _most_similar(key, self._keyed[found][0][begin:end], best[3] if best else 1.0)
-                if window is not None and (best is None or window[2] > best[3]):
-                    best = (found, begin + window[0], begin + window[1], window[2])
+            window = _most_similar(key, self._keyed[found][0][first : last + len(key)], best[3] if best else 1.0)
+            if window is not None and (best is None or window[2] > best[3]):
+                best = (found, first + window[0], first + window[1], window[2])
         return best
 
     def offsets(self, number: int) -> Offsets:
@@ -149,15 +97,6 @@ class _KeyTable:
             text = key(chr(code))
             self._keys[code] = _SEVERAL if len(text) > 1 else ord(text) if text else 0
             self._met[code] = True
-
-
-def _without(first: int, last: int, hidden: tuple[int, int] | None) -> list[tuple[int, int]]:
-    """Return what is left of a stretch without another one."""
-    if hidden is None:
-        return [(first, last)]
-    return [
-        (begin, end) for begin, end in ((first, min(last, hidden[0])), (max(first, hidden[1]), last)) if begin < end
-    ]
 
 
 def _most_similar(text: str, content: str, least: float) -> tuple[int, int, float] | None:

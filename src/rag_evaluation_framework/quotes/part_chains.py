@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.quote_matcher import Match, in_document_order
-from rag_evaluation_framework.quotes.words import BRACKETED_ELLIPSIS, ELLIPSIS
+from rag_evaluation_framework.quotes.quoted_text import BRACKETED_ELLIPSIS, ELLIPSIS
 
 # What a quote leaves out, as in "A … B".
 

@@ -11,10 +11,10 @@ from weakref import WeakValueDictionary
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.markups.characters import flat, key
-from rag_evaluation_framework.markups.formats import markup_of, with_hidden_elements, with_image_texts
+from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import Effects, Markup, effects
 from rag_evaluation_framework.quotes.ends import is_cut
-from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts, WordRarity
+from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
 from rag_evaluation_framework.quotes.part_chains import MOST_PLACES, chains, parts_of
 from rag_evaluation_framework.quotes.quote_matcher import (
     CAPITALS,
@@ -51,8 +51,8 @@ class Places:
 
 # Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change.
 
-_MOST_OF_A_RESULT = 2_000  # gaps; of 600 letters that stand at 280 places with other signs
-NOT_SHOWN = "that it is not shown: it stands in a comment, a script, an attribute or a hidden element"
+_MOST_OF_A_RESULT = 500  # gaps; of 600 letters that stand at 70 places with other signs
+NOT_SHOWN = "that it is not shown: it stands in a comment, a script or an attribute"
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class QuoteLocator:
 
     A quote is located where it stands verbatim, its first and last word and number whole, and where it differs only in
     how it is written (white space, quotation marks, dashes, ellipses, invisible characters, Unicode composition,
-    ligatures, divided words) and in the markup that a renderer of Markdown, HTML or reStructuredText does not show. If
+    ligatures, divided words) and in the markup that a renderer of Markdown or reStructuredText does not show. If
     it is nowhere so, it is located without what people add to its ends, and up to capitals. Letters, numbers and the
     symbols between them have to be the same, and white space beside a symbol has to be on the same side of it. What is
-    in a comment, a script, an attribute or a hidden element counts only if nothing that is shown does, and is told.
+    in a comment, a script or an attribute counts only if nothing that is shown does, and is told.
 
     In a text that repeats itself a long quote has very many places that have to be compared. After 500,000 words of the
     quote and other places in it at which something stands between letters, no more places are looked for; of a quote
@@ -130,9 +130,6 @@ class QuoteLocator:
             return self._with_others(quote, shown, number, limit)
         effort = Effort()
         found = self._preferred(self._matches(quote, number, effort), limit)
-        if not found and not spans:
-            found = self._preferred(self._matches(quote, number, effort, (self._with_image_texts,)), limit)
-            found = found or self._preferred(self._in_hidden_elements(quote, number, effort), limit)
         if effort.is_spent and len(found) == 1:  # whether it is the only one is not known
             return Located(())
         if found and (not spans or self._shows_ends(found[0].number, found[0])):
@@ -191,7 +188,7 @@ class QuoteLocator:
         """Return where a text stands that a retriever returned: verbatim or, if it is nowhere so, by its words.
 
         It is then located where all that differs is what is ignored for quotes, or white space, which may be gone.
-        Other than a quote, it may begin and end within a word. Of places with its letters and other signs, 2,000 are
+        Other than a quote, it may begin and end within a word. Of places with its letters and other signs, 500 are
         compared at most, and fewer of a text of more than 100 letters.
 
         Args:
@@ -207,13 +204,12 @@ class QuoteLocator:
 
     def _by_words(self, text: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
         number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
-        forms, effort = _forms(text), Effort(_MOST_OF_A_RESULT)
-        if not forms or (doc_id is not None and number is None):  # else all documents would be rendered
+        quoted, effort = QuotedText.of(text), Effort(_MOST_OF_A_RESULT)
+        if not quoted.key or (doc_id is not None and number is None):  # else all documents would be rendered
             return []
-        for texts in dict.fromkeys((self.rendered, self._plain, self._with_hidden_elements)):
-            for form in forms:
-                if found := list(islice(stretches(form, texts, effort, number), limit)):
-                    return [self._span(match) for match in found]
+        for texts in dict.fromkeys((self.rendered, self._plain)):
+            if found := list(islice(stretches(quoted, texts, effort, number), limit)):
+                return [self._span(match) for match in found]
         return []
 
     def _is_shown_whole(self, match: Match, text: str) -> bool:
@@ -284,29 +280,17 @@ class QuoteLocator:
         self, quote: str, number: int | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
     ) -> Iterator[Match]:
         """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
-        forms = _forms(quote)
-        seen: list[dict[int, Places]] = []
-        for texts in views or dict.fromkeys((self._plain, self.rendered)):
-            for form in forms[:1] if texts is self._plain is not self.rendered else forms:
-                found: dict[int, Places] = {}
-                for match in matches(form, texts, effort, number):
-                    if texts is self._plain is not self.rendered and self._is_other_as_shown(match, forms[0]):
+        quoted = QuotedText.of(quote)
+        as_written: dict[int, Places] = {}
+        for texts in (views or dict.fromkeys((self._plain, self.rendered))) if quoted.key else ():
+            for match in matches(quoted, texts, effort, number):
+                if texts is self.rendered:
+                    if match.number in as_written and as_written[match.number].have(match.start, match.end):
                         continue
-                    if any(
-                        earlier[match.number].have(match.start, match.end)
-                        for earlier in seen
-                        if match.number in earlier
-                    ):
-                        continue
-                    if self._shows_ends(match.number, match):  # what does not may be within a place that does
-                        found.setdefault(match.number, Places()).add(match.start, match.end)
-                    yield match
-                seen.append(found)
-
-    def _in_hidden_elements(self, quote: str, number: int | None, effort: Effort) -> Iterator[Match]:
-        """Yield the places of a quote in hidden elements, as these would be shown; not where other text is, too."""
-        for match in self._matches(quote, number, effort, (self._with_hidden_elements,)):
-            if not self._is_shown(match.number, match):
+                elif self._is_other_as_shown(match, quoted):
+                    continue
+                elif self._shows_ends(match.number, match):  # what does not may be within a place that does
+                    as_written.setdefault(match.number, Places()).add(match.start, match.end)
                 yield match
 
     def _is_other_as_shown(self, match: Match, quote: QuotedText) -> bool:
@@ -343,28 +327,11 @@ class QuoteLocator:
         return LinePlaces(self.corpus)
 
     @cached_property
-    def rarity(self) -> WordRarity:
-        """How rare words are in the documents."""
-        return WordRarity(document.content for document in self.corpus)
-
-    @cached_property
     def rendered(self) -> KeyedTexts:
         """The documents as they are shown."""
         if not any(markup.starts for markup in self.markups):
             return self._plain
         return KeyedTexts(self.markups)
-
-    @cached_property
-    def _with_image_texts(self) -> KeyedTexts:
-        """The documents with images, which are not shown there, but their texts."""
-        documents = zip(self.corpus, self.markups, strict=True)
-        return KeyedTexts([with_image_texts(document.id, markup) or Markup("") for document, markup in documents])
-
-    @cached_property
-    def _with_hidden_elements(self) -> KeyedTexts:
-        """The documents with hidden elements, which are shown there."""
-        documents = zip(self.corpus, self.markups, strict=True)
-        return KeyedTexts([with_hidden_elements(document.id, markup) or Markup("") for document, markup in documents])
 
     @cached_property
     def markups(self) -> list[Markup]:
@@ -375,13 +342,6 @@ class QuoteLocator:
 _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
 
 
-def _forms(quote: str) -> list[QuotedText]:
-    """Return a quote and what else it may be: without list numbers and marks of footnotes, with other signs."""
-    whole = QuotedText.of(quote)
-    others = (whole.without_numbers(), *whole.without_note_marks(), whole.with_other_signs())
-    return [form for form in (whole, *others) if form and form.key]
-
-
 def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:
     """Return spans that hold a quote verbatim or up to white space; there may be none."""
     if not spans:
@@ -390,28 +350,6 @@ def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:
     return Located(
         tuple((span,) for span in spans), in_order([] if quote == text else differences(quote.strip(), text))
     )
-
-
-# Which parts of a quote such as "A … B" stand nowhere.
-
-MOST_PARTS = 10
-_LONGEST = 40  # characters of a part in a message
-
-
-def lost_parts(quote: str, locator: QuoteLocator, doc_id: str | None) -> str:
-    """Return which parts of "A … B" were not located, in words; "" if it has no parts."""
-    parts = [part.strip() for part in parts_of(quote)]
-    if not 1 < len(parts) <= MOST_PARTS:
-        return ""
-    lost = [part for part in parts if not locator.locate(part, doc_id, 1).places]
-    if not lost:
-        return "its parts were found, but not in this order near each other, with words in between"
-    return f"{', '.join(f'“{short(part)}”' for part in lost)} {'was' if len(lost) == 1 else 'were'} not found"
-
-
-def short(text: str) -> str:
-    """Return a part as messages name it."""
-    return one_line(text) if len(text) <= _LONGEST else f"{one_line(text[: _LONGEST - 1])}…"
 
 
 # The places of a quote that occurs several times, and the words beside each that no other place has.

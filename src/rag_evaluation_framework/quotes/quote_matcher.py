@@ -22,7 +22,7 @@ from rag_evaluation_framework.markups.characters import (
 from rag_evaluation_framework.markups.markup import Markup, effects_begun
 from rag_evaluation_framework.quotes.ends import OUTER_MARKS, End, end_of, is_whole, start_of
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts, Offsets
-from rag_evaluation_framework.quotes.quoted_text import QuotedText, are_notes, gap_difference
+from rag_evaluation_framework.quotes.quoted_text import QuotedText, gap_difference
 
 # In what a quote differs from the text at its place, in the words of a reader.
 
@@ -152,7 +152,7 @@ def matches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int | 
         effort.left -= len(quote.before) + len(quote.behind)
         start = start_of(markup, first, quote.before)
         end = end_of(markup, last, quote.behind) if start else None
-        if start is None or end is None or not _has_note(quote.note, markup, last, end):
+        if start is None or end is None:
             continue
         ignored = _gaps(quote, markup, offsets, suspects, effort)
         if ignored is not None:
@@ -169,24 +169,21 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
         effort: How much may be compared; places beyond are not yielded.
         number: Search only the document of this number.
     """
-    core: str | None = None
-    suspects: list[int] = []  # a gap that differed elsewhere
+    core = quote.text[quote.places[0] : quote.places[-1] + 1]
+    rejected: set[str] = set()  # what other places show: of a head or a foot each page has a copy
     for found, place in texts.occurrences(quote.key, number):
         effort.left -= 1 + len(quote.key) // _CHARACTERS_PER_GAP
         if effort.is_spent:
             return
-        keyed, markup = texts.offsets(found), texts.markups[found]
-        offsets = keyed[place : place + len(quote.key)]
+        markup, offsets = texts.markups[found], texts.offsets(found)[place : place + len(quote.key)]
         start, end = int(offsets[0]), markup.end_of(int(offsets[-1]))
-        if core is None:
-            core = _solid(quote.between(quote.places[0], quote.places[-1] + 1))
-        if suspects and not _has_gap(quote, markup, offsets, suspects[0]):
+        shown = markup.shown(start, end)
+        if shown in rejected:
             continue
-        if _solid(markup.shown(start, end)) != core:
-            gaps = np.flatnonzero((np.diff(offsets) != 1) | quote.has_gap).tolist()
-            suspects = list(islice((gap for gap in gaps if not _has_gap(quote, markup, offsets, gap)), 1))
-            if suspects:
-                continue
+        gaps = () if _solid(shown) == _solid(core) else np.flatnonzero((np.diff(offsets) != 1) | quote.has_gap).tolist()
+        if not all(_has_gap(quote, markup, offsets, gap) for gap in gaps):
+            rejected.add(shown)
+            continue
         behind, at = _solid(quote.behind), 0
         for sign, _, after in markup.characters(end, end + len(quote.behind) + _BESIDE):
             if at == len(behind) or not behind.startswith(_solid(sign), at):
@@ -210,12 +207,6 @@ def _has_gap(quote: QuotedText, markup: Markup, offsets: Offsets, gap: int) -> b
     """Return whether the document has a gap of a text, but for white space."""
     shown = markup.shown(markup.end_of(int(offsets[gap])), int(offsets[gap + 1]))
     return _solid(quote.gap(gap)) == _solid(shown) or _gap_difference(quote, markup, offsets, gap) is not None
-
-
-def _has_note(note: str, markup: Markup, last: int, end: End) -> bool:
-    """Return whether the mark of a footnote stands where a quote ends, behind its last letter; true if it has none."""
-    beside = [markup.source[first:behind] for first, behind, _, _ in markup.parts(last + 1, end.offset + 1)]
-    return not note or are_notes([note], "".join(beside))
 
 
 def in_document_order(found: Iterable[Match]) -> list[Match]:
@@ -267,20 +258,9 @@ def _ignoring(
     from_start, to_end = quote.places[0], quote.places[-1] + 1
     shown = markup.shown(start.offset if not start.ignoring else first, markup.end_of(last))
     shown += "" if end.ignoring else markup.shown(markup.end_of(last), end.offset)
-    given = quote.between(0 if not start.ignoring else from_start, None if not end.ignoring else to_end).strip()
+    given = quote.text[from_start if start.ignoring else 0 : to_end if end.ignoring else None].strip()
     if "hyphenation" in ignored:
         given, shown = (_DIVISION.sub("", text) for text in (given, shown))
     within = [] if "list markers" in ignored else differences(given, shown)
     peeled = [*start.ignoring, *end.ignoring]
-    notes = ["footnotes"] if quote.note else []
-    return in_order(
-        [
-            *markups,
-            *within,
-            *sorted(ignored),
-            *quote.ignoring,
-            *notes,
-            *(name for name in peeled if name != OUTER_MARKS),
-        ]
-        + ([OUTER_MARKS] if OUTER_MARKS in peeled else [])
-    )
+    return in_order([*markups, *within, *sorted(ignored), *sorted(peeled, key=lambda name: name == OUTER_MARKS)])

@@ -1,16 +1,13 @@
 """A quote, taken apart: its key, the gaps in it, and the symbols before and behind it."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.markups.characters import ANCHOR, CALL, flat, folded, is_unspaced, key
-from rag_evaluation_framework.quotes.words import begin_of
 
 # What stands between two letters or numbers, in a quote and in a document: the same, or not.
 #
@@ -21,7 +18,9 @@ from rag_evaluation_framework.quotes.words import begin_of
 # divided word. A quote may hold divided words that are whole in the document, since it was copied from other lines; the
 # line break behind the hyphen may have become a blank. A hyphen beside a number stays: "64-" and "bit" are "64-bit".
 
-LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)]))(?=\s)")
+ELLIPSIS = r"(?:…|\.{3}|\.\s\.\s\.)"  # as a pattern
+BRACKETED_ELLIPSIS = rf"(?:\[{ELLIPSIS}\]|\({ELLIPSIS}\))"
+LIST_MARKER = re.compile(r"[•·◦▪‣●○■*+-](?=\s)")
 SIGNS = "-+*·"  # that mark items of lists, too
 _ITEM = re.compile(r"<li\b|\n[ \t>]*(?:[-+*•]|\d{1,9}[.)]|#\.)\s", re.IGNORECASE)
 _BORDER = re.compile(r"\s\|\s")
@@ -32,8 +31,6 @@ _HYPHEN = f"[-‐‑{_SOFT_HYPHEN}]"
 _DASH = re.compile("-{1,3}")
 _SPACED_DASH = re.compile("(?<= )-{1,3}(?= )")
 _LONG_DASH = re.compile("[–—―]")
-NOTE_MARK = re.compile(r"\[\d{1,3}\]|\d{1,3}|[⁰¹²³⁴-⁹]{1,3}")  # of a footnote, as it is shown
-_NOTE = re.compile(r"\[\^([^\[\]\s]+)\]")
 _TYPED_MARKS = re.compile(r"\A''|(?<=\A[.,;:!?])''(?= |\Z)|''\Z")  # around words, not in f('')
 _DIVIDED = re.compile(rf"{_SOFT_HYPHEN}*{_HYPHEN}\s+")
 _UNDIVIDED = re.compile(f"{_HYPHEN}?")
@@ -62,22 +59,11 @@ def gap_difference(quote: str, shown: str, source: str, before: str, after: str)
         return "hyphenation"
     if is_unspaced(before[-1]) and is_unspaced(after[0]) and not (quote + shown).strip():
         return "line breaks" if "\n" in quote + shown else None
-    if are_notes(NOTE_MARK.findall(quote), source):
-        return "footnotes" if _unified(NOTE_MARK.sub("", quote)) == _unified(shown) else None
-    if "\n" in shown and _BORDER.search(quote) and CELL.search(source):
+    if _BORDER.search(quote) and (CELL.search(source) if "\n" in shown else "\t" in shown):
         return "table lines" if _unified(_BORDER.sub(" ", quote)) == _unified(shown) else None
     if "\n" in shown:
         return _without_list_markers(quote, shown, source)
     return None
-
-
-def are_notes(marks: Sequence[str], source: str) -> bool:
-    """Return whether some marks are those of the footnotes in a source; one with a name may have any number."""
-    labels = _NOTE.findall(source)
-    numbers = [normalize("NFKC", mark).strip("[]") for mark in marks]
-    return len(labels) == len(numbers) > 0 and all(
-        label == number or not label.isdigit() for label, number in zip(labels, numbers, strict=True)
-    )
 
 
 def _unified(gap: str) -> str:
@@ -119,15 +105,9 @@ def _ends_a_line(gap: str) -> bool:
 
 
 def _without_list_markers(quote: str, shown: str, source: str) -> str | None:
-    """Compare gaps without the list markers of the quote; a number must be the one in the document.
-
-    What may be a sign is a marker only where the document has one.
-    """
-    for marker in _MARKER_IN_GAP.finditer(quote):
-        if marker["number"] and marker["number"] not in source:
-            return None
-        if marker[0].lstrip()[0] in SIGNS and not _ITEM.search(source):
-            return None
+    """Compare gaps without the bullets of the quote; what may be a sign is one only where the document has an item."""
+    if any(marker[0].lstrip()[0] in SIGNS for marker in _MARKER_IN_GAP.finditer(quote)) and not _ITEM.search(source):
+        return None
     without = _MARKER_IN_GAP.sub("", quote)
     return "list markers" if without != quote and _unified(without) == _unified(shown) else None
 
@@ -135,18 +115,6 @@ def _without_list_markers(quote: str, shown: str, source: str) -> str | None:
 # A quote, taken apart: its key, the gaps in it, and the symbols before and behind.
 
 _NEAR = 4  # characters, of which some may be invisible
-_NOTE_MARK = re.compile(  # behind a word
-    rf"(?:(?<=[^\W\d_])|(?<=\w[.,;:!?)\"'”’»]))(?:{NOTE_MARK.pattern})(?!\w|[.,]\d)"
-)
-_JOINED = "℃℉¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
-_UNITS = "㎏㎎㎜㎝㎞™"
-_OTHERS = {
-    pair[at]: pair[1 - at] for sign in _JOINED + _UNITS for pair in [(sign, normalize("NFKC", sign))] for at in (0, 1)
-}
-_JOINED_OR_APART = re.compile(
-    rf"(?<!\d)(?:\d{{1,2}}⁄\d{{1,2}}(?!\d)|[{_JOINED[2:]}])|°[CF](?!\w)|[{_JOINED[:2]}{_UNITS}]"
-    r"|(?:(?<=\d)|(?<=\d\s))(?:[kmc]m|[km]g)(?!\w)|(?<=[^\W\d_])TM(?!\w)"
-)
 
 
 @dataclass(frozen=True)
@@ -157,62 +125,17 @@ class QuotedText:
         text: The quote.
         key: Its letters, numbers and combining marks, as they are compared.
         places: Where each character of the key stands in the quote.
-        ignoring: What the quote has otherwise than it was given.
-        note: The mark of a footnote at its end, which is no part of the text; "" if there is none.
-        left_out: The places of numbers and marks that are in the quote and no part of its text.
     """
 
     text: str
     key: str
     places: tuple[int, ...]
-    ignoring: tuple[str, ...] = ()
-    note: str = ""
-    left_out: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, text: str, without: frozenset[int] = frozenset(), note: str = "") -> "QuotedText":
-        """Take a quote apart; what stands at the places `without` is no part of the key."""
-        keyed = [(part, place) for place, sign in enumerate(text) if place not in without for part in key(sign)]
-        key_of_text, places = "".join(part for part, _ in keyed), tuple(place for _, place in keyed)
-        return cls(text, key_of_text, places, note=note, left_out=without)
-
-    def without_numbers(self) -> "QuotedText | None":
-        """Return the quote, the numbers of its list items no part of the key; None if it has none."""
-        numbers: set[int] = set()
-        start = 0
-        for line in self.text.splitlines(keepends=True):
-            blank = len(line) - len(line.lstrip()) if start else begin_of(self.text)
-            if (marker := LIST_MARKER.match(line, blank)) and marker["number"]:
-                numbers.update(range(start + blank, start + marker.end()))
-            start += len(line)
-        return QuotedText.of(self.text, frozenset(numbers)) if numbers else None
-
-    def with_other_signs(self) -> "QuotedText | None":
-        """Return the quote with ℃ for °C and ½ for 1⁄2, and the other way round; None if it has none of these."""
-        text = _JOINED_OR_APART.sub(lambda found: _OTHERS.get(found[0], found[0]), self.text)
-        return replace(QuotedText.of(text), ignoring=("ligatures",)) if text != self.text else None
-
-    def without_note_marks(self) -> "list[QuotedText]":
-        """Return the quote, what may be marks of footnotes no part of the key; empty if nothing may be one.
-
-        In "45.50 per day1" the first may be one, or the second only.
-        """
-        marks = list(_NOTE_MARK.finditer(self.text))
-        certain = [mark for mark in marks if not self.text[max(mark.start() - 2, 0) : mark.start()][:1].isdigit()]
-        return [self._without(found) for found in ([marks, certain] if certain != marks else [marks]) if found]
-
-    def _without(self, marks: "list[re.Match[str]]") -> "QuotedText":
-        text, note = self.text, ""
-        if not any(map(key, text[marks[-1].end() :])):
-            *marks, mark = marks
-            text, note = f"{text[: mark.start()]}{text[mark.end() :]}", mark[0]
-        places = frozenset(place for mark in marks for place in range(mark.start(), mark.end()))
-        return QuotedText.of(text, places, note)
-
-    def between(self, start: int, end: int | None) -> str:
-        """Return what stands between two places of the quote, without what is left out."""
-        stop = len(self.text) if end is None else end
-        return "".join(self.text[place] for place in range(start, stop) if place not in self.left_out)
+    def of(cls, text: str) -> "QuotedText":
+        """Take a quote apart."""
+        keyed = [(part, place) for place, sign in enumerate(text) for part in key(sign)]
+        return cls(text, "".join(part for part, _ in keyed), tuple(place for _, place in keyed))
 
     @property
     def before(self) -> str:

@@ -18,6 +18,8 @@ ROOMS: Mapping[Kind, str] = {kind: "trackers" if kind == "sink" else f"{kind}s" 
 _RECORDED: Mapping[str, Collection[str]] = {"retriever": ("engine",)}
 """What records name, and configurations do not: engines have a key of their own, by which their writes are checked."""
 
+_announced = cache(entry_points)  # of all kinds at once: each look reads a file of everything that is installed
+
 # What a class of each kind keeps. Names, as for the parts: the contracts load NumPy, which `--help` has no use for.
 CONTRACTS: Mapping[Kind, str] = {kind: kind.title().replace("_", "") for kind in KINDS}
 
@@ -47,7 +49,7 @@ def built_in(kind: Kind) -> Mapping[str, str]:
 def components(kind: Kind) -> Mapping[str, str]:
     """Return the names of a kind that configurations can use and where each is to be found, sorted by name."""
     table = dict(built_in(kind))
-    for point in entry_points(group=f"{PACKAGE}.{kind}"):
+    for point in _announced().select(group=f"{PACKAGE}.{kind}"):
         if point.name in table:
             note(f"plug-in {point.value!r} calls itself {point.name!r}, which is taken")
         else:

@@ -1,7 +1,7 @@
-from .gated import gates_as_junit as gates_as_junit
 from .gated import summary_text as summary_text
 from .gated import texts_beside as texts_beside
 from .html import whole_file as whole_file
+from .junit import gates_as_junit as gates_as_junit
 from .page import Block as Block
 from .page import Line as Line
 from .page import Lines as Lines
@@ -11,6 +11,7 @@ from .page import Table as Table
 from .page import line as line
 from .page import plural as plural
 from .pages.causes import causes_page as causes_page
+from .pages.changes import change_passages as change_passages
 from .pages.changes import relabelling_text as relabelling_text
 from .pages.changes import update_page as update_page
 from .pages.comparison import comparison_notes as comparison_notes
@@ -65,6 +66,8 @@ from .pages.written import cleared_text as cleared_text
 from .pages.written import dataset_text as dataset_text
 from .pages.written import demo_next as demo_next
 from .pages.written import demo_saved as demo_saved
+from .pages.written import forgotten_text as forgotten_text
+from .pages.written import kept_texts_text as kept_texts_text
 from .pages.written import saved_text as saved_text
 from .pages.written import templates_text as templates_text
 from .terminal import show as show

@@ -103,14 +103,12 @@ class CountsRecord:
 class DatasetRecord:
     """What is read of the dataset in a configuration.
 
-    `was_in`: the documents that labels were in before, by question and document. `copied`: the questions a label of
-    which quotes a text that stood in several places.
+    `copied`: the questions a label of which quotes a text that stood in several places.
     """
 
     name: str
     hash: str
     skipped: Count
-    was_in: dict[str, dict[str, list[str]]] | None = None
     copied: tuple[str, ...] | None = None
 
 

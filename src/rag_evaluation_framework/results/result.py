@@ -49,6 +49,7 @@ from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, 
 from rag_evaluation_framework.results.record import question_lines
 from rag_evaluation_framework.results.reranking import Reranking
 from rag_evaluation_framework.results.shown import Shown
+from rag_evaluation_framework.results.texts import keep_corpus
 from rag_evaluation_framework.results.unanswerable import FirstRelevant, Unanswerable
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore, mean_scores
 
@@ -92,6 +93,7 @@ class EvaluationResult(Shown, Generic[U]):
         folder: The folder in which the result is saved, or None.
         experiment_url: The address at which the result was published, or None.
         raw_results: What the publisher returned, or None.
+        corpus: The documents that were searched; None of a result that was loaded.
     """
 
     name: str
@@ -111,6 +113,7 @@ class EvaluationResult(Shown, Generic[U]):
     folder: Path | None = field(default=None, compare=False)
     experiment_url: str | None = None
     raw_results: Any = field(default=None, compare=False)
+    corpus: Corpus | None = field(default=None, compare=False)
 
     @property
     def scores(self) -> ScoreTable:
@@ -345,7 +348,8 @@ class EvaluationResult(Shown, Generic[U]):
         configuration is told by a text.
 
         Args:
-            folder: The folder to make; by default `<root>/runs/<UTC time>-<dataset>`.
+            folder: The folder to make; by default `<root>/runs/<UTC time>-<dataset>`, where the texts of the documents
+                are kept, too, in `<root>/store/texts`.
             root: Where runs are kept.
             beside: Other texts that are saved with it, by the names of their files; a `summary.md` takes the place of
                 that of the result.
@@ -361,6 +365,8 @@ class EvaluationResult(Shown, Generic[U]):
         try:
             if folder is not None:
                 return store.write_folder(Path(folder), write)
+            if self.corpus is not None:
+                keep_corpus(self.corpus, root)
             return store.write_run(root, self.created, self.config["dataset"]["name"], write)
         except Exception as error:
             why = str(error) if isinstance(error, ResultError) else store.reason(error)
@@ -470,7 +476,7 @@ class EvaluationResult(Shown, Generic[U]):
                 the first.
             baseline: Another result, to tell what changed rank.
             retriever: The pipeline, where it cannot be made again: a function, or a class of a notebook.
-            corpus: The documents, where they were not read from a folder.
+            corpus: The documents, where they are neither kept nor in the folder any more.
             tokenizer: What counts the tokens of a budget, where that of the run cannot be found by its name.
             deep: Ask pipelines, too, that are not all ours, and import the own code that the record names.
 

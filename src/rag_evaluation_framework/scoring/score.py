@@ -156,8 +156,8 @@ def score(
     counter = None if tokenizer is None else checked_counter(tokenizer)
     chosen = check_metrics(metrics, wanted, f"dataset {dataset.name!r} is scored at {wanted.evaluation_type}", cuts)
     notes = dataset.check(rankings.corpus)
-    moved = labelling.relabel_edited(dataset, rankings.corpus) if dataset.may_have_moved(rankings.corpus) else None
-    if moved is not None:
+    moved = labelling.relabel(dataset, rankings.corpus) if dataset.may_have_moved(rankings.corpus) else None
+    if moved is not None and moved.changed:
         raise DatasetError(
             f"dataset {dataset.name!r} was labelled on documents that have changed: {moved.counted()}; expected it for "
             "those that were searched, as relabel(dataset, corpus).dataset or `rag-eval dataset update` makes it"

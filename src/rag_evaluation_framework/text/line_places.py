@@ -23,10 +23,16 @@ class LinePlaces:
         self._line_ends: dict[str, list[int]] = {}
 
     def place(self, span: CharacterSpan) -> tuple[int, int]:
-        """Return the line and the column at which a span of the corpus begins; both count from 1, in code points."""
+        """Return the line and the column at which a span of the corpus begins; both count from 1, in code points.
+
+        They are those of the file, also where a reader made the text of it.
+        """
+        document = self.corpus[span.doc_id]
+        if document.source is not None:
+            return document.source.place(span.start)
         ends = self._line_ends.get(span.doc_id)
         if ends is None:
-            content = self.corpus[span.doc_id].content
+            content = document.content
             ends = self._line_ends[span.doc_id] = [found.start() for found in _LINE_END.finditer(content)]
         line = bisect_left(ends, span.start)
         return line + 1, span.start - (ends[line - 1] + 1 if line else 0) + 1

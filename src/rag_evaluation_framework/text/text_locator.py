@@ -83,6 +83,7 @@ _SHORT = 6  # characters of a gram: of longer ones fewer pages have all, but sho
 _LONG = 4 * _SHORT  # tells tables of numbers apart, whose short grams are on all pages
 _BITS = 16  # of a gram's hash: at 16,384 characters a page, half of the bits of two pages are set at most
 _MOST_GRAMS = 96  # that are looked up; of a text of 1,200 characters, every character is in two or more
+_END = "\ufdd1"  # between texts that are read as one; no character of any language
 _FACTORS = np.array([0x01000193, 0x85EBCA6B], dtype=np.uint32)  # odd, as those of FNV-1a and MurmurHash
 _MIXERS = np.array([0x9E3779B1, 0xC2B2AE35], dtype=np.uint32)
 _SHIFT = np.uint32(32 - _BITS)  # the high bits of a product depend on all bits of its factors
@@ -100,13 +101,13 @@ class PageIndex:
     The index takes 8 KiB per page: half a byte per character, at the 16,384 characters it is made for.
 
     Args:
-        texts: The texts.
+        texts: The texts; behind each of them a sign is counted that is in none.
         page: The characters of a page.
     """
 
     def __init__(self, texts: Sequence[str], page: int) -> None:
         self.page = page
-        self.pages = -(-sum(map(len, texts)) // page)
+        self.pages = -(-sum(len(text) + 1 for text in texts) // page)
         self._bits = np.zeros((2**_BITS, -(-self.pages // 8)), dtype=np.uint8)  # the first page in the lowest bit
         eight = np.zeros(2**_BITS, dtype=np.uint8)
         for number, text in enumerate(_pages(texts, page)):
@@ -169,15 +170,12 @@ class PageIndex:
 
 def _pages(texts: Sequence[str], page: int) -> Iterator[str]:
     """Yield the text of each page, and of the characters behind it what the last grams of the page need."""
-    starts = list(accumulate(map(len, texts), initial=0))
+    starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
     for first in range(0, starts[-1], page):
         last = first + page + _LONG - 1
-        number = bisect_right(starts, first) - 1
-        parts: list[str] = []
-        while number < len(texts) and starts[number] < last:
-            parts.append(texts[number][max(first - starts[number], 0) : last - starts[number]])
-            number += 1
-        yield "".join(parts)
+        numbers = range(bisect_right(starts, first) - 1, bisect_right(starts, last - 1, hi=len(texts)))
+        parts = (texts[number][max(first - starts[number], 0) : last - starts[number]] for number in numbers)
+        yield _END.join(parts)
 
 
 def _grams(text: str) -> tuple[Hashes, Hashes]:
@@ -203,14 +201,15 @@ def _combined(numbers: Hashes, step: int, times: int, factor: np.uint32) -> Hash
 _PAGE = 16_384
 _SMALL = 32  # pages: what is read as quickly is read without the index
 _PATIENCE = 25  # to index the texts takes about as long as to read them so many times
-_CALL = 4_000  # characters are read in the time that it takes to begin with a text
 
 
 class SearchedTexts:
     """Texts that are searched for one text after another.
 
     The first searches read everything. As soon as they have read as much as making an index costs, it is made, and from
-    then on only pages are read that the index does not rule out. What is found is the same.
+    then on only pages are read that the index does not rule out. What is found is the same. Short texts that follow
+    each other are joined to blocks of about a page, as to begin with each would cost more than to read it; not to
+    longer ones, as one emoji makes four bytes of every character of its block.
 
     Args:
         texts: The texts to search.
@@ -218,13 +217,21 @@ class SearchedTexts:
         patience: How many times everything is read before there is an index.
 
     Attributes:
-        characters_read: What the searches so far have read; to begin with a text counts as reading 4,000.
+        starts: Where each text begins, counted through all of them, and where one behind the last would.
+        characters_read: What the searches so far have read.
     """
 
     def __init__(self, texts: Sequence[str], page: int = _PAGE, patience: int = _PATIENCE) -> None:
-        self.texts = texts
         self.page, self.patience = page, patience
-        self.starts = list(accumulate(map(len, texts), initial=0))
+        self._lengths = list(map(len, texts))
+        self.starts = list(accumulate((length + 1 for length in self._lengths), initial=0))
+        self._blocks, self._block_starts = list[str](), list[int]()
+        first = 0
+        for number, end in enumerate(self.starts[1:], 1):
+            if end - self.starts[first] >= page or number == len(texts):
+                self._block_starts.append(self.starts[first])
+                self._blocks.append(_END.join(texts[first:number]))
+                first = number
         self.characters_read = 0
 
     def occurrences(self, text: str, number: int | None = None) -> Iterator[tuple[int, int]]:
@@ -236,25 +243,19 @@ class SearchedTexts:
         """
         first, last = (0, self.starts[-1]) if number is None else self.starts[number : number + 2]
         for begin, end in self._runs(text, first, last):
-            read, number = begin, bisect_right(self.starts, begin) - 1
-            while number < len(self.texts) and (start := self.starts[number]) < end:
-                searched, behind = self.texts[number], end - start + len(text) - 1
-                place = searched.find(text, max(begin - start, 0), behind)
+            read, at = begin, max(bisect_right(self._block_starts, begin) - 1, 0)
+            while at < len(self._blocks) and (start := self._block_starts[at]) < end:
+                block, behind = self._blocks[at], end - start + len(text) - 1
+                place = block.find(text, max(begin - start, 0), behind)
                 while place >= 0:
                     self.characters_read, read = self.characters_read + start + place - read, start + place
-                    yield number, place
-                    place = searched.find(text, place + 1, behind)
-                self.characters_read += _CALL
-                number += 1
+                    found = bisect_right(self.starts, start + place) - 1
+                    within = start + place - self.starts[found]
+                    if within + len(text) <= self._lengths[found]:  # not so of one that has the sign between texts
+                        yield found, within
+                    place = block.find(text, place + 1, behind)
+                at += 1
             self.characters_read += end - read
-
-    def parts(self, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the parts of texts between two characters of all texts: the text's number, first and last character."""
-        number = bisect_right(self.starts, begin) - 1
-        while number < len(self.texts) and self.starts[number] < end:
-            start = self.starts[number]
-            yield number, max(begin - start, 0), min(end - start, len(self.texts[number]))
-            number += 1
 
     def most_alike(self, text: str, pages: int, number: int | None = None) -> Iterator[tuple[int, int, int]]:
         """Yield the parts of the texts that share the most with a text: about so many pages, in order.
@@ -263,17 +264,22 @@ class SearchedTexts:
             text: What to compare.
             pages: How many pages.
             number: Only parts of the text of this number.
+
+        Yields:
+            The number of a text, the first character of the part in it, and one past its last.
         """
         first, last = (0, self.starts[-1]) if number is None else self.starts[number : number + 2]
         runs = [(first, last)]
         if last - first > pages * self.page:
             runs = list(self._index.most_alike(text, pages // 2, first, last))
         for begin, end in runs:
-            yield from self.parts(max(begin, first), min(end, last))
+            at = bisect_right(self.starts, max(begin, first)) - 1
+            while at < len(self._lengths) and (start := self.starts[at]) < min(end, last):
+                yield at, max(begin - start, 0), min(end - start, self._lengths[at])
+                at += 1
 
     def _runs(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
-        begun = 1 if last - first < self.starts[-1] else len(self.texts)
-        if last - first + begun * _CALL <= _SMALL * self.page or self.characters_read < self.patience * self.starts[-1]:
+        if last - first <= _SMALL * self.page or self.characters_read < self.patience * self.starts[-1]:
             yield first, last
             return
         for begin, end in self._index.runs(text):
@@ -282,7 +288,7 @@ class SearchedTexts:
 
     @cached_property
     def _index(self) -> PageIndex:
-        return PageIndex(self.texts, self.page)
+        return PageIndex(self._blocks, self.page)
 
 
 class TextLocator:

@@ -1,6 +1,7 @@
 """The folder of a run, in which everything that is known of it stands."""
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,5 +43,7 @@ class FolderSink(Sink):
         Raises:
             SaveFailed: It cannot be saved; nothing is there then.
         """
-        result = outcome.result
-        return replace(result, folder=result.save(root=self.root, beside=texts_beside(outcome)))
+        folder = outcome.result.save(root=self.root, beside=texts_beside(outcome))
+        saved = copy(outcome.result)  # with its means and intervals, which are computed already, and shown next
+        object.__setattr__(saved, "folder", folder)
+        return saved

@@ -3,17 +3,20 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from rag_evaluation_framework.base.outside import name_line
+from rapidfuzz.distance import LCSseq
+
+from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data import Answer, CharacterSpan, Corpus, Query, count_skipped
 from rag_evaluation_framework.labelling import Additions, LabelChange, Relabelled
-from rag_evaluation_framework.report.page import Line, Lines, Page, line, plural
-from rag_evaluation_framework.report.pages.quotes import nearest_lines, quotes_page
+from rag_evaluation_framework.report.page import Line, Lines, Page, Part, Passage, Passages, Role, line, plural
+from rag_evaluation_framework.report.pages.quotes import quotes_page
 from rag_evaluation_framework.report.wrapped import quoted
 from rag_evaluation_framework.text.line_places import LinePlaces, folder_of
 
 _MOST_SHOWN = 200
 _MOST_PLACES = 3  # of one question, or one text
-_NOTHING = "nothing similar in the corpus"
+_ALL = "--json lists all of them"
+_BESIDE, _LONGEST = 80, 120  # characters of a line on either side of a change, and of a question
 _KINDS = 15  # characters of the first column
 
 
@@ -49,14 +52,16 @@ class _Update:
         self.lines = LinePlaces(corpus)
 
     def page(self, written: Sequence[str]) -> Page:
-        lost = [self._lost(change) for change in self.found.changed if change.found.span is None]
-        again = [[self._again(change, change.found.span)] for change in self.found.changed if change.found.span]
+        lost = [change for change in self.found.changed if not change.is_found]
+        again = [[self._again(change, change.carried.span)] for change in self.found.changed if change.carried.span]
         folder = folder_of(self.corpus).removesuffix("/")
+        more = len(lost) - _MOST_SHOWN
         return Page(
             f"{name_line(self.dataset.name)}{f', in {folder}' if folder else ''}",
             (
                 Lines((*self._verdict(written), *(line((text, "muted")) for text in written))),
-                _block(lost, "Lost labels"),
+                change_passages(lost[:_MOST_SHOWN], self.corpus),
+                Lines((line((f"… and {more:,} more; {_ALL}", "muted"), indent=2),) if more > 0 else ()),
                 *([] if self.additions is None else [quotes_page(self.additions.check)]),
                 *self._added(),
                 _block(again, "Labels found again"),
@@ -66,8 +71,8 @@ class _Update:
     def _verdict(self, written: Sequence[str]) -> Iterator[Line]:
         dataset, skipped = self.dataset, count_skipped(self.dataset.skipped)
         if self.found.changes or written:
-            has_lost = any(change.found.span is None for change in self.found.changes)
-            yield line((self.found.counted_spans(), "warning" if has_lost else "good"))
+            has_lost = any(not change.is_found for change in self.found.changes)
+            yield line((self.found.counted(), "warning" if has_lost else "good"))
         if written:
             if self.additions is not None:
                 yield line(self.additions.counted())
@@ -76,22 +81,10 @@ class _Update:
             yield line(f"The dataset has {plural(len(dataset), 'question')}, {answerable}; {rest}")
 
     def _again(self, change: LabelChange, span: CharacterSpan) -> Line:
-        ignored = f" ({change.particulars})" if change.particulars else ""
-        text = f" {quoted(change.before.text)}{ignored}"
-        return line(
-            (f"{change.was} → ", "muted"), (self.lines.path(span), "place"), text, indent=_KINDS, before=change.kind
-        )
-
-    def _lost(self, change: LabelChange) -> list[Line]:
-        """Return what is needed to label a question again: why its label was lost, and the nearest text."""
-        nearest = change.found.nearest
-        why = f"{change.was}: {change.particulars}{f'; {change.left}' if change.left else ''}"
-        return [
-            _question(change.query),
-            line((quoted(change.before.text), "muted"), indent=4),
-            line((why, "warning"), indent=4),
-            *(nearest_lines(nearest, folder_of(self.corpus)) if nearest else [line(_NOTHING, indent=4)]),
-        ]
+        before = f"back{'' if change.kind == 'unchanged' else f', {change.kind}'}" if change.was_lost else change.kind
+        was = f"{name_line(change.before.doc_id)}[{change.before.start}:{change.before.end}] → "
+        text = f" {quoted(change.before.text)}"
+        return line((was, "muted"), (self.lines.path(span), "place"), text, indent=_KINDS, before=before)
 
     def _added(self) -> Iterator[Lines]:
         if self.additions is not None:
@@ -116,6 +109,50 @@ class _Update:
             yield line((f"… and {len(spans) - _MOST_PLACES:,} more", "muted"), indent=4)
 
 
+def change_passages(changes: Sequence[LabelChange], corpus: Corpus) -> Passages:
+    """Return labels that are for a person to look at, each as what stands in its place, with what differs.
+
+    Args:
+        changes: Labels that were not found.
+        corpus: The documents as they are now.
+    """
+    lines = LinePlaces(corpus)
+    return Passages(tuple(_shown(change, corpus, lines) for change in changes), "Labels to look at", around=0)
+
+
+def _shown(change: LabelChange, corpus: Corpus, lines: LinePlaces) -> Passage:
+    now, told = change.carried.proposal, f"{change.reason}: {one_line(change.query.text, _LONGEST)}"
+    if now is None:
+        return Passage((*word_diff(change.before.text, ""),), change.id, "", told)
+    content = corpus[now.doc_id].content
+    begin = content.rfind("\n", 0, now.start) + 1
+    end = content.find("\n", now.end)
+    before = one_line(content[max(begin, now.start - _BESIDE) : now.start])
+    behind = one_line(content[now.end : min(end if end >= 0 else len(content), now.end + _BESIDE)])
+    told = f"{told} (its text stands only here now)" if change.kind == "gone" else told
+    parts = Part(f"{before} " * bool(before), "muted"), *word_diff(change.before.text, now.text)
+    return Passage((*parts, Part(f" {behind}" * bool(behind), "muted")), f"{change.id} {lines.named(now)}", "", told)
+
+
+def word_diff(before: str, now: str) -> Iterator[Part]:
+    """Yield two texts as one, word by word: what went is between [- and -], what came between {+ and +}."""
+    old, new = before.split(), now.split()
+    at = there = 0
+    between = ""
+    for same in (*LCSseq.opcodes(old, new), None):
+        if same is not None and same.tag != "equal":
+            continue
+        end, stop = (len(old), len(new)) if same is None else (same.src_start, same.dest_start)
+        went, came = " ".join(old[at:end]), " ".join(new[there:stop])
+        at, there = (end, stop) if same is None else (same.src_end, same.dest_end)
+        kept = "" if same is None else " ".join(new[stop:there])
+        told: dict[Role, str] = {"bad": went and f"[-{went}-]", "good": came and f"{{+{came}+}}", "": kept}
+        for role, text in told.items():
+            if text:
+                yield Part(f"{between}{text}", role)
+                between = " "
+
+
 def _question(query: Query) -> Line:
     return line((query.text, "label"), (f" ({query.id})", "muted"), indent=2)
 
@@ -123,5 +160,5 @@ def _question(query: Query) -> Line:
 def _block(entries: Sequence[Sequence[Line]], title: str) -> Lines:
     """Return entries of some lines each, of many the first 200."""
     more = len(entries) - _MOST_SHOWN
-    rest = [line((f"… and {more:,} more; --changes FILE writes all of them", "muted"), indent=2)] * (more > 0)
+    rest = [line((f"… and {more:,} more; {_ALL}", "muted"), indent=2)] * (more > 0)
     return Lines((*chain.from_iterable(entries[:_MOST_SHOWN]), *rest), title)

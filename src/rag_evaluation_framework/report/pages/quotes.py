@@ -19,33 +19,28 @@ NO_SUGGESTION = "There is nothing to suggest."
 def quotes_page(check: QuoteCheck) -> Page:
     """Return how many quotes were located, and which to look at, of each kind the first hundred.
 
-    That is quotes that were not located, those located where nothing is shown or it is struck out, or whose text is
-    elsewhere, too, and suggestions that were accepted.
+    That is quotes that were not located, and those located where nothing is shown or it is struck out, or whose text
+    is elsewhere, too.
     """
     return _Quotes(check).page()
 
 
-def suggestions_text(check: QuoteCheck, path: Path | InputError | None, again: str, threshold: float) -> str:
-    """Return what is said of suggestions in place of quotes; "" if there are none.
+def suggestions_text(check: QuoteCheck, path: Path | InputError | None, again: str) -> str:
+    """Return what is said of suggestions for quotes; "" if there are none.
 
     Args:
         check: The check.
         path: The file of the suggestions, None without any, or why it could not be written.
         again: The command that reads the file.
-        threshold: From which similarity on suggestions are certain.
     """
     if isinstance(path, InputError):
         return f"\nThe suggestions could not be written beside the questions: {path}"
     if path is None:
         return ""
-    found = [row.suggestion for row in check.problems if row.suggestion]
-    if not found:
-        return f"\nThe questions with the accepted quotes, as the documents have them: {path}"
-    certain = sum(not one.refusal and one.similarity >= threshold for one in found)
-    hint = f"\n\n--accept {threshold} takes {certain} of {len(found)}." if certain else ""
+    count = sum(row.suggestion is not None for row in check.problems)
     return (
-        f"\n{plural(len(found), 'suggestion')} in place of quotes: {path}. Look through the file, correct what is "
-        f"wrong, then:{again}{hint}"
+        f"\n{plural(count, 'suggestion')} beside the quotes: {path}. Write yes in the column accept where a suggestion "
+        f"is what was meant, correct the other quotes, then:{again}"
     )
 
 
@@ -75,9 +70,8 @@ class _Quotes:
         yield self._block("Not located", self.check.problems)
         warned = [row for row in rows if row.status == "located" and row.warning]
         yield self._block("Located, but not shown or struck out", warned)
-        copied = [row for row in rows if row.elsewhere and row not in warned and not row.accepted]
+        copied = [row for row in rows if row.elsewhere and row not in warned]
         yield self._block("Located, and elsewhere, too", copied)
-        yield self._block("Accepted suggestions", [row for row in rows if row.accepted])
 
     def _block(self, title: str, rows: Sequence[QuoteRow]) -> Lines:
         more = len(rows) - _MOST_QUOTES
@@ -91,14 +85,12 @@ class _Quotes:
         yield line((f"line {row.number}{status}: ", "warning"), quote, indent=2)
         if row.status == "located" and row.warning:
             yield line((self.lines.path(row.places[0][0]), "place"), f" {row.warning}", indent=4)
-        elif row.elsewhere and not row.accepted:
+        elif row.elsewhere:
             yield line(self._elsewhere(row), indent=4)
         elif row.suggestion is None:
             yield line(self._advice(row), indent=4)
         else:
             yield from nearest_lines(row.suggestion, self.inside)
-            if row.suggestion.refusal:
-                yield line((f"not for --accept: {row.suggestion.refusal}", "warning"), indent=4)
 
     def _elsewhere(self, row: QuoteRow) -> str:
         """Return where else the text of a row stands, and what that means."""

@@ -115,7 +115,7 @@ def skipped_block(skipped: Sequence[Skipped]) -> Lines:
 
 def why_skipped(result: Result, corpus: Corpus) -> str:
     """Return why questions were skipped, and what to do about it."""
-    if left_out := labels_left_out((label.anchor.doc_id for label in result.skipped if label.anchor), corpus):
+    if left_out := labels_left_out((label.document for label in result.skipped if label.document), corpus):
         return f": {left_out}"
     if any(label.reason == NOT_LABELLED for label in result.skipped):
         return ", some as nobody has labelled them yet: `rag-eval label` goes on with them"

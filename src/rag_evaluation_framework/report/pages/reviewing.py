@@ -147,7 +147,8 @@ def _passage(label: Label, before: str, texts: LabelTexts, most: int) -> Passage
     elif label.text is not None:
         text = label.text
         if span is not None:
-            around = texts.dataset.contexts.around.get(span, around)
+            content = texts.dataset.text(texts.dataset.texts.get(span.doc_id, "")) or ""
+            around = content[max(span.start - _AROUND, 0) : span.start], content[span.end : span.end + _AROUND]
     elif corpus is not None and label.unit in corpus:
         text = corpus[label.unit].content.lstrip()[:_BEGIN]
     else:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rag_evaluation_framework.base.optional import install_command
 from rag_evaluation_framework.base.outside import name_line, one_line
+from rag_evaluation_framework.datasets.texts import KeptTexts
 from rag_evaluation_framework.report.page import plural
 from rag_evaluation_framework.results import EvaluationResult, number
 
@@ -72,6 +73,38 @@ def dataset_text(dataset: Path, config: Path, run: str, skipped: int, suggested:
     return f"Wrote {dataset} and {config}. Next:{run}{allowed if skipped else ''}{more}"
 
 
+def kept_texts_text(kept: KeptTexts) -> str:
+    """Return what of the labelled documents is kept beside a dataset."""
+    folder, others = one_line(f"{kept.folder}/"), plural(kept.others, "document")
+    if not kept.documents:
+        return f"No texts of the {others} are kept: labels follow an edit only where their words are in one place."
+    rest = f", and hashes of what {others} without labels hold" if kept.others else ""
+    told = f"Texts of {plural(kept.documents, 'document')} ({_size(kept.size)}){rest}"
+    return f"{told} are kept in {folder}, so that labels follow edits."
+
+
+def _size(count: int) -> str:
+    """Return a number of bytes as people read it."""
+    unit, power = ("MB", 1_000_000) if count >= 1_000_000 else ("kB", 1000)
+    return f"{max(count / power, 0.1):.{0 if count >= 10 * power else 1}f} {unit}"
+
+
+def forgotten_text(document: str, labels: int, kept: KeptTexts) -> str:
+    """Return what it means that the text of a document was removed.
+
+    Args:
+        document: The id of the document.
+        labels: How many labels are in it.
+        kept: What is kept of the other documents.
+    """
+    have = "has" if labels == 1 else "have"
+    return (
+        f"The text of {name_line(document)} was removed from {one_line(f'{kept.folder}/')}, and is not kept again. "
+        f"{plural(labels, 'label')} in it {have} only the quotes to be found by after an edit. "
+        "What is committed stays in version control, and what runs keep until `rag-eval cache clear`."
+    )
+
+
 def templates_text(written: Sequence[str], kept: Sequence[str]) -> str:
     """Return which files were written, and which were there."""
     told = [f"wrote {name}" for name in written], [f"{name} is there, and is left as it is" for name in kept]
@@ -96,6 +129,8 @@ def cache_text(found: Mapping[str, Any]) -> str:
         told.append(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")
     if found["answers"]:
         told.append(f"{plural(found['answers'], 'answer')} of language models: {found['answer_bytes']:,} bytes")
+    if found["texts"]:
+        told.append(f"{plural(found['texts'], 'text')} of documents of runs: {found['text_bytes']:,} bytes")
     return "\n".join(told)
 
 

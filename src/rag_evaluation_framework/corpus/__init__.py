@@ -1,0 +1,5 @@
+"""From files to the texts of documents."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,177 @@
+"""Texts of labelled documents, in a folder beside the file of their dataset: `questions.texts` for `questions.json`.
+
+Earlier versions that are kept beside a dataset, such as `questions.1.json`, have their texts in the same folder. Of
+many documents only those with labels are kept whole; of the others the folder has hashes of their lines and words.
+"""
+
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, cast
+
+from rag_evaluation_framework.base.files import write_new
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.store import Store
+from rag_evaluation_framework.data import CharacterSpan, Dataset, Document
+from rag_evaluation_framework.data.ids import canonical_document_id
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.known_words import KNOWN, KnownWords, known_file
+
+NOT_KEPT = "texts_not_kept"
+"""The key of the metadata of a dataset that lists the documents of which no text is kept."""
+ALL = "*"
+"""In that list: all documents, also those of later versions."""
+
+_MOST = 64_000_000  # characters of documents that are kept whole, whether they have labels or not
+_ENDINGS = (".json", ".jsonl", ".yaml", ".yml")
+_NUMBER = re.compile(r"(?<=.)\.[0-9]+$")
+_ATTRIBUTES = "* -text\n"
+"""Keeps git from changing the line ends of texts, as it does on Windows: their hashes would be others."""
+
+
+def texts_beside(file: Path) -> Store:
+    """Return where the texts of a dataset are kept; of a link to its file, beside what that leads to."""
+    return Store(_folder(file.resolve() if file.is_symlink() else file))
+
+
+def keep_texts(dataset: Dataset[Any], file: Path) -> None:
+    """Keep the texts of the labelled documents beside a file, as far as they are at hand; those that are there stay.
+
+    Texts that are not to be kept are removed.
+
+    Raises:
+        DatasetError: They cannot be written, or a text that is kept elsewhere was changed.
+    """
+    store, corpus = texts_beside(file), dataset.corpus
+    if not dataset.texts or ALL in _left_out(dataset):
+        return
+    wanted = {*dataset.texts.values()}
+    at_hand = corpus is not None and corpus.content_hash == dataset.corpus_hash
+    others: list[Document] = []
+    if corpus is not None and at_hand and sum(len(document.content) for document in corpus) > _MOST:
+        labelled = {unit.doc_id for entry in dataset for unit in entry.labels if isinstance(unit, CharacterSpan)}
+        others = [document for document in corpus if document.id not in labelled]
+        wanted = {dataset.texts[doc_id] for doc_id in labelled if doc_id in dataset.texts}
+    earlier = {digest for question in dataset.incomplete for digest in question.texts.values()}
+    forgotten = _forgotten(dataset)
+    store.remove(forgotten)
+    wanted = (wanted | earlier) - forgotten - store.digests()
+    try:
+        found = [text for digest in sorted(wanted) if (text := dataset.text(digest)) is not None]
+        if found:
+            store.put(found)
+        _keep_others(dataset, others, store.folder)
+        attributes = store.folder / ".gitattributes"
+        if store.folder.is_dir() and not attributes.exists():
+            write_new(attributes, _ATTRIBUTES)
+    except OSError as error:
+        raise DatasetError(f"{store.folder}: texts cannot be written there ({error.strerror}); make room") from error
+
+
+def drop_texts(file: Path) -> None:
+    """Remove the texts that neither a dataset nor an earlier version of it beside it names.
+
+    Args:
+        file: The file of the dataset, as it is now.
+    """
+    store = texts_beside(file)
+    others = {path.stem: path for path in store.folder.glob(f"*{KNOWN}")}
+    left = store.digests() | others.keys()
+    versions = (path for path in store.folder.parent.iterdir() if path.suffix in _ENDINGS)
+    for path in (path for path in versions if _folder(path) == store.folder):
+        if left:
+            content = path.read_text(encoding="utf-8", errors="replace")
+            left = {digest for digest in left if digest not in content}
+    store.remove(left)
+    for digest in left & others.keys():
+        others[digest].unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class KeptTexts:
+    """What of the labelled documents is kept beside a dataset.
+
+    Attributes:
+        folder: Where it is kept.
+        documents: How many documents are kept whole.
+        size: Of how many bytes.
+        others: Of how many documents only hashes are kept.
+    """
+
+    folder: Path
+    documents: int
+    size: int
+    others: int
+
+    @classmethod
+    def of(cls, dataset: Dataset[Any], file: Path) -> "KeptTexts":
+        """Return what is kept beside the file of a dataset."""
+        store = texts_beside(file)
+        there = store.digests()
+        whole = [digest for digest in dataset.texts.values() if digest in there]
+        size = sum((store.folder / digest).stat().st_size for digest in {*whole})
+        return cls(store.folder, len(whole), size, len(dataset.texts) - len(whole))
+
+
+def without_text(dataset: Dataset[Any], document: str, file: Path) -> Dataset[Any]:
+    """Return a dataset that keeps no text of a document, nor of those with the same text: saving it removes that.
+
+    Args:
+        dataset: The dataset.
+        document: The id of the document.
+        file: Its file, for messages.
+
+    Raises:
+        DatasetError: The dataset has no such document.
+    """
+    name = canonical_document_id(document)
+    if name not in dataset.texts:
+        near = get_close_matches(name, dataset.texts, 1)
+        hint = f"did you mean {shown(near[0])}?" if near else "`texts` in its file lists them"
+        raise DatasetError(f"{file}: no labelled document {shown(name)}; {hint}")
+    digest = dataset.texts[name]
+    same = {doc_id for doc_id, other in dataset.texts.items() if other == digest}
+    return without_texts(dataset, _left_out(dataset) | same)
+
+
+def without_texts(dataset: Dataset[Any], documents: Iterable[str] = (ALL,)) -> Dataset[Any]:
+    """Return a dataset that keeps no text of some documents, given by their ids, or of `ALL`."""
+    return replace(dataset, metadata={**dataset.metadata, NOT_KEPT: sorted(documents)})
+
+
+def _keep_others(dataset: Dataset[Any], documents: Sequence[Document], folder: Path) -> None:
+    """Keep what stands in documents that are not kept whole, or what is known of it where the dataset comes from."""
+    file = known_file(dataset, folder)
+    if file.exists():
+        return
+    if documents:
+        KnownWords.of(documents).save(file)
+    elif dataset.kept is not None and (earlier := known_file(dataset, dataset.kept.folder)).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(earlier, file)
+
+
+def _left_out(dataset: Dataset[Any]) -> set[str]:
+    """Return the ids of the documents of which no text is kept, or `ALL`."""
+    given: Any = dataset.metadata.get(NOT_KEPT)
+    return {*map(str, cast("Sequence[Any]", given))} if isinstance(given, list | tuple) else set()
+
+
+def _forgotten(dataset: Dataset[Any]) -> set[str]:
+    """Return the hashes of the texts of these documents, also where labels were last placed in them."""
+    names = _left_out(dataset)
+    earlier = (
+        question.texts[numbers]
+        for question in dataset.incomplete
+        for numbers, span in question.labels()
+        if span.doc_id in names and numbers in question.texts
+    )
+    return {*(digest for doc_id, digest in dataset.texts.items() if doc_id in names), *earlier}
+
+
+def _folder(file: Path) -> Path:
+    """Return the folder of texts of the file of a dataset, or of one of its earlier versions."""
+    return file.with_name(_NUMBER.sub("", file.stem) + ".texts")

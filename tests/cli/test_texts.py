@@ -1,0 +1,125 @@
+"""Texts that are kept: what commands say of them, and where they do not go."""
+
+import json
+import shutil
+
+import pytest
+
+from rag_evaluation_framework import load_dataset
+
+SECRET = "Nobody labelled this sentence of the handbook."
+
+
+@pytest.fixture
+def texts(folder):
+    (folder / "docs/secret.md").write_text(f"# Secret\n\n{SECRET}\n")
+    return folder / ".rag-eval/datasets/questions.texts"
+
+
+def init(rag_eval, *options):
+    return rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", *options)
+
+
+def test_init_says_how_much_is_kept_where(rag_eval, folder, texts):
+    outcome = init(rag_eval)
+    assert outcome.code == 0
+    size = sum(path.stat().st_size for path in (folder / "docs").rglob("*.md"))
+    count = len([*(folder / "docs").rglob("*.md")])
+    where = ".rag-eval/datasets/questions.texts/"
+    told = (
+        f"Texts of {count} documents ({max(size / 1000, 0.1):.1f} kB) are kept in {where}, so that labels follow edits."
+    )
+    assert told in " ".join(outcome.out.split())
+    assert len([*texts.iterdir()]) == count + 1
+
+
+def test_init_without_texts_keeps_none_and_neither_does_what_follows(rag_eval, folder, texts):
+    outcome = init(rag_eval, "--no-texts")
+    assert "No texts of the 3 documents are kept: labels follow an edit only" in " ".join(outcome.out.split())
+    dataset = folder / ".rag-eval/datasets/questions.json"
+    assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
+    (folder / "docs/billing.md").write_text("More.\n" + (folder / "docs/billing.md").read_text())
+    assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
+    assert not texts.exists()
+
+
+def test_forget_removes_one_text_and_says_what_that_means(rag_eval, folder, texts):
+    init(rag_eval)
+    dataset = folder / ".rag-eval/datasets/questions.json"
+    before, there = load_dataset(dataset), len([*texts.iterdir()])
+    outcome = rag_eval("dataset", "forget", dataset, "billing.md")
+    assert (outcome.code, outcome.err) == (0, "")
+    told = " ".join(outcome.out.split())
+    assert "The text of billing.md was removed from" in told
+    assert "1 label in it has only the quotes to be found by after an edit" in told
+    assert len([*texts.iterdir()]) == there - 1
+    after = load_dataset(dataset)
+    assert (after.content_hash, after.texts) == (before.content_hash, before.texts)
+    assert after.text(after.texts["billing.md"]) is None
+    rag_eval("dataset", "update", dataset, "--corpus", "docs")
+    assert len([*texts.iterdir()]) == there - 1
+
+
+def test_forget_in_json_and_what_it_refuses(rag_eval, folder, texts):
+    init(rag_eval)
+    dataset = folder / ".rag-eval/datasets/questions.json"
+    record = json.loads(rag_eval("dataset", "forget", dataset, "secret.md", "--json").out)
+    assert record == {"dataset": str(dataset), "document": "secret.md", "labels": 0, "texts_kept": 2}
+    refused = rag_eval("dataset", "forget", dataset, "bill.md")
+    assert (refused.code, refused.out) == (2, "")
+    assert "no labelled document 'bill.md'; did you mean 'billing.md'?" in refused.err
+    assert rag_eval("dataset", "forget", "questions.csv", "billing.md").code == 2
+    assert "Traceback" not in refused.err
+
+
+def test_a_text_that_was_changed_ends_with_2_and_the_file_is_named(rag_eval, folder, texts):
+    init(rag_eval)
+    dataset = folder / ".rag-eval/datasets/questions.json"
+    kept = texts / load_dataset(dataset).texts["billing.md"]
+    kept.write_text("Other text.")
+    (folder / "docs/billing.md").write_text("More.\n" + (folder / "docs/billing.md").read_text())
+    for command in (["run", ".rag-eval/questions.yaml"], ["dataset", "update", dataset, "--corpus", "docs"]):
+        outcome = rag_eval(*command)
+        assert outcome.code == 2
+        assert f"{kept.name}: was changed" in outcome.err
+        assert "Traceback" not in outcome.err
+    kept.unlink()
+    assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
+
+
+def test_texts_are_in_no_report_no_summary_and_nothing_that_ci_uploads(rag_eval, folder, texts):
+    init(rag_eval)
+    command = ("run", ".rag-eval/questions.yaml", "--allow-skipped", "2", "--k", "1", "--junit", "junit.xml")
+    assert rag_eval(*command).code == 0
+    assert rag_eval("report", "last", "-o", "report.html").code == 0
+    assert any(SECRET in path.read_text() for path in texts.iterdir())
+    files = [*(folder / ".rag-eval/runs").rglob("*"), folder / "junit.xml", folder / "report.html"]
+    assert len([path for path in files if path.is_file()]) >= 5
+    assert all(SECRET.encode() not in path.read_bytes() for path in files if path.is_file())
+
+
+def test_what_runs_keep_is_ignored_by_git_and_not_uploaded(rag_eval, folder):
+    assert rag_eval("init", "--ci").code == 0
+    assert "/store/" in (folder / ".rag-eval/.gitignore").read_text().splitlines()
+    workflow = (folder / ".github/workflows/rag-eval.yml").read_text()
+    assert "/runs" in workflow
+    assert "store" not in workflow
+
+
+def test_the_cache_tells_of_texts_of_runs_and_clears_them(rag_eval, folder, texts):
+    init(rag_eval)
+    rag_eval("run", ".rag-eval/questions.yaml", "--allow-skipped", "2")
+    store = folder / ".rag-eval/store/texts"
+    record = json.loads(rag_eval("cache", "info", "--json").out)
+    assert record["texts"] == 4  # of three documents, and their list
+    assert record["text_bytes"] == sum(path.stat().st_size for path in store.iterdir())
+    assert "4 texts of documents of runs: " in rag_eval("cache", "info").out
+    refused = rag_eval("cache", "clear")
+    assert refused.code == 2
+    assert ".rag-eval/store/texts" in refused.err
+    assert len([*store.iterdir()]) == 4
+    assert rag_eval("cache", "clear", "--yes").code == 0
+    assert [*store.iterdir()] == []
+    assert len([*texts.iterdir()]) == 4  # those of datasets stay
+    shutil.rmtree(folder / ".rag-eval/store")
+    assert json.loads(rag_eval("cache", "info", "--json").out)["texts"] == 0

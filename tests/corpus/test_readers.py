@@ -1,0 +1,137 @@
+"""Which reader reads a file, what a corpus knows of it, and readers of one's own."""
+
+import hashlib
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.corpus.readers import reader
+from rag_evaluation_framework.errors import CorpusError
+from rag_evaluation_framework.text import LinePlaces
+
+OWN = """
+from rag_evaluation_framework.corpus.readers import Reader, Reading
+from rag_evaluation_framework.errors import CorpusError
+
+class Upper(Reader):
+    version = "3"
+    def read(self, data):
+        return Reading(data.decode().upper())
+
+class Refuses(Reader):
+    version = "1"
+    def read(self, data):
+        raise CorpusError("not a notebook")
+
+class Raises(Reader):
+    version = "1"
+    def read(self, data):
+        raise KeyError("cells")
+
+class Wrong(Reader):
+    version = "1"
+    def read(self, data):
+        return 5
+"""
+
+
+@pytest.fixture
+def plug_in(tmp_path, monkeypatch):
+    """Say which readers are installed: `plug_in(abc="Upper")`."""
+    (tmp_path / "own_readers_of_test.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def install(**classes):
+        points = [EntryPoint(name, f"own_readers_of_test:{found}", "x") for name, found in classes.items()]
+        monkeypatch.setattr(reader, "entry_points", lambda group: points * (group == "rag_evaluation_framework.reader"))
+        reader._readers.cache_clear()
+
+    yield install
+    sys.modules.pop("own_readers_of_test", None)
+    reader._readers.cache_clear()
+
+
+def folder_of(tmp_path, **files):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for name, data in files.items():
+        (folder / name.replace("_", ".")).write_bytes(data)
+    return folder
+
+
+def test_html_is_read_and_other_texts_are_their_source(tmp_path):
+    page = b"<p>One &amp; <b>two</b>"
+    folder = folder_of(
+        tmp_path, a_html=page, b_HTM=page, c_xhtml=page, d_md=page, e_rst=b"\xef\xbb\xbf*a*\r\n", f_txt=page
+    )
+    corpus = Corpus.from_folder(folder, "*")
+    assert [document.content for document in corpus] == [*["One & two"] * 3, page.decode(), "*a*\r\n", page.decode()]
+    assert [document.source is None for document in corpus] == [False, False, False, True, True, True]
+    source = corpus["a.html"].source
+    assert (source.reader, source.sha256) == ("html", hashlib.sha256(page).hexdigest())
+    assert source.version.startswith("1, justhtml ")
+
+
+def test_a_document_that_is_given_is_its_text_whatever_its_suffix():
+    document = Document(DocumentId("a.html"), "<b>x</b>")
+    assert (document.content, document.source) == ("<b>x</b>", None)
+
+
+def test_documents_are_equal_though_their_files_are_not(tmp_path):
+    (read,) = Corpus.from_folder(folder_of(tmp_path, a_html=b"<p>One"), "*")
+    assert read == Document(DocumentId("a.html"), "One")
+    assert hash(read) == hash(Document(DocumentId("a.html"), "One"))
+
+
+def test_lines_and_columns_are_those_of_the_file(tmp_path):
+    corpus = Corpus.from_folder(folder_of(tmp_path, a_html=b"<h1>A</h1>\n\n<p>One\n two", b_md=b"A\n\nOne two"), "*")
+    for name, place in (("a.html", "a.html:4:2"), ("b.md", "b.md:3:5")):
+        start = corpus[name].content.index("two")
+        assert LinePlaces(corpus).named(CharacterSpan(DocumentId(name), start, start + 3)) == place
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a_html", b"<p>caf\xe9", "a.html: not valid utf-8 (byte 6: 0xe9), which is its encoding; mend the file, or"),
+        ("a_md", b"caf\xe9", "a.md: not valid UTF-8 (byte 3: 0xe9); convert the file to UTF-8, or exclude it"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path, name, data, message):
+    with pytest.raises(CorpusError) as error:
+        Corpus.from_folder(folder_of(tmp_path, **{name: data}), "*")
+    assert message in str(error.value)
+
+
+def test_an_entry_point_reads_the_files_of_its_suffix(tmp_path, plug_in):
+    plug_in(abc="Upper")
+    (read,) = Corpus.from_folder(folder_of(tmp_path, a_ABC=b"one"), "*")
+    assert (read.content, read.source.reader, read.source.version) == ("ONE", "abc", "3")
+    assert (read.source.offset(2), read.source.place(2)) == (0, (1, 1))  # it told no places
+
+
+def test_the_reader_of_html_cannot_be_replaced_by_an_entry_point(tmp_path, plug_in):
+    plug_in(html="Upper")
+    with collected() as notes:
+        (read,) = Corpus.from_folder(folder_of(tmp_path, a_html=b"<p>one"), "*")
+    assert read.content == "one"
+    assert "plug-in 'own_readers_of_test:Upper' reads files ending in .html, which have a reader" in str(notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Refuses", "a.abc: not a notebook; mend the file"),
+        ("Raises", "a.abc: its reader own_readers_of_test:Raises raised KeyError: 'cells'"),
+        ("Wrong", "a.abc: its reader own_readers_of_test:Wrong raised TypeError: 5; expected a Reader that returns"),
+        ("Missing", "a.abc: its reader own_readers_of_test:Missing raised AttributeError"),
+    ],
+)
+def test_what_a_reader_raises_is_told_with_the_file(tmp_path, plug_in, name, message):
+    plug_in(abc=name)
+    with pytest.raises(CorpusError) as error:
+        Corpus.from_folder(folder_of(tmp_path, a_abc=b"one"), "*")
+    assert message in str(error.value)

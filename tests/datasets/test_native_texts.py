@@ -1,0 +1,108 @@
+"""What files hold of the labelled documents: hashes of their texts, and what spans quote."""
+
+import hashlib
+import json
+
+import pytest
+
+from rag_evaluation_framework import (
+    DOCUMENT,
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    TokenLevelGroundTruth,
+    load_dataset,
+    save_dataset,
+)
+from rag_evaluation_framework.errors import DatasetError
+
+TEXT = "# Billing\r\n\r\nInvoices come first. Refunds take five working days 💶. Support helps at once.\r\n"
+QUOTE = "Refunds take five working days 💶."
+CORPUS = Corpus([Document(DocumentId("billing.md"), TEXT), Document(DocumentId("other.md"), "Nobody labelled this.")])
+EDITED = Corpus([Document(DocumentId("billing.md"), f"{TEXT}More."), Document(DocumentId("other.md"), "Changed.")])
+SPAN = CharacterSpan(DocumentId("billing.md"), TEXT.index(QUOTE), TEXT.index(QUOTE) + len(QUOTE))
+
+
+@pytest.fixture
+def dataset():
+    return Dataset([TokenLevelGroundTruth(Query.from_text("A?"), [SPAN])], TOKEN, name="d", corpus=CORPUS)
+
+
+def content(path):
+    header, *rows = (
+        map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        if path.suffix == ".jsonl"
+        else (json.loads(path.read_text(encoding="utf-8")),)
+    )
+    return header, rows or header["questions"]
+
+
+@pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
+def test_a_file_holds_the_hashes_of_all_documents_and_what_spans_quote(tmp_path, dataset, name):
+    header, (question,) = content(save_dataset(dataset, tmp_path / name))
+    assert header["texts"] == CORPUS.text_hashes
+    assert header["texts"]["billing.md"] == hashlib.sha256(TEXT.encode()).hexdigest()
+    assert question["relevant_spans"] == [{"doc_id": "billing.md", "start": SPAN.start, "end": SPAN.end, "text": QUOTE}]
+
+
+@pytest.mark.parametrize("corpus", [None, EDITED, CORPUS], ids=["no corpus", "an edited one", "the labelled one"])
+@pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
+def test_a_dataset_that_was_loaded_and_is_saved_again_keeps_them(tmp_path, dataset, name, corpus):
+    path = save_dataset(dataset, tmp_path / name)
+    again = load_dataset(path, corpus=corpus)
+    assert again.texts == dataset.texts == CORPUS.text_hashes
+    saved = save_dataset(again, tmp_path / f"again-{name}")
+    assert saved.read_bytes() == path.read_bytes()
+
+
+def test_they_are_read_from_yaml(tmp_path, dataset):
+    path = tmp_path / "d.yaml"
+    path.write_bytes(save_dataset(dataset, tmp_path / "d.json").read_bytes())  # YAML holds JSON
+    assert load_dataset(path).texts == CORPUS.text_hashes
+
+
+def test_a_file_without_them_is_read_and_saved_as_before(tmp_path):
+    span = {"doc_id": "billing.md", "start": SPAN.start, "end": SPAN.end, "text": QUOTE}
+    questions = [{"id": "q", "query": "A?", "relevant_spans": [span]}]
+    (tmp_path / "d.json").write_text(json.dumps({"schema_version": 1, "questions": questions}), encoding="utf-8")
+    dataset = load_dataset(tmp_path / "d.json")
+    header, (question,) = content(save_dataset(dataset, tmp_path / "again.json"))
+    assert "texts" not in header
+    assert question["relevant_spans"] == [span]
+
+
+def test_spans_take_no_text_from_a_corpus_that_was_not_labelled(tmp_path, dataset):
+    moved = dataset.with_corpus(EDITED)
+    _, (question,) = content(save_dataset(moved, tmp_path / "d.json"))
+    assert question["relevant_spans"] == [{"doc_id": "billing.md", "start": SPAN.start, "end": SPAN.end}]
+
+
+def test_documents_have_no_hashes(tmp_path):
+    asked = DocumentLevelGroundTruth(Query.from_text("A?"), [DocumentId("billing.md")])
+    header, _ = content(save_dataset(Dataset([asked], DOCUMENT, corpus=CORPUS), tmp_path / "d.json"))
+    assert "texts" not in header
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ([], r"\$\.texts: Input should be a valid dictionary"),
+        ({"a.md": 5}, r"\$\.texts\['a\.md'\]: .*, got 5"),
+        ({"a.md": "0" * 63}, r"\$\.texts\['a\.md'\]: String should match pattern"),
+        ({"a.md": "G" * 64}, r"\$\.texts\['a\.md'\]: String should match pattern"),
+    ],
+)
+@pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
+def test_what_no_hashes_can_be_is_refused_with_its_place(tmp_path, name, documents, message):
+    header, question = {"schema_version": 1, "texts": documents}, {"id": "q", "query": "A?", "relevant_spans": []}
+    text = json.dumps({**header, "questions": [question]})
+    if name == "d.jsonl":
+        text = f"{json.dumps(header)}\n{json.dumps(question)}\n"
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(DatasetError, match=message):
+        load_dataset(tmp_path / name)
