@@ -67,9 +67,8 @@ def test_a_row_that_names_the_document_that_is_gone_does_not_name_its_copy(rag_e
     update = "dataset", "update", archived, "--corpus", "docs", "--output", "new.json", "--questions"
     said = rag_eval(*update, "again.csv").out
     assert "0 questions added" in said
-    assert "archive/pricing.md:7:1" in (tmp_path / "again.suggested.csv").read_text()
     (label,) = load_dataset(tmp_path / "new.json").skipped
-    assert (label.quote, label.reason.startswith("gone from pricing.md")) == (REFUND, True)
+    assert (label.quote, "its label was lost" in label.reason) == (REFUND, True)
     (tmp_path / "docs/pricing.md").write_text(PAGE.format(49))
     assert "1 back" in rag_eval("dataset", "update", "new.json", "--corpus", "docs", "--output", "again.json").out
 

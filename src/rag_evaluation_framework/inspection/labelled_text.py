@@ -124,7 +124,9 @@ class LabelTexts:
             return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, f"is in a document that {absent}"))
         problem = span_problem(span, self.corpus)
         content = self.corpus[span.doc_id].content
-        if problem is None and (change := self._edited.get(labelled)) and span.length():
+        change = self._edited.get(labelled)
+        is_elsewhere = change is not None and place_of(change.carried.span) != place_of(span)
+        if change is not None and is_elsewhere and problem is None and span.length():
             return Label(span, span.text or None, (FindingKind.PLACE_DIFFERS, self._became(change)))
         if problem is None or not span.length():  # what is empty is blank
             there = content[span.start : span.end]

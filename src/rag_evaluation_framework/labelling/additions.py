@@ -16,7 +16,7 @@ from rag_evaluation_framework.data import (
     QueryId,
     Skipped,
 )
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.document_resolver import names_fully
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.alignment import word_places
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
@@ -81,7 +81,7 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     Raises:
         DatasetError: The id of a question in the table is that of another question in the dataset, scored or skipped.
     """
-    check = _of_skipped(_as_labelled(check, dataset, DocumentResolver(corpus)), dataset)
+    check = _of_skipped(_as_labelled(check, dataset), dataset)
     known = {query.id: query for query in (*(label.query for label in dataset.skipped), *dataset.queries)}
     _check_ids(known.values(), check)
     given, unplaced = _labels(check, known)
@@ -107,7 +107,7 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     )
 
 
-def _as_labelled(check: QuoteCheck, dataset: Dataset[CharacterSpan], resolver: DocumentResolver) -> QuoteCheck:
+def _as_labelled(check: QuoteCheck, dataset: Dataset[CharacterSpan]) -> QuoteCheck:
     """Return a check in which quotes of labels that a dataset has, or lost, are where these are.
 
     The table may be the one that the dataset was made of: what was chosen, moved or lost since is not chosen again. A
@@ -124,24 +124,35 @@ def _as_labelled(check: QuoteCheck, dataset: Dataset[CharacterSpan], resolver: D
     rows: list[QuoteRow] = []
     for row in check.rows:
         name = row.id or " ".join(row.question.split())
-        same = [] if row.asks_for_any else [one for one in found[name] if _is_quoted(one, row, resolver)]
+        same = [] if row.asks_for_any else [one for one in found[name] if _is_quoted(one, row)]
         if same:
             taken = same if row.status == "ambiguous" else same[:1]  # then it stands for all of them
             found[name] = [one for one in found[name] if one not in taken]
             places = tuple((one,) for one in taken)
             row = replace(row, status="located", places=places, ignoring=(), advice="", suggestion=None)
-        elif not row.asks_for_any and any(_is_quoted(one, row, resolver) for one in lost[name]):
+        elif not row.asks_for_any and any(_is_quoted(one, row) for one in lost[name]):
             row = replace(row, status="missing", places=(), ignoring=(), advice=_LOST, suggestion=None)
         rows.append(row)
     return replace(check, rows=with_conflicts(rows))
 
 
-def _is_quoted(span: CharacterSpan, row: QuoteRow, resolver: DocumentResolver) -> bool:
-    """Return whether a row quotes a label: the same words, and no document that it is not in."""
-    shown, name = markup_of(span.doc_id, span.text).shown(0, len(span.text)), row.document.strip()
-    named = resolver.in_corpus(name) if name else []
+def _is_quoted(span: CharacterSpan, row: QuoteRow) -> bool:
+    """Return whether a row quotes a label: the same words, and no document in full that the label is not in.
+
+    "pricing.md" does not name "archive/pricing.md" in full.
+    """
+    shown = markup_of(span.doc_id, span.text).shown(0, len(span.text))
     words = [[flat(text[start:end]) for start, end in word_places(text)] for text in (shown, row.quote)]
-    return bool(words[0]) and words[0] == words[1] and (not named or span.doc_id in named)
+    return bool(words[0]) and words[0] == words[1] and not _names_another(row, span.doc_id)
+
+
+def _names_another(row: QuoteRow, own: str) -> bool:
+    name, places = row.document.strip(), [span.doc_id for place in row.places for span in place]
+    is_own = name and names_fully(name, own)
+    return any(
+        place != own and names_fully(name, place) and not (is_own and names_fully(own, place))
+        for place in (places if name else [])
+    )
 
 
 def _of_skipped(check: QuoteCheck, dataset: Dataset[CharacterSpan]) -> QuoteCheck:
