@@ -444,7 +444,7 @@ def test_documents_that_changed_are_told_or_refused(piped, docs):
     piped(numbers_of(shown, "Invoices are")[0], "2")
     text = (docs / "billing.md").read_text()
     (docs / "billing.md").write_text(f"New.\n\n{text}")
-    assert "1 labelled span: 0 unchanged, 1 moved, 0 lost." in piped("q").out
+    assert "1 label: 0 unchanged, 1 moved." in piped("q").out
     (docs / "billing.md").write_text("# Nothing\n\nis as it was, neither here nor elsewhere.\n")
     refused = piped("q")
     assert refused.code == 2
