@@ -9,14 +9,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from rag_evaluation_framework import embedders, llms, registry, report
+from rag_evaluation_framework import embedders, llms, registry, report, results
 from rag_evaluation_framework.base.files import checked_path, folder_size
 from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import print_json, print_result, print_text
 from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.results.texts import texts_of_runs
 
 
 def cache(
@@ -31,14 +30,14 @@ def cache(
     embeddings, answers = embedders.EmbeddingCache(root), llms.KeptAnswers(root).folder
     exports = root / "cache" / "onnx"
     if action == "info":
-        found = _described(embeddings, exports, answers, texts_of_runs(root))
+        found = _described(embeddings, exports, answers, results.texts_of_runs(root))
         if as_json:
             print_json(found, indent=1)
         else:
             print_text(report.cache_text(found))
         return
     (models, others), (kept, strange) = exported(exports), llms.answer_files(answers)
-    texts = texts_of_runs(root)
+    texts = results.texts_of_runs(root)
     freed = embeddings.size() + sum(map(folder_size, (*models, *kept))) + texts.size()
     left = [*embeddings.others(), *others, *strange]
     if freed and not yes:

@@ -13,13 +13,12 @@ from typing import Annotated, Literal
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, labelling, report, results
+from rag_evaluation_framework import data, datasets, labelling, report, results
 from rag_evaluation_framework.base.files import checked_path, remove_abandoned, write_new
 from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout
 from rag_evaluation_framework.cli.paths import left_out, options_of
-from rag_evaluation_framework.datasets.texts import KeptTexts, keep_texts, without_texts
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
 
@@ -175,7 +174,7 @@ def init(
             "from the documents"
         )
     if no_texts:
-        dataset = without_texts(dataset)
+        dataset = datasets.without_texts(dataset)
     try:
         _save(dataset, target)
         settings = {
@@ -193,7 +192,7 @@ def init(
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         report.show(stdout(), report.quotes_page(check))
         ran = command_lines(["run", config, *kept])
-        kept_texts = report.kept_texts_text(KeptTexts.of(dataset, target))
+        kept_texts = report.kept_texts_text(datasets.KeptTexts.of(dataset, target))
         print_text(f"\n{others}{kept_texts}\n{report.dataset_text(target, config, ran, skipped, suggested)}")
 
 
@@ -238,7 +237,7 @@ def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
         same = False
     remove_abandoned(target.parent)
     if same:
-        keep_texts(dataset, target)
+        datasets.keep_texts(dataset, target)
     else:
         raise ConfigError(f"{target} already exists and is not overwritten; choose another --name, or move the file")
 
