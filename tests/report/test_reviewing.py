@@ -15,8 +15,6 @@ from rag_evaluation_framework import (
     DocumentLevelGroundTruth,
     Query,
     TokenLevelGroundTruth,
-    load_dataset,
-    save_dataset,
 )
 from rag_evaluation_framework.data import REVIEW, Review
 from rag_evaluation_framework.inspection import lint_dataset
@@ -111,11 +109,12 @@ def test_of_many_places_three_are_named():
     assert shown.endswith("or  d.md:1:1\nor  2 more places\n")
 
 
-def test_without_the_documents_an_answer_is_shown_in_the_text_that_the_dataset_keeps(tmp_path):
+def test_without_the_documents_an_answer_is_shown_between_what_the_dataset_keeps():
     content = "Intro.\n\nRefunds take five days.\n\nOutro.\n"
     entry = TokenLevelGroundTruth(Query.from_text("How long?"), (span("a.md", content, "Refunds take five days."),))
-    path = save_dataset(Dataset([entry], TOKEN, corpus=corpus(a=content)), tmp_path / "d.json")
-    assert answers(entry, dataset=load_dataset(path)) == (
+    there = corpus(a=content)
+    alone = Dataset([entry], TOKEN, texts=there.text_hashes, earlier={there["a.md"].content_hash: content})
+    assert answers(entry, dataset=alone) == (
         "Answer\n    a.md[8:31]\n    Intro.\n  ┃ »Refunds take five days.«\n    Outro.\n"
     )
     silent = TokenLevelGroundTruth(Query.from_text("How long?"), (CharacterSpan(DocumentId("a.md"), 8, 31),))

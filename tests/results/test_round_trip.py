@@ -160,7 +160,7 @@ def results(draw):
     found = {
         text: Retrieval(
             tuple(draw(st.lists(hits, max_size=3))),
-            tuple(Stage(name, 0.5) for name in draw(st.sets(TEXTS, max_size=2))),
+            tuple(Stage(name, 0.5) for name in draw(st.sets(TEXTS.filter(str.strip), max_size=2))),
         )
         for text in texts
     }
