@@ -152,6 +152,14 @@ def test_what_a_file_knows_of_its_documents_is_kept(tmp_path):
     assert again.read_text() == expected.read_text()
 
 
+def test_a_label_that_moved_is_trimmed_where_it_is():
+    spaced = TokenLevelGroundTruth(Query("When?", "When?"), [span(f" {SECOND} ")])
+    fixed = fix_dataset(dataset_of(spaced, corpus=corpus_of()), corpus_of(name="b.md"))
+    assert [fix.kind for fix in fixed.fixes] == ["label moved", "white space"]
+    ((label,),) = (entry.relevant for entry in fixed.dataset)
+    assert (label.doc_id, label.start, label.text) == ("b.md", PAGE.index(SECOND), SECOND)
+
+
 def test_labels_without_a_text_get_none_of_other_documents(tmp_path):
     spaced = span(f"{FIRST} ")
     silent = [CharacterSpan(one.doc_id, one.start, one.end) for one in (spaced, span(SECOND))]

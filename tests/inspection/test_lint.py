@@ -22,6 +22,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     generate_chunk_id,
     load_dataset,
+    save_dataset,
 )
 from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.errors import ConfigError, DatasetError
@@ -567,9 +568,9 @@ def test_public_questions_that_are_asked_in_capitals_too_are_asked_twice(public)
     assert report.counts["other truth"] == 276
 
 
-def test_labels_of_public_questions_in_documents_with_a_new_line_all_differ_until_they_are_fixed(public):
+def test_labels_of_public_questions_in_documents_with_a_new_line_all_differ_until_they_are_fixed(public, tmp_path):
     edited = Corpus(Document(document.id, f"New.\n{document.content}") for document in public.corpus)
-    dataset = Dataset(public, TOKEN, corpus_hash=public.corpus_hash, recorded=public.contexts)
+    dataset = load_dataset(save_dataset(public, tmp_path / "public.json"))
     labels = sum(len(entry.relevant) for entry in public)
     assert lint_dataset(dataset, edited).counts["text differs"] == labels
     fixed = fix_dataset(dataset, edited)

@@ -104,7 +104,7 @@ from rag_evaluation_framework.data import (
     Cutoff,
     EvaluationType,
     Hit,
-    LabelContexts,
+    Incomplete,
     Level,
     PositionAwareChunkId,
     QueryId,
@@ -337,7 +337,9 @@ no_answer = Dataset([TokenLevelGroundTruth(query, ())], TOKEN)
 assert_type(token_truth, Dataset[CharacterSpan])
 assert_type(token_truth.skipped, tuple[Skipped, ...])
 assert_type(token_truth.quoted(span), CharacterSpan)
-assert_type(token_truth.contexts, LabelContexts)
+assert_type(token_truth.incomplete, tuple[Incomplete, ...])
+assert_type(token_truth.texts, Mapping[DocumentId, str])
+assert_type(token_truth.text("0" * 64), str | None)
 assert_type(of_chunks, Dataset[CharacterSpan])
 assert_type(chunk_truth, Dataset[ChunkId])
 assert_type(bound_truth, Dataset[ChunkId])
