@@ -72,7 +72,7 @@ class _Update:
         dataset, skipped = self.dataset, count_skipped(self.dataset.skipped)
         if self.found.changes or written:
             has_lost = any(not change.is_found for change in self.found.changes)
-            yield line((self.found.counted(), "warning" if has_lost else "good"))
+            yield line((self.found.counted_labels(), "warning" if has_lost else "good"))
         if written:
             if self.additions is not None:
                 yield line(self.additions.counted())
@@ -83,7 +83,7 @@ class _Update:
     def _again(self, change: LabelChange, span: CharacterSpan) -> Line:
         before = f"back{'' if change.kind == 'unchanged' else f', {change.kind}'}" if change.was_lost else change.kind
         was = f"{name_line(change.before.doc_id)}[{change.before.start}:{change.before.end}] → "
-        text = f" {quoted(change.before.text)}"
+        text = f" {quoted(span.text if change.kind == 'taken' else change.before.text)}"
         return line((was, "muted"), (self.lines.path(span), "place"), text, indent=_KINDS, before=before)
 
     def _added(self) -> Iterator[Lines]:
