@@ -152,17 +152,13 @@ class Relabelled:
         return {kind: counts[kind] for kind in KINDS}
 
     def counted(self) -> str:
-        """Return the counts in words, with how many questions are skipped for lost labels."""
-        skipped = f"; {len(self.lost)} question{'s' * (len(self.lost) != 1)} skipped" if self.lost else ""
-        return f"{self.counted_labels()}{skipped}"
-
-    def counted_labels(self) -> str:
         """Return the counts in words: "3 labels: 1 unchanged, 2 moved"."""
         counts = self.counts()
         told = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind] or kind == "unchanged")
         back = sum(change.is_found and change.was_lost for change in self.changes)
         told = f"{told}; {back} back" if back else told
-        return f"{len(self.changes)} label{'s' * (len(self.changes) != 1)}: {told}"
+        skipped = f"; {len(self.lost)} question{'s' * (len(self.lost) != 1)} skipped" if self.lost else ""
+        return f"{len(self.changes)} label{'s' * (len(self.changes) != 1)}: {told}{skipped}"
 
     def record(self) -> dict[str, Any]:
         """Return the counts, and the labels that are not where they were, as files hold them."""

@@ -72,7 +72,7 @@ class _Update:
         dataset, skipped = self.dataset, count_skipped(self.dataset.skipped)
         if self.found.changes or written:
             has_lost = any(not change.is_found for change in self.found.changes)
-            yield line((self.found.counted_labels(), "warning" if has_lost else "good"))
+            yield line((self.found.counted(), "warning" if has_lost else "good"))
         if written:
             if self.additions is not None:
                 yield line(self.additions.counted())
