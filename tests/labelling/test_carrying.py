@@ -209,3 +209,21 @@ def test_a_label_without_a_word_is_gone_as_soon_as_its_document_changes():
     old = corpus_of(billing=f"{BILLING}\n---\n")
     assert carried("---", old, old).kind == "unchanged"
     assert carried("---", old, corpus_of(billing=f"{BILLING}\nMore.\n\n---\n")).kind == "gone"
+
+
+def test_what_replaced_the_last_words_of_a_line_is_what_is_proposed():
+    new = corpus_of(
+        billing=BILLING,
+        staff=STAFF,
+        plans=PLANS.replace("| Pro | 30 days | chat | 10 |", "| Pro | 30 days | chat | 12 |"),
+    )
+    result = carried("10", BOTH, new, "plans", "Pro")
+    assert (result.kind, result.proposal and result.proposal.text) == ("changed", "12")
+    new = corpus_of(billing=BILLING.replace(REFUNDS, "Refunds are paid at once."), staff=STAFF, plans=PLANS)
+    result = carried(REFUNDS, BOTH, new)
+    assert (result.kind, result.proposal and result.proposal.text) == ("changed", "Refunds are paid at once.")
+
+
+def test_a_cell_that_is_empty_now_is_gone():
+    new = corpus_of(billing=BILLING, staff=STAFF, plans=PLANS.replace("| chat | 10 |", "| chat |  |"))
+    assert carried("10", BOTH, new, "plans", "Pro").proposal is None

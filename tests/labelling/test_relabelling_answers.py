@@ -368,7 +368,7 @@ def test_an_answer_of_which_a_place_of_several_parts_is_left_is_whole_again_late
         found = load_dataset(save_dataset(found, tmp_path / f"{number}.json"))
         again = relabel(found, corpus(**gone, new=f"{number}"))
         assert places(again) == [["a.md"], ["b.md"], ["b.md"], ["c.md", "b.md"]]
-        assert again.counted() == "6 labels: 5 unchanged, 1 gone"
+        assert again.counted() == "6 labels: 5 unchanged, 1 changed"
         found = again.dataset
     half = relabel(found, corpus(**gone, b=DOCUMENTS["b.md"].replace(SECOND, "")))
     assert [query.id for query in half.lost] == ["q"]

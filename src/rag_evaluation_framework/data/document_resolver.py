@@ -60,14 +60,6 @@ class DocumentResolver:
         """Return the ids of the documents that a name refers to, before which it has nothing but the corpus' folder."""
         return [doc_id for doc_id in self.named(name) if self._is_led_to(name, doc_id)]
 
-    def is_whole(self, name: str, doc_id: str) -> bool:
-        """Return whether a name is an id, with or without its extension; the folder of the corpus may lead."""
-        path = PurePosixPath(doc_id)
-        return any(
-            names_fully(name, known) and self._is_led_to(name, known)
-            for known in (doc_id, str(path.parent / path.stem))
-        )
-
     def same(self, name: str, content_hash: str) -> DocumentId | None:
         """Return the one document that a name refers to in its folder and that has this hash; None if there is none."""
         found = [doc_id for doc_id in self.named(name) if self.corpus[doc_id].content_hash == content_hash]

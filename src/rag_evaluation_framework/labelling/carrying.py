@@ -84,21 +84,25 @@ class Carrier:
     def _between(self, first: int, last: int) -> tuple[int, int] | None:
         """Return the words that stand today where those of a label were: from its first one that is left to its last.
 
-        If words at an end of it are gone, they go as far as to the nearest word beside it in its line that is left.
+        If words at an end of it are gone, they go as far as to the nearest word beside it in its line that is left;
+        without one, as far as the line goes.
         """
-        where, (low, _), (_, high) = (
-            self._aligned.where,
-            self._aligned.old.line_at(first),
-            self._aligned.old.line_at(last - 1),
+        where, new = self._aligned.where, self._aligned.new
+        low, high = self._aligned.old.line_at(first)[0], self._aligned.old.line_at(last - 1)[1]
+        kept, ahead, behind = (
+            [int(word) for word in where[slice(*place)] if word >= 0]
+            for place in ((first, last), (low, first), (last, high))
         )
-        kept = [int(word) for word in where[first:last] if word >= 0]
-        ahead = next((int(word) for word in where[low:first][::-1] if word >= 0), None)
-        behind = next((int(word) for word in where[last:high] if word >= 0), None)
-        begin = int(where[first]) if where[first] >= 0 else min(kept, default=-1) if ahead is None else ahead + 1
-        end = int(where[last - 1]) if where[last - 1] >= 0 else max(kept, default=-1) if behind is None else behind - 1
+        near = [*kept, *ahead[-1:], *behind[:1]]
+        if not near:
+            return None
+        begin = int(where[first]) if where[first] >= 0 else ahead[-1] + 1 if ahead else new.line_at(min(near))[0]
+        end = (
+            int(where[last - 1]) if where[last - 1] >= 0 else behind[0] - 1 if behind else new.line_at(max(near))[1] - 1
+        )
         most = _LONGEST * (last - first) + _MORE
         for one, other in ((begin, end), (min(kept, default=-1), max(kept, default=-1))):
-            if 0 <= one <= other < one + most and (self._aligned.new.codes[one : other + 1] >= 0).all():
+            if 0 <= one <= other < one + most and (new.codes[one : other + 1] >= 0).all():
                 return one, other + 1
         return None
 

@@ -63,14 +63,6 @@ class Markup:
         self._inline_starts.append(start)
         self._inline_ends.append(end)
 
-    def is_read(self, offset: int) -> bool:
-        """Return whether inline markup is read in front of an offset, so that signs may be hidden; not in code."""
-        number = bisect_right(self._inline_starts, offset) - 1
-        if number < 0 or offset > self._inline_ends[number]:
-            return False
-        before = self.parts(self._inline_starts[number], offset)
-        return sum(what == CODE for _, _, what, _ in before) % 2 == 0
-
     def read_to(self, offset: int) -> int:
         """Return where the inline markup ends that is read at an offset; the offset if none is."""
         number = bisect_right(self._inline_starts, offset) - 1
@@ -92,17 +84,6 @@ class Markup:
         """Yield the hidden parts that begin between two characters: first, end, what it is and what is shown."""
         for number in range(bisect_left(self.starts, start), bisect_left(self.starts, end)):
             yield self.starts[number], self.ends[number], *self._known[self._codes[number]]
-
-    def touching(self, start: int, end: int) -> tuple[int, int]:
-        """Return a place with the parts that are hidden directly before and behind it."""
-        number = bisect_left(self.starts, start) - 1
-        while number >= 0 and self.ends[number] == start:
-            start, number = self.starts[number], number - 1
-        for first, behind, _, _ in self.parts(end, len(self.source)):
-            if first != end:
-                break
-            end = behind
-        return start, end
 
     def end_of(self, offset: int) -> int:
         """Return one past the last character of what is shown at an offset: more than one for an entity."""

@@ -83,7 +83,7 @@ class _Update:
     def _again(self, change: LabelChange, span: CharacterSpan) -> Line:
         before = f"back{'' if change.kind == 'unchanged' else f', {change.kind}'}" if change.was_lost else change.kind
         was = f"{name_line(change.before.doc_id)}[{change.before.start}:{change.before.end}] → "
-        text = f" {quoted(change.before.text)}"
+        text = f" {quoted(span.text if change.kind == 'taken' else change.before.text)}"
         return line((was, "muted"), (self.lines.path(span), "place"), text, indent=_KINDS, before=before)
 
     def _added(self) -> Iterator[Lines]:
