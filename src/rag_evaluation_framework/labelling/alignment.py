@@ -406,19 +406,22 @@ def _partners(
     columns = there[by_code[np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths - low, widths)]]
     keys, inverse = np.unique(rows * len(new.documents) + columns, return_inverse=True)
     shared = np.bincount(inverse, np.repeat(weights[code], widths))
-    row, column = np.divmod(keys, len(new.documents))
+    row: Numbers = keys // max(len(new.documents), 1)
+    column: Numbers = keys % max(len(new.documents), 1)
     number = np.array([new.numbers.get(document.id, -1) for document in old.documents], np.int64)
     share = shared / np.maximum(np.minimum(size[0][row], size[1][column]), 1e-9) + _OWN_NAME * (number[row] == column)
     found: dict[DocumentId, DocumentId] = {}
     taken: set[DocumentId] = set()
-    for place in np.lexsort((column, row, -shared, -share))[: np.count_nonzero(share >= least)]:
-        one, other = old.documents[row[place]].id, new.documents[column[place]].id
+    best: list[int] = np.lexsort((column, row, -shared, -share))[: np.count_nonzero(share >= least)].tolist()
+    for place in best:
+        one, other = old.documents[int(row[place])].id, new.documents[int(column[place])].id
         if one not in found and other not in taken:
             found[one] = other
             taken.add(other)
     # A page that was edited while a copy of it was put elsewhere is no version of the copy.
     is_own = (number[row] == column) & (share >= _LEAST_OWN)
-    own = {old.documents[at].id for at in row[is_own].tolist()}
+    own_rows: list[int] = row[is_own].tolist()
+    own = {old.documents[at].id for at in own_rows}
     found |= {one: one for one, other in found.items() if one != other and one in own and one not in taken}
     left = (document.id for document in old.documents if document.id not in same and document.id not in found)
     return found | {one: one for one in left if one in new.numbers and one not in taken and one not in same}
