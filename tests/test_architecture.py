@@ -44,7 +44,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("analysis.leaderboard", "report.pages.doubts"),
     ("attribution.attribution", "report.pages.causes"),
     ("gates.checking", "report.pages.strength"),  # the power of a gate, which JSON has
-    ("attribution.explanation", "report.pages.explanation"),
+    ("attribution.explaining", "report.pages.explanation"),
     ("integrations.langsmith_push", "report.pages.langsmith"),  # what arrived, in words, and in notes of a result
     ("integrations.publishing", "report.pages.langsmith"),
     ("inspection.findings", "report.pages.lint"),  # print(report), and the advice that JSON has

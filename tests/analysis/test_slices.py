@@ -16,7 +16,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.analysis.slices import ScoreChange, regressed_slices, slices
+from rag_evaluation_framework.analysis.comparison import ScoreChange, regressed_slices, slices
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.report import slices_table

@@ -9,8 +9,8 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.attribution.deep_pass import uncovered
 from rag_evaluation_framework.attribution.losses import Bound, Evidence, Losses, divided
-from rag_evaluation_framework.attribution.pipelines import uncovered
 from rag_evaluation_framework.data import CharacterSpan, Cutoff, PositionAwareChunk
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.hits import Hit, HitTable, RankedHits

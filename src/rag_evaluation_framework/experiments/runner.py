@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import chain
@@ -16,26 +16,35 @@ from rag_evaluation_framework import quotes
 from rag_evaluation_framework.base.exits import no_exit
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.sink import Outcome
 from rag_evaluation_framework.data import (
+    TOKEN,
     CharacterSpan,
     Corpus,
+    Cutoff,
     Dataset,
     DocumentId,
     GroundTruth,
     ProjectedTruth,
+    ScoreName,
     calculate_overlap,
 )
+from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
 from rag_evaluation_framework.data.hits import Hit, RankedHits
-from rag_evaluation_framework.data.levels import DOCUMENT, TOKEN, Level, U
-from rag_evaluation_framework.data.rankings import NOT_ANSWERED, Rankings
+from rag_evaluation_framework.data.levels import DOCUMENT, Level, U
+from rag_evaluation_framework.data.rankings import NOT_ANSWERED, OnError, Rankings
+from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
 from rag_evaluation_framework.errors import Interrupted
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
 from rag_evaluation_framework.experiments.journal import Journal, open_journal
-from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
+from rag_evaluation_framework.judging.span_truth import SpanTruth
+from rag_evaluation_framework.judging.spans import largest_sums, relevant_parts
+from rag_evaluation_framework.judging.stretches import SpanColumns
 from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.metrics import ChunkRecall, Recall, SpanRecall
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults
@@ -43,6 +52,133 @@ from rag_evaluation_framework.scoring.rank_checks import none_matches
 from rag_evaluation_framework.scoring.score import score_checked, with_own_cutoffs
 from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.text_locator import is_long
+
+# Scores before reranking, and the recall that no order of the candidates exceeds.
+
+_HITS_AT_ONCE = 1 << 18  # so that the memory does not grow with the number of questions
+
+
+@dataclass(frozen=True, eq=False)
+class BeforeReranking:
+    """What the candidates of a reranker score in their first order, and could score in the best one.
+
+    Attributes:
+        scores: The scores of the first order by name, NaN where a query has none; shape (queries,) each.
+        ceilings: The recall that no order exceeds by name of the score, likewise; of recalls only.
+        candidates: The most candidates that a query has; None without a reranker.
+    """
+
+    scores: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
+    ceilings: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
+    candidates: int | None = None
+
+
+def before_reranking(
+    before: Rankings,
+    rankings: Rankings,
+    truth: ProjectedTruth[Any],
+    metrics: Sequence[Metric[Any]],
+    cutter: RankingCutter,
+    on_error: OnError = "collect",
+) -> BeforeReranking:
+    """Score the rankings that the reranker of a run was given, cut where those of the run are cut.
+
+    Args:
+        before: What the reranker was given for the queries of which that is known: `rankings.before_reranking`.
+        rankings: One per entry of the truth, in its order, with the chunk ids of the dataset.
+        truth: What is relevant.
+        metrics: The metrics to compute.
+        cutter: Where rankings are cut.
+        on_error: Whether what a metric raises is data, or ends the scoring.
+
+    Returns:
+        Nothing if no query of which the candidates are known can be scored.
+
+    Raises:
+        QueryFailed: A metric failed, and `on_error` is `"raise"`.
+    """
+    number = {query.id: row for row, query in enumerate(rankings.queries)}
+    rows = [number[query.id] for query in before.queries]
+    scored = [
+        place
+        for place, row in enumerate(rows)
+        if truth.entries[row].relevant and rankings.queries[row].id not in rankings.failures
+    ]
+    if not scored:
+        return BeforeReranking()
+    before, rows = before.take(np.array(scored, dtype=np.int64)), [rows[place] for place in scored]
+    known = ProjectedTruth(truth.level, tuple(truth.entries[row] for row in rows))
+    with collected():  # what there is to say of these results was said when the final order was scored
+        table = score_checked(before, known, metrics, cutter, on_error).table
+    if table.failures:
+        query_id, failures = next(iter(table.failures.items()))
+        note(
+            f"before reranking, a metric failed on {len(table.failures)} of {len(rows)} questions, the first "
+            f"{query_id!r}: {failures[0].kind}: {failures[0].message}"
+        )
+
+    def spread(column: Numbers) -> Numbers:
+        whole = np.full(len(rankings), np.nan)
+        whole[rows] = column
+        return whole
+
+    return BeforeReranking(
+        {name: spread(column) for name, column in table.columns.items()},
+        {name: spread(column) for name, column in _ceilings(before, known, metrics, cutter)},
+        int(before.hits.counts.max()),
+    )
+
+
+def _ceilings(
+    before: Rankings, truth: ProjectedTruth[Any], metrics: Sequence[Metric[Any]], cutter: RankingCutter
+) -> Iterator[tuple[str, Numbers]]:
+    """Yield the name of every recall, and what no order of the candidates exceeds; shape (queries,).
+
+    That is the recall of all candidates together and, where answers have one place each, what the best of them hold
+    that fit the cutoff: of relevant ids as many as there are results, of text the sum of the largest parts.
+    """
+    recalls: list[Metric[Any]] = [metric for metric in metrics if isinstance(metric, Recall | ChunkRecall | SpanRecall)]
+    if not recalls:
+        return
+    whole = Cutoff(max(int(before.hits.counts.max()), 1))
+    with collected():
+        found = score_checked(before, truth, recalls, RankingCutter([whole], None, before.corpus)).table
+    limits = {cutoff: _limit(before, truth, cutter, cutoff) for cutoff in cutter.cutoffs}
+    for metric in recalls:
+        column = found.columns[str(ScoreName(metric.name, whole))]
+        for cutoff, limit in limits.items():
+            yield str(ScoreName(metric.name, cutoff)), np.minimum(column, limit)
+
+
+def _limit(before: Rankings, truth: ProjectedTruth[Any], cutter: RankingCutter, cutoff: Cutoff) -> Numbers:
+    """Return the recall that the cutoff leaves room for, inf where that is not known; shape (queries,)."""
+    entries = truth.entries
+    single = np.array([not entry.has_alternatives for entry in entries], dtype=np.bool_)
+    if truth.level is TOKEN:
+        sizes = np.array([total_length(merge_overlapping_spans(entry.relevant)) for entry in entries])
+        at_once = max(_HITS_AT_ONCE // max(int(before.hits.counts.max()), 1), 1)
+        blocks = [np.arange(row, min(row + at_once, len(entries))) for row in range(0, len(entries), at_once)]
+        room = np.concatenate(
+            [_room(before.take(rows), entries[rows[0] : rows[-1] + 1], cutter, cutoff) for rows in blocks]
+        )
+    elif cutoff.is_budget:
+        return np.full(len(entries), np.inf)
+    else:
+        sizes = np.array([len({*entry.relevant}) for entry in entries])
+        room = np.full(len(entries), float(cutoff.size))
+    return np.where(single, room / np.maximum(sizes, 1), np.inf)
+
+
+def _room(before: Rankings, truth: Sequence[GroundTruth[Any]], cutter: RankingCutter, cutoff: Cutoff) -> Numbers:
+    """Return the most relevant characters that candidates hold which fit a cutoff; shape (queries,)."""
+    documents, table = Numbering(), before.hits.flat
+    reference = SpanTruth.of_entries(truth, documents).reference
+    items = SpanColumns.of_hits(before.hits, documents).take(table.placed)
+    costs: Integers = np.ones(len(items.query), dtype=np.int64)
+    if cutoff.is_budget:
+        costs = np.minimum(cutter.budgets[cutoff].costs(table)[table.placed], cutoff.size)
+    return largest_sums(items.query, relevant_parts(items, reference), costs, cutoff, len(truth))
+
 
 # How often the text of a label was retrieved where it is not labelled.
 

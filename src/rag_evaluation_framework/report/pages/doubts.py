@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from rag_evaluation_framework.analysis.comparability import Differences, FailedQuestions, Names
-from rag_evaluation_framework.analysis.comparison import Comparison, Disagreement
-from rag_evaluation_framework.analysis.slices import RegressedSlices
+from rag_evaluation_framework.analysis.comparison import Comparison, Disagreement, RegressedSlices
 from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data import ScoreTable
 from rag_evaluation_framework.results.means import FEWEST

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from rag_evaluation_framework.attribution.explanation import (
+from rag_evaluation_framework.attribution.explaining import (
     ExplainedAnswer,
     Explanation,
     Missed,

@@ -16,10 +16,8 @@ from rag_evaluation_framework.report.pages.notes import all_notes
 from rag_evaluation_framework.report.pages.strength import independence, power_of_run
 from rag_evaluation_framework.report.wrapped import quoted, shortened
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
-from rag_evaluation_framework.results.latency import TOTAL, Latency
 from rag_evaluation_framework.results.meaning import servers, vector_stores
-from rag_evaluation_framework.results.properties import Breakdown
-from rag_evaluation_framework.results.reranking import Reranking
+from rag_evaluation_framework.results.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
 from rag_evaluation_framework.results.shown import (
     marked,
     number,
@@ -28,7 +26,6 @@ from rag_evaluation_framework.results.shown import (
     written_p_value,
     written_signed,
 )
-from rag_evaluation_framework.results.unanswerable import Unanswerable
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore
 from rag_evaluation_framework.statistics.paired import PairedDifference
 

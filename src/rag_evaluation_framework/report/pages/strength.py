@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import ceil, inf, isfinite, sqrt
 
-from rag_evaluation_framework.gates.power import Power
+from rag_evaluation_framework.gates.measuring import Power
 from rag_evaluation_framework.results.means import CORRELATION, DROP, FEWEST, Clusters, drop_found
 from rag_evaluation_framework.statistics.means import MeanScore
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from rag_evaluation_framework.analysis import Comparison, Leaderboard
-from rag_evaluation_framework.attribution.pipelines import corpus_of
+from rag_evaluation_framework.attribution.deep_pass import corpus_of
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.errors import RagEvalError
 from rag_evaluation_framework.report.page import Block, Lines, Page, plural
