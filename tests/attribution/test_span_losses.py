@@ -354,7 +354,7 @@ def touches(result, answers):
 
 @pytest.mark.parametrize(
     ("k", "best", "is_exact"),
-    [("30ch", 30 / 43, True), ("43ch", 1, True), ("20ch_whole", 20 / 43, True), ("22ch", 22 / 43, True)],
+    [("30ch", 30 / 43, False), ("43ch", 1, True), ("20ch_whole", 20 / 43, True), ("22ch", 22 / 43, False)],
 )
 def test_the_best_at_a_budget(k, best, is_exact):
     bound = span_losses(evidence([span(*A), span(*B)], [hit(*C)], chunks=[chunk(*A), chunk(*B)], k=k)).chunking

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.attribution.deep_pass import Gathered, gather
 from rag_evaluation_framework.attribution.losses import CAUSES, Bound, Cause, Evidence, Losses, Units, unit_losses
 from rag_evaluation_framework.attribution.span_losses import span_losses
-from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.data import Corpus, EvaluationType
 from rag_evaluation_framework.data.columns import Integers
@@ -122,25 +121,6 @@ def losses_of(result: EvaluationResult[Any], evidence: Evidence) -> Losses:
         return span_losses(evidence)
     level = LEVELS[result.evaluation_type]
     return unit_losses(evidence, Units.of(level, evidence.corpus, evidence.chunks))
-
-
-def told_losses(
-    result: EvaluationResult[Any], name: str, rows: Integers, gathered: Gathered
-) -> tuple[Gathered, Losses]:
-    """Return what was lost of each question, by cause, and what is known of it.
-
-    A question that has another recall with the results of today than the run gave it is told by what the run retrieved,
-    if that has it.
-    """
-    losses = losses_of(result, gathered.evidence)
-    other = gathered.evidence.asked & ~_as_scored(result, name, rows, losses)
-    if gathered.evidence.first is not None or not other.any():
-        return gathered, losses
-    helped = other & _as_scored(result, name, rows, losses_of(result, gathered.as_retrieved(other, name).evidence))
-    if not helped.any():
-        return gathered, losses
-    own = gathered.as_retrieved(helped, name)
-    return own, losses_of(result, own.evidence)
 
 
 def _as_scored(result: EvaluationResult[Any], name: str, rows: Integers, losses: Losses) -> NDArray[np.bool_]:
@@ -446,8 +426,11 @@ class Attribution(Shown):
         name, cutoff = recall_name(result, score)
         rows = scored_rows(result, name)
         gathered = gather(result, rows, cutoff, retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep)
-        gathered, losses = told_losses(result, name, rows, gathered)
+        losses = losses_of(result, gathered.evidence)
         kept, notes = confirmed(result, name, rows, losses)
+        if not kept.all():
+            chosen = np.flatnonzero(kept)
+            losses = losses_of(result, gathered.evidence.take(chosen, [gathered.evidence.truth[row] for row in chosen]))
         told_of: list[int] = rows[kept].tolist()
         return cls(
             run=result.name,
@@ -455,7 +438,7 @@ class Attribution(Shown):
             score=name,
             query_ids=tuple(result.scores.query_ids[row] for row in told_of),
             questions=tuple(result.queries.texts[row] for row in told_of),
-            losses=_taken(losses, kept),
+            losses=losses,
             depth=gathered.depth,
             notes=(*noted_own_cutoffs(result, cutoff), *gathered.notes, *noted(result, gathered), *notes),
             headline=result.headline,
@@ -539,19 +522,6 @@ class Attribution(Shown):
         """
         page: Page = load_installed(f"{_PAGES}:causes_page")(self, worst)
         return page
-
-
-def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
-    """Return the losses of some of the questions."""
-
-    def rows(value: Any) -> Any:
-        if isinstance(value, Bound):
-            return Bound(value.recall[kept], value.exact[kept])
-        if is_object(value):
-            return {cause: column[kept] for cause, column in value.items()}
-        return None if value is None else value[kept]
-
-    return losses if kept.all() else Losses(**{name: rows(value) for name, value in vars(losses).items()})
 
 
 def _bound_record(bound: Bound) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.documents import checked_corpus
-from rag_evaluation_framework.data.hits import Coded, Hit, HitTable, RankedHits, Ranking
+from rag_evaluation_framework.data.hits import Hit, RankedHits, Ranking
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.experiments.retrieval import Index, ranked
@@ -379,32 +379,13 @@ class Gathered:
         evidence: What was retrieved, and what could have been.
         depth: How many results were asked for; None if nothing was, or every question is ranked otherwise today.
         notes: What is to be known of it.
-        retrieved: What the run itself retrieved.
         deep_asks: Whether the pipeline was not asked, and `deep` asks it.
     """
 
     evidence: Evidence
     depth: int | None
     notes: tuple[str, ...]
-    retrieved: RankedHits
     deep_asks: bool = False
-
-    def as_retrieved(self, rows: NDArray[np.bool_], name: str) -> "Gathered":
-        """Return it with some questions told by what the run itself retrieved, as today's results score otherwise.
-
-        Args:
-            rows: Which questions, none of which was reranked; shape (questions,).
-            name: The score.
-        """
-        final, deep = (_either(known, self.retrieved, rows) for known in (self.evidence.final, self.evidence.deep))
-        evidence = replace(self.evidence, final=final, deep=deep, asked=self.evidence.asked & ~rows)
-        note = (
-            f"{int(rows.sum())} of {len(rows)} questions have another {name} today, though their results have the same "
-            "places: of these only what the run retrieved is known"
-        )
-        return replace(
-            self, evidence=evidence, depth=self.depth if evidence.asked.any() else None, notes=(*self.notes, note)
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -464,10 +445,10 @@ def gather(
     bare = Evidence(truth, documents, cutter, final, None, final, nothing)
     numbers: list[int] = rows.tolist()
     if all(result.scores.statuses[row] == "failed" for row in numbers):
-        return Gathered(bare, None, (), final)
+        return Gathered(bare, None, ())
     pipeline = pipeline_to_ask(result, retriever, deep=deep)
     if isinstance(pipeline, Unasked):
-        return Gathered(bare, None, (_not_asked(pipeline.why),), final, pipeline.deep_asks)
+        return Gathered(bare, None, (_not_asked(pipeline.why),), pipeline.deep_asks)
 
     def failed(error: BaseException) -> str:
         if deep or retriever is not None:
@@ -478,10 +459,10 @@ def gather(
 
     asked = outcome(lambda: _ask(pipeline, result, bare), failed)
     if isinstance(asked, str):
-        return Gathered(bare, None, (_not_asked(f"it fails: {asked}"),), final)
+        return Gathered(bare, None, (_not_asked(f"it fails: {asked}"),))
     evidence, differing = _compared(result, rows, bare, asked)
     notes = () if not differing else (_differs(differing, len(rows), asked.rankings),)
-    return Gathered(evidence, asked.depth if evidence.asked.any() else None, notes, final)
+    return Gathered(evidence, asked.depth if evidence.asked.any() else None, notes)
 
 
 def _counter(result: EvaluationResult[Any], cutoff: Cutoff, tokenizer: Any) -> Any:
@@ -590,19 +571,5 @@ def _either(first: RankedHits, second: RankedHits, takes_second: NDArray[np.bool
         return second
     if not takes_second.any():
         return first
-    one, other, behind = first.table, second.table, len(first.table)
-    table = HitTable(
-        _joined(one.doc_id, other.doc_id),
-        np.concatenate([one.start, other.start]),
-        np.concatenate([one.end, other.end]),
-        _joined(one.chunk_id, other.chunk_id),
-        _joined(one.text, other.text),
-        np.concatenate([one.score, other.score]),
-    )
-    begins = np.where(takes_second, second.begins + behind, first.begins)
-    return RankedHits(table, begins, np.where(takes_second, second.ends + behind, first.ends))
-
-
-def _joined(one: Coded, other: Coded) -> Coded:
-    codes = np.where(other.codes < 0, -1, other.codes + len(one.texts)).astype(np.int32)
-    return Coded(np.concatenate([one.codes, codes]), [*one.texts, *other.texts])
+    pairs = zip(first, second, takes_second, strict=True)
+    return RankedHits.of([after if takes else before for before, after, takes in pairs])

@@ -15,7 +15,6 @@ from rag_evaluation_framework.attribution.attribution import (
     noted,
     question_before,
     recall_name,
-    told_losses,
 )
 from rag_evaluation_framework.attribution.deep_pass import Gathered, gather, truth_of, uncovered
 from rag_evaluation_framework.attribution.losses import CAUSES, Cause, Evidence, Losses, accounted, units_of
@@ -388,7 +387,7 @@ def explain(
     gathered = gather(result, rows, cutoff, retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep)
     losses = None
     if result.scores.statuses[row] == "scored":
-        gathered, losses = told_losses(result, name, rows, gathered)
+        losses = losses_of(result, gathered.evidence)
     before = None if baseline is None else question_before(baseline, result, row, name)
     return _Explaining(result, row, name, gathered, losses, before).explanation
 
