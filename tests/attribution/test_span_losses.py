@@ -18,8 +18,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.attribution.attribution import advice
-from rag_evaluation_framework.attribution.losses import CAUSES, Evidence
-from rag_evaluation_framework.attribution.span_losses import span_losses
+from rag_evaluation_framework.attribution.losses import CAUSES, Evidence, span_losses
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.text.reading import RankingCutter

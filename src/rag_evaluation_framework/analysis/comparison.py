@@ -24,7 +24,16 @@ from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.results.means import FEWEST, Cluster, Clusters, Labels, labels_of, rows_by_value
+from rag_evaluation_framework.results.means import (
+    FEWEST,
+    Cluster,
+    Clusters,
+    Labels,
+    change_record,
+    change_tests,
+    labels_of,
+    rows_by_value,
+)
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown, recorded_test
 from rag_evaluation_framework.statistics import PairedDifference, TiedWithBest, paired_differences, tied_with_best
@@ -72,14 +81,12 @@ class ScoreChange:
         before: That of the baseline, shape (questions,); NaN where a question lacks it.
         after: That of the candidate.
         clusters: Which questions count together.
-        seed: Of the random signs.
     """
 
     name: str
     before: Numbers
     after: Numbers
     clusters: Clusters
-    seed: int
 
     @cached_property
     def change(self) -> Numbers:
@@ -96,7 +103,7 @@ class ScoreChange:
         clusters = self.clusters.among(rows).numbers
         beyond = min(before.min(), after.min()) < 0 or max(before.max(), after.max()) > 1
         largest = inf if beyond else 1.0
-        (test,) = paired_differences(self.change[rows][:, np.newaxis], clusters, seed=self.seed, largest=largest)
+        (test,) = paired_differences(self.change[rows][:, np.newaxis], clusters, largest=largest)
         means = float(before.mean()), float(after.mean())
         return None if test is None else Slice(by, value, self.name, len(rows), *means, test)
 
@@ -264,7 +271,6 @@ def _best(tables: Sequence[ScoreTable], name: str) -> int | None:
 
 _PAGE = "rag_evaluation_framework.report.pages.comparison:comparison_page"  # a door upwards
 _DOUBTS = "rag_evaluation_framework.report.pages.doubts:comparison_doubts"  # as this one
-_SEED = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -395,12 +401,7 @@ class Comparison(Shown):
 
         Scores of which no query has a delta are left out. The random signs are the same every time.
         """
-        names = [*self.change.columns]
-        change = np.stack([self.change.columns[name] for name in names], axis=1)
-        both = [np.stack([table.columns[name] for name in names], axis=1) for table in (self.before, self.after)]
-        beyond = np.any([(scores < 0) | (scores > 1) for scores in both], axis=(0, 1))
-        found = paired_differences(change, self.clusters.numbers, seed=_SEED, largest=np.where(beyond, np.inf, 1.0))
-        return {name: test for name, test in zip(names, found, strict=True) if test is not None}
+        return change_tests(self.before, self.after, self.change.columns, self.clusters)
 
     @property
     def means(self) -> Mapping[str, tuple[float | None, float | None]]:
@@ -477,7 +478,7 @@ class Comparison(Shown):
 
     def _change(self, name: str) -> ScoreChange:
         full = self._full(name)
-        return ScoreChange(full, self.before.columns[full], self.after.columns[full], self.clusters, _SEED)
+        return ScoreChange(full, self.before.columns[full], self.after.columns[full], self.clusters)
 
     def _full(self, name: str) -> str:
         full = full_name(name, self.change.columns)
@@ -522,7 +523,7 @@ class Comparison(Shown):
             "schema_version": 1,
             "baseline": both[0],
             "candidate": both[1],
-            "intervals": self.clusters.record(_SEED),
+            "intervals": self.clusters.record(),
             "scores": {name: self._score_record(name) for name in self.deltas},
             "incomparable": dict(self.incomparable),
             "properties": list(self.labels),
@@ -539,17 +540,7 @@ class Comparison(Shown):
         }
 
     def _score_record(self, name: str) -> dict[str, Any]:
-        (before, after), values, test = self.means[name], self.deltas[name].values(), self.tests.get(name)
-        return {
-            "n": len(values),
-            "before": before,
-            "after": after,
-            "delta": self.delta(name),
-            "test": None if test is None else recorded_test(test),
-            "improved": sum(value > 0 for value in values),
-            "regressed": sum(value < 0 for value in values),
-            "unchanged": sum(value == 0 for value in values),
-        }
+        return change_record(self.means[name], self.delta(name), self.tests.get(name), self.change.columns[name])
 
     def summary(self) -> "Page":
         """Return the comparison as people read it."""

@@ -10,8 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.attribution.deep_pass import Gathered, gather
-from rag_evaluation_framework.attribution.losses import CAUSES, Bound, Cause, Evidence, Losses, Units, unit_losses
-from rag_evaluation_framework.attribution.span_losses import span_losses
+from rag_evaluation_framework.attribution.losses import (
+    CAUSES,
+    Bound,
+    Cause,
+    Evidence,
+    Losses,
+    Units,
+    span_losses,
+    unit_losses,
+)
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.data import Corpus, EvaluationType
 from rag_evaluation_framework.data.columns import Integers

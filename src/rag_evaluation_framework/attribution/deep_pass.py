@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.attribution.losses import Evidence
+from rag_evaluation_framework.attribution.losses import Evidence, by_document, uncovered
 from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.notes import collected
@@ -43,12 +43,13 @@ from rag_evaluation_framework.data.documents import checked_corpus
 from rag_evaluation_framework.data.hits import Hit, RankedHits, Ranking
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, InputError, RagEvalError, ResultError
-from rag_evaluation_framework.experiments.retrieval import Index, ranked
-from rag_evaluation_framework.experiments.settings import Asking
+from rag_evaluation_framework.experiments.config import Asking
+from rag_evaluation_framework.experiments.runner import Index, ranked
 from rag_evaluation_framework.levels.chunk import ChunkIds
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import is_elsewhere, is_of_package
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
+from rag_evaluation_framework.results.meaning import record_parts
 from rag_evaluation_framework.results.store import kept_corpus
 from rag_evaluation_framework.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipeline, as_retriever
@@ -71,7 +72,7 @@ def unread_text(retriever: Retriever, sought: Iterable[CharacterSpan]) -> list[C
     embeddings = [embedding for embedding in known if embedding is not None]
     if len(embeddings) < len(known):
         return []
-    wanted = _by_document(merge_overlapping_spans(sought))
+    wanted = by_document(merge_overlapping_spans(sought))
     whole: list[CharacterSpan] = []
     read: list[CharacterSpan] = []
     for listed, embedder in embeddings:
@@ -119,29 +120,6 @@ def _embeddings(retriever: Retriever) -> Iterator[tuple[Sequence[AnyChunk], Embe
         yield None
 
 
-def _by_document(spans: Iterable[CharacterSpan]) -> dict[str, list[CharacterSpan]]:
-    found: dict[str, list[CharacterSpan]] = {}
-    for span in spans:
-        found.setdefault(span.doc_id, []).append(span)
-    return found
-
-
-def uncovered(spans: Iterable[CharacterSpan], others: Iterable[CharacterSpan]) -> list[CharacterSpan]:
-    """Return what spans cover that others do not, in order."""
-    taken, left = _by_document(merge_overlapping_spans(others)), list[CharacterSpan]()
-    for span in merge_overlapping_spans(spans):
-        begin = span.start
-        for other in taken.get(span.doc_id, ()):
-            if other.end <= begin or other.start >= span.end:
-                continue
-            if other.start > begin:
-                left.append(CharacterSpan(span.doc_id, begin, other.start))
-            begin = max(begin, other.end)
-        if begin < span.end:
-            left.append(CharacterSpan(span.doc_id, begin, span.end))
-    return left
-
-
 # The pipeline and the documents of a run, made again from its record.
 
 _FUNCTION = ".function"  # the modules of what wraps functions
@@ -176,7 +154,7 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
         return Unasked("the run names chunks by a function of its own")
     if given is not None:
         return as_retriever(given)
-    if _has_engine(result.config.get("retriever")):
+    if any(part.get("type") == "engine" for part in record_parts(result.config.get("retriever"))):
         why = "it is an engine, which may write where it is asked: give it in Python, explain(..., retriever=retriever)"
         if deep:
             raise ConfigError(f"the pipeline of {result.name!r} is not asked again: {why}")
@@ -204,13 +182,6 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
         "it",
         deep_asks=True,
     )
-
-
-def _has_engine(record: Any) -> bool:
-    """Return whether a record of components has an engine in it."""
-    if is_object(record):
-        return record.get("type") == "engine" or any(map(_has_engine, record.values()))
-    return isinstance(record, list | tuple) and any(map(_has_engine, cast("Sequence[Any]", record)))
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -254,15 +225,14 @@ def own_code(record: Any) -> dict[str, bool]:
     Nothing is imported. A function has no name that can be imported if it is in another one, or in a notebook or script
     that does not run now; of those that are no retriever, no component is made again.
     """
-    if is_object(record):
-        name, function = record.get("type"), record.get("function")
-        found = own_code([*record.values()])
+    found: dict[str, bool] = {}
+    for part in record_parts(record):
+        name, function = part.get("type"), part.get("function")
         if isinstance(name, str) and f"{_FUNCTION}:" in name and isinstance(function, str):
-            return {**found, function: name == _FUNCTION_RETRIEVER and _can_be_named(function)}
-        return {**found, name: _can_be_named(name)} if isinstance(name, str) and ":" in name else found
-    if isinstance(record, list | tuple):
-        return {name: known for item in cast("Sequence[Any]", record) for name, known in own_code(item).items()}
-    return {}
+            found[function] = name == _FUNCTION_RETRIEVER and _can_be_named(function)
+        elif isinstance(name, str) and ":" in name:
+            found[name] = _can_be_named(name)
+    return found
 
 
 def _can_be_named(reference: str) -> bool:

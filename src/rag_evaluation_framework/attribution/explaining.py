@@ -1,6 +1,6 @@
 """Making explanations: what one question of a run found, what it missed, and why."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -16,8 +16,8 @@ from rag_evaluation_framework.attribution.attribution import (
     question_before,
     recall_name,
 )
-from rag_evaluation_framework.attribution.deep_pass import Gathered, gather, truth_of, uncovered
-from rag_evaluation_framework.attribution.losses import CAUSES, Cause, Evidence, Losses, accounted, units_of
+from rag_evaluation_framework.attribution.deep_pass import Gathered, gather, truth_of
+from rag_evaluation_framework.attribution.losses import CAUSES, Cause, Evidence, Losses, accounted, uncovered, units_of
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.data import (
     Answer,
@@ -269,7 +269,6 @@ def _unit_record(unit: Any) -> Any:
 
 # The question of a run that a text names: its id, its wording, a beginning of either, or some of its words.
 
-_WAYS = ("id", "wording", "beginning", "words")  # the closest first
 _MOST_LISTED = 5
 _LINE = 100
 _NEAR = 0.3
@@ -286,68 +285,53 @@ def find_question(result: EvaluationResult[Any], given: str) -> int:
         ConfigError: No question is called so, or several are, and the message lists some; or the one that is was
             skipped, and the message says why.
     """
-    ids, texts = result.scores.query_ids, [*map(_folded, result.queries.texts)]
+    ids, texts, run = result.scores.query_ids, result.queries.texts, name_line(result.name)
+    folded = [*map(_folded, texts)]
     name: Any = given
     if not isinstance(name, str) or not (sought := _folded(name)):
         raise ConfigError(f"question {shown(given)}: expected its id, or the beginning or some words of it")
-    known = [_way(given, query_id, texts[row]) for row, query_id in enumerate(ids)]
-    skipped = [_way(given, label.query.id, _folded(label.query.text)) for label in result.skipped]
-    for way in _WAYS:
-        rows = [row for row, found in enumerate(known) if found == way]
+    ways: tuple[Callable[[str, str], bool], ...] = (  # the closest first
+        lambda query_id, _: query_id == given,
+        lambda _, text: text == sought,
+        lambda query_id, text: query_id.startswith(given) or text.startswith(sought),
+        lambda _, text: {*sought.split()} <= {*text.replace("?", " ").split()},
+    )
+    skipped: dict[str, Skipped] = {}
+    for label in result.skipped:
+        skipped.setdefault(label.query.id, label)
+    for fits in ways:
+        rows = [row for row, known in enumerate(zip(ids, folded, strict=True)) if fits(*known)]
         if len(rows) == 1:
             return rows[0]
         if rows:
             raise ConfigError(
-                f"{shown(given)} names {len(rows)} questions of {name_line(result.name)}; write more of one, or its id:"
-                f"\n{_listed(result, rows)}"
+                f"{shown(given)} names {len(rows)} questions of {run}; write more of one, or its id:\n"
+                f"{_listed([(ids[row], one_line(texts[row], _LINE)) for row in rows])}"
             )
-        labels = [label for label, found in zip(result.skipped, skipped, strict=True) if found == way]
+        labels = [label for label in skipped.values() if fits(label.query.id, _folded(label.query.text))]
         if labels:
-            raise ConfigError(_were_skipped(result, given, labels))
-    near = get_close_matches(sought, texts, _MOST_LISTED, _NEAR)
-    rows = [texts.index(text) for text in dict.fromkeys(near)]
-    rows += [ids.index(name) for name in get_close_matches(given, ids, _MOST_LISTED, 2 * _NEAR)]
+            raise ConfigError(_were_skipped(run, given, labels))
+    near = [folded.index(text) for text in get_close_matches(sought, folded, _MOST_LISTED, _NEAR)]
+    near += [ids.index(name) for name in get_close_matches(given, ids, _MOST_LISTED, 2 * _NEAR)]
+    rows = [*dict.fromkeys(near)][:_MOST_LISTED]
     how = "; name one by its id, or by the beginning or some words of it"
-    told = f"; the nearest:\n{_listed(result, [*dict.fromkeys(rows)][:_MOST_LISTED])}" if rows else how
-    raise ConfigError(f"no question of {name_line(result.name)} is called {shown(given)}{told}")
+    told = f"; the nearest:\n{_listed([(ids[row], one_line(texts[row], _LINE)) for row in rows])}" if rows else how
+    raise ConfigError(f"no question of {run} is called {shown(given)}{told}")
 
 
-def _way(given: str, query_id: str, text: str) -> str | None:
-    """Return in which way a text names a question of this id and folded wording; None if in none."""
-    sought = _folded(given)
-    fits = (
-        query_id == given,
-        text == sought,
-        query_id.startswith(given) or text.startswith(sought),
-        {*sought.split()} <= {*text.replace("?", " ").split()},
-    )
-    return next((way for way, is_so in zip(_WAYS, fits, strict=True) if is_so), None)
+def _were_skipped(run: str, given: str, labels: Sequence[Skipped]) -> str:
+    """Return which questions of a run were skipped, and why; of many, some."""
+    reasons = [one_line(label.reason, _LINE) for label in labels]
+    why = "skipped, so that there is nothing to explain:"
+    if len(labels) == 1:
+        return f"the question {name_line(labels[0].query.id)} of {run} was {why} {reasons[0]}"
+    told = zip(labels, reasons, strict=True)
+    listed = _listed([(label.query.id, f"{one_line(label.query.text, _LINE)}: {reason}") for label, reason in told])
+    return f"{shown(given)} names {len(labels)} questions of {run} that were {why}\n{listed}"
 
 
-def _were_skipped(result: EvaluationResult[Any], given: str, labels: Sequence[Skipped]) -> str:
-    """Return which questions were skipped, and why; of many, some."""
-    first = {label.query.id: label for label in reversed(labels)}
-    named = [first[name] for name in dict.fromkeys(label.query.id for label in labels)]
-    if len(named) == 1:
-        return (
-            f"the question {name_line(named[0].query.id)} of {name_line(result.name)} was skipped, so that there is "
-            f"nothing to explain: {one_line(named[0].reason, _LINE)}"
-        )
-    reasons = (f"{one_line(label.query.text, _LINE)}: {one_line(label.reason, _LINE)}" for label in named)
-    listed = _lines([(label.query.id, why) for label, why in zip(named, reasons, strict=True)])
-    return (
-        f"{shown(given)} names {len(named)} questions of {name_line(result.name)} that were skipped, so that there is "
-        f"nothing to explain:\n{listed}"
-    )
-
-
-def _listed(result: EvaluationResult[Any], rows: list[int]) -> str:
-    texts = result.queries.texts
-    return _lines([(result.scores.query_ids[row], one_line(texts[row], _LINE)) for row in rows])
-
-
-def _lines(questions: Sequence[tuple[str, str]]) -> str:
-    """Return questions by id, a line each; of many the first ones."""
+def _listed(questions: Sequence[tuple[str, str]]) -> str:
+    """Return questions by id, with what is told of each, a line each; of many the first ones."""
     lines = [f"  {name_line(name)}  {told}".rstrip() for name, told in questions[:_MOST_LISTED]]
     more = len(questions) - len(lines)
     return "\n".join([*lines, *([f"  and {more} more"] if more else [])])

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import chain
 from os.path import normpath
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
@@ -14,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from rag_evaluation_framework import base, rankings
 from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.exits import errors_as, no_exit, on_failure
-from rag_evaluation_framework.base.files import checked_path, from_home, is_list, is_object, parse_json, read_text
+from rag_evaluation_framework.base.files import checked_path, from_home, is_deeper, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import fit_to_show, hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults, refusals
 from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
@@ -22,8 +21,15 @@ from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff
 from rag_evaluation_framework.data.dataset import Mode
 from rag_evaluation_framework.datasets import Loader, folder_loader, load_dataset
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
-from rag_evaluation_framework.experiments.config import CONFIGS, AnyExperimentConfig, in_mode
-from rag_evaluation_framework.experiments.settings import ONLY_IN_FILES, EvaluationConfig, Measuring, Option
+from rag_evaluation_framework.experiments.config import (
+    CONFIGS,
+    ONLY_IN_FILES,
+    AnyExperimentConfig,
+    EvaluationConfig,
+    Measuring,
+    Option,
+    in_mode,
+)
 from rag_evaluation_framework.rankings.order import Order
 from rag_evaluation_framework.registry.building import build, load_function
 from rag_evaluation_framework.registry.table import Kind
@@ -465,7 +471,7 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
     if not is_object(content):
         got = "nothing" if content is None else type(content).__name__
         raise ConfigError(f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {got}")
-    if _is_deeper(cast("object", content), _DEEPEST):
+    if is_deeper(content, _DEEPEST):
         raise ConfigError(f"{source}: nested too deeply; expected at most {_DEEPEST} levels")
     if not _OF_DATASETS.isdisjoint(content) and {"corpus", "dataset"}.isdisjoint(content):
         raise ConfigError(
@@ -479,17 +485,6 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
         problems = refusals(error, RunSpec, lambda *at: named.get(str(at[0])) or _path(at) if at else "$")
         where = "" if all(key in named for key in keys) else f"{source}: "
         raise ConfigError(f"{where}{'; '.join(problems)}") from error
-
-
-def _is_deeper(content: object, most: int) -> bool:
-    """Return whether a value has more levels than these, which what walks through it may not bear."""
-    level: list[Any] = [content]
-    for _ in range(most):
-        nested = (
-            value.values() if is_object(value) else value for value in level if is_object(value) or is_list(value)
-        )
-        level = [*chain.from_iterable(nested)]
-    return bool(level)
 
 
 def _path(location: tuple[int | str, ...]) -> str:

@@ -23,7 +23,7 @@ from pydantic import (
     ValidationError,
 )
 
-from rag_evaluation_framework.base.files import is_list, is_object, parse_json, read_text
+from rag_evaluation_framework.base.files import is_deeper, is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.data import (
     Answer,
@@ -83,16 +83,9 @@ def _different(items: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def _not_too_deep(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    inner: list[Any] = [record]
-    for _ in range(DEEPEST):
-        inner = [item for value in inner for item in _inside(value)]
-    if any(isinstance(value, dict | list) for value in inner):
+    if is_deeper(record, DEEPEST):
         raise ValueError(f"is nested more than {DEEPEST} deep")
     return record
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    return value.values() if is_object(value) else value if is_list(value) else ()
 
 
 def _span(value: Any) -> CharacterSpan:

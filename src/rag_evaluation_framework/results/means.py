@@ -76,9 +76,9 @@ class Clusters:
         few = len(found) < self.fewest
         return replace(self, numbers=None if few else numbers, few=len(found) if few else 0)
 
-    def record(self, seed: int) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """Return how intervals are made, for JSON: their level, the seed, and what is taken as independent."""
-        return {"level": LEVEL, "seed": seed, "independent": "questions" if self.numbers is None else "documents"}
+        return {"level": LEVEL, "seed": SEED, "independent": "questions" if self.numbers is None else "documents"}
 
 
 def documents(relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType) -> Integers | None:
@@ -397,7 +397,39 @@ def _false_returns(best: Numbers, good: Numbers) -> Iterator[FalseReturns]:
 
 # What a reranker changed: every score before and after, and what no order of its candidates exceeds.
 
-_SEED = 0
+
+def change_tests(
+    before: ScoreTable, after: ScoreTable, changes: Mapping[str, Numbers], clusters: Clusters
+) -> dict[str, PairedDifference]:
+    """Return the mean change of every score with its interval of 95 % and its p-value; of scores that a query has.
+
+    Args:
+        before: The scores before.
+        after: The scores after.
+        changes: After minus before by score, NaN where a query lacks one of them; shape (queries,) each.
+        clusters: Which queries count together.
+    """
+    both = [np.stack([table.column(name) for name in changes], axis=1) for table in (before, after)]
+    beyond = np.any([(scores < 0) | (scores > 1) for scores in both], axis=(0, 1))
+    every, largest = np.stack([*changes.values()], axis=1), np.where(beyond, np.inf, 1.0)
+    found = paired_differences(every, clusters.numbers, largest=largest)
+    return {name: test for name, test in zip(changes, found, strict=True) if test is not None}
+
+
+def change_record(
+    means: tuple[float | None, float | None], delta: float | None, test: PairedDifference | None, changes: Numbers
+) -> dict[str, Any]:
+    """Return how a score changed for JSON; of queries that lack it before or after, the change is NaN."""
+    return {
+        "n": int((~np.isnan(changes)).sum()),
+        "before": means[0],
+        "after": means[1],
+        "delta": delta,
+        "test": None if test is None else recorded_test(test),
+        "improved": int((changes > 0).sum()),
+        "regressed": int((changes < 0).sum()),
+        "unchanged": int((changes == 0).sum()),
+    }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -444,12 +476,7 @@ class Reranking:
     @cached_property
     def tests(self) -> Mapping[str, PairedDifference]:
         """The mean change of every score with its interval of 95 % and its p-value; of scores that a query has."""
-        names = [*self.change]
-        both = [np.stack([table.column(name) for name in names], axis=1) for table in (self.before, self.after)]
-        beyond = np.any([(scores < 0) | (scores > 1) for scores in both], axis=(0, 1))
-        changes = np.stack([self.change[name] for name in names], axis=1)
-        found = paired_differences(changes, self.clusters.numbers, seed=_SEED, largest=np.where(beyond, np.inf, 1.0))
-        return {name: test for name, test in zip(names, found, strict=True) if test is not None}
+        return change_tests(self.before, self.after, self.change, self.clusters)
 
     def means(self, name: str) -> tuple[float | None, float | None]:
         """Return the means before and after of the queries that have the score in both; None if none has.
@@ -464,23 +491,13 @@ class Reranking:
     def record(self) -> dict[str, Any]:
         """Return the change of every score for JSON."""
         scores = {name: self._record(name) for name in self.change}
-        intervals = self.clusters.record(_SEED)
+        intervals = self.clusters.record()
         return {"intervals": intervals, "scores": scores}
 
     def _record(self, name: str) -> dict[str, Any]:
-        (before, after), changes, test = self.means(name), self.change[name], self.tests.get(name)
-        known = changes[~np.isnan(changes)]
-        return {
-            "n": len(known),
-            "before": before,
-            "after": after,
-            "delta": None if test is None else test.mean,
-            "test": None if test is None else recorded_test(test),
-            "ceiling": self.ceiling.mean.get(name),
-            "improved": int((known > 0).sum()),
-            "regressed": int((known < 0).sum()),
-            "unchanged": int((known == 0).sum()),
-        }
+        test = self.tests.get(name)
+        told = change_record(self.means(name), None if test is None else test.mean, test, self.change[name])
+        return {**told, "ceiling": self.ceiling.mean.get(name)}
 
 
 # Properties of questions, by which some are told from others: what the dataset says of them, and their labels.

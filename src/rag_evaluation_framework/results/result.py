@@ -35,7 +35,6 @@ from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.means import (
-    SEED,
     Breakdown,
     Cluster,
     Clusters,
@@ -154,7 +153,6 @@ class EvaluationResult(Shown, Generic[U]):
             np.stack([self.scores.column(name)[rows] for name in names], axis=1),
             clusters.among(rows).numbers,
             ranges=[self.score_range(name) for name in names],
-            seed=SEED,
         )
         return {name: mean for name, mean in zip(names, found, strict=True) if mean is not None}
 
