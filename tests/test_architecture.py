@@ -54,7 +54,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("report.page", "report.html"),
     ("experiments.evaluation", "integrations.langsmith_pull"),  # langsmith_dataset_name=
     ("experiments.runner", "trackers.sending"),  # save_results_path=, sinks=, and the same for results
-    ("synthesis.saving", "integrations.langsmith_push"),  # upload_to_langsmith=
+    ("synthesis.generator", "integrations.langsmith_push"),  # upload_to_langsmith=
 }
 TYPED = {  # what a contract names for type checkers only
     ("contracts.sink", "results.result"),

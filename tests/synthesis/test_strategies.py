@@ -24,9 +24,9 @@ from rag_evaluation_framework.synthesis import (
     SimpleQuestions,
 )
 from rag_evaluation_framework.synthesis.answerability import needing_all_parts
+from rag_evaluation_framework.synthesis.asking import Numbers
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence
-from rag_evaluation_framework.synthesis.forms import Numbers
-from rag_evaluation_framework.synthesis.sections import Headings, WordOverlap, sections_of
+from rag_evaluation_framework.synthesis.strategies import Headings, WordOverlap, sections_of
 from support.each import each
 from support.scripted_llm import QUESTION, ScriptedModel, sentences
 

@@ -12,11 +12,10 @@ from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.retrievers import BM25Retriever, VectorRAGRetriever
-from rag_evaluation_framework.synthesis.asking import Asker
+from rag_evaluation_framework.synthesis.asking import Asker, Numbers, Verdict, load_prompt, marked
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, Stage, rejected
 from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Range, tokens_of
-from rag_evaluation_framework.synthesis.forms import Numbers, Verdict, load_prompt, marked
-from rag_evaluation_framework.synthesis.sections import Headings
+from rag_evaluation_framework.synthesis.strategies import Headings
 from rag_evaluation_framework.text.terms import words
 
 # The second call: whether the excerpts of a question, and nothing else, answer it.

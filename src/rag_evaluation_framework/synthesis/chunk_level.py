@@ -22,19 +22,19 @@ from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.indexing import chunk_corpus
-from rag_evaluation_framework.synthesis.asking import Asker
-from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
-from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Messages, Range, named
-from rag_evaluation_framework.synthesis.forms import (
+from rag_evaluation_framework.synthesis.asking import (
+    Asker,
     CitedChunks,
     CitedQuestions,
     load_prompt,
     marked,
     read_cited_questions,
 )
+from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
+from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Messages, Range, named
 from rag_evaluation_framework.synthesis.generation import ASKING, Labeller
 from rag_evaluation_framework.synthesis.generator import GeneratorOptions, SyntheticDataGenerator
-from rag_evaluation_framework.synthesis.sections import sections_of_chunks
+from rag_evaluation_framework.synthesis.strategies import sections_of_chunks
 
 # Chunks as labels: the model names the chunks that answer a question, and code checks the names.
 

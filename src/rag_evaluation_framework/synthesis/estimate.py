@@ -11,7 +11,7 @@ from rag_evaluation_framework.contracts import Embedder, QuestionRequest
 from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.providers.usage import Consumed, Prices
-from rag_evaluation_framework.synthesis.filters.relevance import calibration_passages
+from rag_evaluation_framework.synthesis.filters import calibration_passages
 
 # Numbers that are not known yet, and how many tokens texts have with a tokenizer that is not known.
 

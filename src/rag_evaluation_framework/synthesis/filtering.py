@@ -18,11 +18,17 @@ from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import Range, embedded_tokens, paid_embedder
-from rag_evaluation_framework.synthesis.filters import thresholds
-from rag_evaluation_framework.synthesis.filters.copied_wording import reject_copied_wording
-from rag_evaluation_framework.synthesis.filters.near_duplicates import dedup_threshold, reject_near_duplicates
-from rag_evaluation_framework.synthesis.filters.relevance import reject_irrelevant, relevance_threshold
-from rag_evaluation_framework.synthesis.filters.thresholds import PublishedFigure, Threshold, has_figures_of_design
+from rag_evaluation_framework.synthesis.filters import (
+    PublishedFigure,
+    Threshold,
+    dedup_threshold,
+    has_figures_of_design,
+    reject_copied_wording,
+    reject_irrelevant,
+    reject_near_duplicates,
+    relevance_threshold,
+)
+from rag_evaluation_framework.synthesis.filters import Rejection as FilterRejection
 from rag_evaluation_framework.text.text_locator import is_long
 
 # Questions that pass filters, and do not contradict each other.
@@ -253,5 +259,5 @@ def _parts(candidates: Candidates) -> tuple[list[str], list[tuple[str, ...]]]:
     return [each.question for each in candidates], [each.excerpts for each in candidates]
 
 
-def _reasons(rejections: Sequence[thresholds.Rejection | None]) -> list[Reason | None]:
+def _reasons(rejections: Sequence[FilterRejection | None]) -> list[Reason | None]:
     return [None if each is None else (each.reason, each.told) for each in rejections]

@@ -24,7 +24,7 @@ from rag_evaluation_framework.synthesis.answerability import (
     needing_all_parts,
     unanswered,
 )
-from rag_evaluation_framework.synthesis.asking import Asker
+from rag_evaluation_framework.synthesis.asking import AskedQuestions, Asker, CitedQuestions, load_prompt, marked
 from rag_evaluation_framework.synthesis.candidates import (
     Candidate,
     Funnel,
@@ -43,8 +43,7 @@ from rag_evaluation_framework.synthesis.estimate import (
     marks_with,
 )
 from rag_evaluation_framework.synthesis.filtering import Filter, QualityFilters, filtered, without_contradictions
-from rag_evaluation_framework.synthesis.forms import AskedQuestions, CitedQuestions, load_prompt, marked
-from rag_evaluation_framework.synthesis.sections import Headings
+from rag_evaluation_framework.synthesis.strategies import Headings
 
 # What differs from level to level while questions are generated.
 
