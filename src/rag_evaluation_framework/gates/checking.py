@@ -17,7 +17,7 @@ from rag_evaluation_framework.results.gate_verdict import GateVerdict, OnInconcl
 from rag_evaluation_framework.results.means import Cluster
 from rag_evaluation_framework.results.result import EvaluationResult
 
-_POWER = "rag_evaluation_framework.report.pages.strength:power_of_gate"  # a door upwards
+_POWER = "rag_evaluation_framework.report.pages.gates:power_of_gate"  # a door upwards
 
 # Whether the result of a run can be relied on: which questions failed, were not asked, or were skipped.
 

@@ -11,9 +11,8 @@ from rag_evaluation_framework.data import NOT_LABELLED, Answer, Corpus, Skipped
 from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
 from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
+from rag_evaluation_framework.report.pages.gates import gate_block, independence, power_of_run, verdict_line
 from rag_evaluation_framework.report.pages.notes import all_notes
-from rag_evaluation_framework.report.pages.strength import independence, power_of_run
 from rag_evaluation_framework.report.wrapped import quoted, shortened
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.results.latency import TOTAL, Latency
