@@ -47,13 +47,12 @@ def marked(name: str, texts: Sequence[str], beside: str = "", told: Sequence[Map
         told: What the opening mark of each tells, by name; what is blank is left out.
     """
     mark = free_mark(name, (*texts, beside))
-    openings = [_attributes(each) for each in told] or [""] * len(texts)
+    openings = [
+        "".join(f" {key}={quoteattr(' '.join(value.split()))}" for key, value in each.items() if value.strip())
+        for each in told
+    ] or [""] * len(texts)
     shown = [f"<{mark}{opening}>\n{text}\n</{mark}>" for opening, text in zip(openings, texts, strict=True)]
     return "\n\n".join(shown)
-
-
-def _attributes(told: Mapping[str, str]) -> str:
-    return "".join(f" {key}={quoteattr(' '.join(value.split()))}" for key, value in told.items() if value.strip())
 
 
 # Prompts: files that people can read, with a version by which each wording is known again.

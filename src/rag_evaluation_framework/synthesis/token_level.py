@@ -25,9 +25,9 @@ from rag_evaluation_framework.labelling.locating import locate_quote
 from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
 from rag_evaluation_framework.markups.markup import struck_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
-from rag_evaluation_framework.synthesis.answerability import PLACES, choosing, chosen, quoted_plausibly
+from rag_evaluation_framework.synthesis.answerability import PLACES, choosing, chosen, flaw_of_quotes, without_question
 from rag_evaluation_framework.synthesis.asking import AskedQuestions, Asker, Quotes, load_prompt
-from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
+from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected, sifted
 from rag_evaluation_framework.synthesis.estimate import NUMBERS, FollowUp, Messages, Range, quoted
 from rag_evaluation_framework.synthesis.generation import ASKING, Labeller, asking, passages
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
@@ -272,7 +272,8 @@ class TokenLabeller(Labeller[CharacterSpan]):
         found = [
             _with_answers(each, [*islice(meant, len(labels))], self._verifier, rejections) for each, labels in labelled
         ]
-        return quoted_plausibly([candidate for candidate in found if candidate is not None], rejections)
+        distinct = [without_question(candidate, rejections) for candidate in found if candidate is not None]
+        return sifted(distinct, "verified", map(flaw_of_quotes, distinct), rejections)
 
     def asking(self, request: QuestionRequest) -> Messages:
         """Return the messages that ask for questions about passages."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from rag_evaluation_framework.base.outside import name_line, one_line, shown
+from rag_evaluation_framework.base.outside import first_of, name_line, one_line, shown
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.inspection import DatasetQuality, PublicQuestions, Spread
 from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, WordOverlap
@@ -13,7 +13,8 @@ from rag_evaluation_framework.inspection.findings import Finding, FindingKind, L
 from rag_evaluation_framework.inspection.fixing import FixedDataset
 from rag_evaluation_framework.integrations.langsmith_push import PushReport
 from rag_evaluation_framework.integrations.publishing import PublishedExperiment
-from rag_evaluation_framework.report.page import Line, Lines, Page, Part, Role, Table, line, plural
+from rag_evaluation_framework.report.page import Line, Lines, Part, Role, Table, line, plural
+from rag_evaluation_framework.report.page import Page as Page
 
 _UNDEFINED = "–"
 _MOST_COLUMNS = 10
@@ -117,18 +118,16 @@ def push_page(pushed: Mapping[str, Any]) -> Page:
         "only in LangSmith": pushed["missing"],
     }
     always = ("created", "updated", "unchanged")
-    listed = {name: _listed(ids) for name, ids in rows.items() if ids or name in always}
+    told = {name: _listed(ids) for name, ids in rows.items() if ids or name in always}
     if pushed["left_out"]:
-        listed["not kept"] = f"{', '.join(pushed['left_out'])}: in the file only"
-    lines = (line(text, indent=_PUSHED, before=name, role="muted") for name, text in listed.items())
+        told["not kept"] = f"{', '.join(pushed['left_out'])}: in the file only"
+    lines = (line(text, indent=_PUSHED, before=name, role="muted") for name, text in told.items())
     title = f"{name_line(pushed['name'])}{' (new)' if pushed['is_new'] else ''}: {pushed['url']}"
     return Page(title, (Lines(tuple(lines)),))
 
 
 def _listed(ids: Sequence[str]) -> str:
-    named = ", ".join(map(name_line, ids[:_MOST_IDS]))
-    more = f" and {len(ids) - _MOST_IDS:,} more" if len(ids) > _MOST_IDS else ""
-    return f"{len(ids):,}: {named}{more}" if ids else "0"
+    return f"{len(ids):,}: {first_of([*map(name_line, ids)], _MOST_IDS)}" if ids else "0"
 
 
 _THIS = "yours"

@@ -12,7 +12,7 @@ from rag_evaluation_framework.attribution.explanation import (
     RankedResult,
 )
 from rag_evaluation_framework.attribution.losses import Bound, Cause
-from rag_evaluation_framework.base.outside import name_line
+from rag_evaluation_framework.base.outside import first_of, name_line
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff
 from rag_evaluation_framework.data.hits import RankedHits
@@ -155,9 +155,9 @@ class _Explained:
         first = "" if first_rank is None else f"rank {first_rank} before reranking"
         if answer.rank is None or cause == "not_a_candidate":
             return f": {first}" if first else ""
-        named = [self.places.of_hit(hit) for hit in answer.before[:_MOST_BEFORE]]
-        more = len(answer.before) - len(named)
-        behind = f", behind {', '.join(named)}{f' and {more} more' if more > 0 else ''}" if named else ""
+        behind = (
+            f", behind {first_of([*map(self.places.of_hit, answer.before)], _MOST_BEFORE)}" if answer.before else ""
+        )
         return f": rank {answer.rank}{f' ({first})' if first else ''}{behind}"
 
     def _missed(self, answer: ExplainedAnswer) -> Iterator[Passage]:
