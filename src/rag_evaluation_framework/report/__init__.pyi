@@ -1,8 +1,7 @@
-from .files import gates_as_junit as gates_as_junit
-from .files import summary_text as summary_text
-from .files import texts_beside as texts_beside
-from .files import whole_page as whole_page
+from .gated import summary_text as summary_text
+from .gated import texts_beside as texts_beside
 from .html import whole_file as whole_file
+from .junit import gates_as_junit as gates_as_junit
 from .page import Block as Block
 from .page import Line as Line
 from .page import Lines as Lines
@@ -59,6 +58,7 @@ from .pages.reviewing import review_lines as review_lines
 from .pages.reviewing import review_page as review_page
 from .pages.reviewing import reviewed_text as reviewed_text
 from .pages.reviewing import reviewing as reviewing
+from .pages.whole import whole_page as whole_page
 from .pages.written import baseline_notes as baseline_notes
 from .pages.written import baseline_text as baseline_text
 from .pages.written import cache_text as cache_text

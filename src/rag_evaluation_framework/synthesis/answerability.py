@@ -14,7 +14,7 @@ from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.retrievers import BM25Retriever, VectorRAGRetriever
 from rag_evaluation_framework.synthesis.asking import Asker, Numbers, Verdict, load_prompt, marked
 from rag_evaluation_framework.synthesis.candidates import Candidate, Candidates, Evidence, Reason, Rejection, rejected
-from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Range, tokens_of
+from rag_evaluation_framework.synthesis.estimate import VERDICT, Call, Range, tokens_of
 from rag_evaluation_framework.synthesis.strategies import Headings
 from rag_evaluation_framework.text.terms import words
 
@@ -172,7 +172,7 @@ def answered_after_all(candidates: Candidates, search: AnswerSearch, asker: Aske
     return [refuted.get(number) for number in range(len(candidates))]
 
 
-def looking(longest: Sequence[str], size: int, mark: Range) -> FollowUp:
+def looking(longest: Sequence[str], size: int, mark: Range) -> Call:
     """Return what is asked at most for a question without an answer.
 
     Args:
@@ -184,7 +184,7 @@ def looking(longest: Sequence[str], size: int, mark: Range) -> FollowUp:
     told = Range(0, told.usual / 2, told.most)
     groups = min(len(longest), 2 * sum(map(len, longest)) // size + 1)  # of two after each other one is half full
     usual = min(groups, sum(map(len, longest)) / 2 / size + 1)  # about half of what is found is found by both
-    return FollowUp(checking("", ()), told, VERDICT, Range(0, usual, groups))
+    return Call(checking("", ()), told, VERDICT, Range(0, usual, groups))
 
 
 def _grouped(passages: Sequence[Evidence], size: int) -> Iterator[list[Evidence]]:

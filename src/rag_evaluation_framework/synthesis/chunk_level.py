@@ -31,7 +31,7 @@ from rag_evaluation_framework.synthesis.asking import (
     read_cited_questions,
 )
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
-from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Messages, Range, named
+from rag_evaluation_framework.synthesis.estimate import VERDICT, Call, Messages, Range, named
 from rag_evaluation_framework.synthesis.generation import ASKING, Labeller
 from rag_evaluation_framework.synthesis.generator import GeneratorOptions, SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.strategies import sections_of_chunks
@@ -133,13 +133,13 @@ class ChunkLabeller(Labeller[ChunkId]):
         """Return the prompt for the chunks of a question that is given."""
         return (CHUNKS,) if request.given else ()
 
-    def verifying(self, request: QuestionRequest, mark: Range) -> list[FollowUp]:
+    def verifying(self, request: QuestionRequest, mark: Range) -> list[Call]:
         """Return the call for the chunks of a question that is given; others are written with theirs."""
         del mark
         if not request.given:
             return []
         cited = load_prompt(CHUNKS).messages(question="", chunks=_shown(request.sections, ""))
-        return [FollowUp(cited, Range(), named(self.names(request)) + VERDICT)]
+        return [Call(cited, Range(), named(self.names(request)) + VERDICT)]
 
     def names(self, request: QuestionRequest) -> Sequence[str]:
         """Return the ids of the chunks that are shown."""

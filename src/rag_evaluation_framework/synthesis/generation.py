@@ -37,7 +37,7 @@ from rag_evaluation_framework.synthesis.candidates import (
 from rag_evaluation_framework.synthesis.estimate import (
     NUMBERS,
     VERDICT,
-    FollowUp,
+    Call,
     Messages,
     Range,
     excerpts_of,
@@ -120,7 +120,7 @@ class Labeller(ABC, Generic[U]):
         del request
         return ()
 
-    def verifying(self, request: QuestionRequest, mark: Range) -> list[FollowUp]:
+    def verifying(self, request: QuestionRequest, mark: Range) -> list[Call]:
         """Return what it asks for each question of a request, to learn what answers it.
 
         Args:
@@ -194,7 +194,7 @@ class Steps:
             names += [CHECK, ALONE] if needs_parts(request) else [CHECK]
         return [*filter(None, [request.prompt_version]), *(load_prompt(name).version for name in names)]
 
-    def follow_ups(self, request: QuestionRequest) -> list[FollowUp]:
+    def follow_ups(self, request: QuestionRequest) -> list[Call]:
         """Return what is asked for each question of a request, after it is written or given."""
         mark = self._mark(request)
         if not request.has_answer:
@@ -203,9 +203,9 @@ class Steps:
         if not self.check_answers:
             return asked
         excerpts = excerpts_of(request, self.labeller.names(request), mark)
-        asked.append(FollowUp(checking("", ()), excerpts, VERDICT))
+        asked.append(Call(checking("", ()), excerpts, VERDICT))
         if needs_parts(request):
-            asked.append(FollowUp(choosing(ALONE, "", ()), excerpts, NUMBERS))
+            asked.append(Call(choosing(ALONE, "", ()), excerpts, NUMBERS))
         return asked
 
     @cached_property

@@ -37,7 +37,7 @@ from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT, check_root
 from rag_evaluation_framework.synthesis.asking import Asker, FailedRequests, failed_requests
 from rag_evaluation_framework.synthesis.candidates import Funnel, Rejection, question_metadata
-from rag_evaluation_framework.synthesis.estimate import Calls, Estimate, estimated
+from rag_evaluation_framework.synthesis.estimate import Estimate, calls_of, estimated
 from rag_evaluation_framework.synthesis.filtering import QualityFilters
 from rag_evaluation_framework.synthesis.filters import COPIED_SHARE, DEDUP_THRESHOLD, RELEVANCE_THRESHOLD, Threshold
 from rag_evaluation_framework.synthesis.generation import Generation, Labeller, Steps
@@ -377,10 +377,15 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         requests = [request for _, request in self.plan(queries_per_doc)]
         labeller, steps = self._labeller, Steps(self._labeller, self.check_answers)
         searched = () if all(request.has_answer for request in requests) else steps.searched
-        calls = Calls(labeller.asking, labeller.names, steps.follow_ups, self.llm.max_tokens)
+        calls = (
+            call
+            for request in requests
+            for call in calls_of(request, labeller.asking, labeller.names(request), steps.follow_ups(request))
+        )
         embedded = self._filters.embedded([(request, labeller.names(request)) for request in requests], searched)
         prices = Prices(self.llm.price_in, self.llm.price_out)
-        return estimated(requests, calls, prices, embedded, self._filters.embedding_price)
+        questions = sum(request.questions for request in requests)
+        return estimated(questions, calls, self.llm.max_tokens, prices, embedded, self._filters.embedding_price)
 
     @abstractmethod
     def labeller(self) -> Labeller[U]:

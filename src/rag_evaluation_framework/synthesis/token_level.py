@@ -28,7 +28,7 @@ from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.synthesis.answerability import PLACES, choosing, chosen, flaw_of_quotes, without_question
 from rag_evaluation_framework.synthesis.asking import AskedQuestions, Asker, Quotes, load_prompt
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected, sifted
-from rag_evaluation_framework.synthesis.estimate import NUMBERS, FollowUp, Messages, Range, quoted
+from rag_evaluation_framework.synthesis.estimate import NUMBERS, Call, Messages, Range, quoted
 from rag_evaluation_framework.synthesis.generation import ASKING, Labeller, asking, passages
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.strategies import Headings, sections_of
@@ -279,13 +279,13 @@ class TokenLabeller(Labeller[CharacterSpan]):
         """Return the messages that ask for questions about passages."""
         return asking(self.writes, request)
 
-    def verifying(self, request: QuestionRequest, mark: Range) -> list[FollowUp]:
+    def verifying(self, request: QuestionRequest, mark: Range) -> list[Call]:
         """Return the call for quotes, and those about places of quotes that stand at several."""
-        quotes = FollowUp(_quoting("", request), Range(), quoted(request))
+        quotes = Call(_quoting("", request), Range(), quoted(request))
         around = Range(most=MOST_AMBIGUOUS * MOST_PLACES * (2 * AROUND + 2) * _BYTES)
         copies = Range(most=MOST_AMBIGUOUS * sum(len(each.text.encode()) for each in request.sections))
         told = around + copies + mark * (MOST_AMBIGUOUS * MOST_PLACES)
-        return [quotes, FollowUp(choosing(PLACES, "", ()), told, NUMBERS, Range(most=MOST_AMBIGUOUS))]
+        return [quotes, Call(choosing(PLACES, "", ()), told, NUMBERS, Range(most=MOST_AMBIGUOUS))]
 
     def prompts(self, request: QuestionRequest) -> Sequence[str]:
         """Return the prompts for quotes and for their places."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.contracts.sink import Outcome, Sink
-from rag_evaluation_framework.report.files import texts_beside
+from rag_evaluation_framework.report.gated import texts_beside
 from rag_evaluation_framework.results import EvaluationResult
 from rag_evaluation_framework.results.store import ROOT, check_root
 

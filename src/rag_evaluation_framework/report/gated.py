@@ -1,0 +1,35 @@
+"""Files of a gated run: its summary, and the comparison with its baseline."""
+
+from dataclasses import replace
+
+from rag_evaluation_framework.base.outside import json_text
+from rag_evaluation_framework.contracts.sink import Outcome
+from rag_evaluation_framework.report.page import Lines, Page
+from rag_evaluation_framework.report.pages.comparison import comparison_page
+from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
+from rag_evaluation_framework.results import store
+
+
+def texts_beside(outcome: Outcome) -> dict[str, str]:
+    """Return the texts of a run's folder beside its report, by the names of their files.
+
+    These are its summary and, with a baseline, how the run differs from it.
+    """
+    texts = {store.SUMMARY: summary_text(outcome)}
+    if (page := _difference(outcome)) is not None and outcome.comparison is not None:
+        result = outcome.result
+        verdicts = Lines(tuple(verdict_line(result.gates))), gate_block(result.gates)
+        texts["diff.json"] = json_text(outcome.comparison.record(outcome.both), indent=1)
+        texts["diff.md"] = replace(page, blocks=(*verdicts, *page.blocks)).as_markdown()
+    return texts
+
+
+def summary_text(outcome: Outcome) -> str:
+    """Return a run as people read it first, in Markdown."""
+    text, page = outcome.result.summary().as_markdown(), _difference(outcome)
+    return text if page is None else f"{text}\n{page.as_markdown(2)}"  # the page above it has the gates
+
+
+def _difference(outcome: Outcome) -> Page | None:
+    compared = outcome.comparison
+    return None if compared is None else comparison_page(compared, outcome.both, gated=True)

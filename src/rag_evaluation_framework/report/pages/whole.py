@@ -1,0 +1,83 @@
+"""Saved runs as one page: a run with its questions, two runs compared, or more of them in a table."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from rag_evaluation_framework.analysis import Comparison, Leaderboard
+from rag_evaluation_framework.attribution.pipelines import corpus_of
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.errors import RagEvalError
+from rag_evaluation_framework.report.page import Block, Lines, Page, plural
+from rag_evaluation_framework.report.pages.comparison import comparison_page
+from rag_evaluation_framework.report.pages.explanation import anchor_of, questions_page
+from rag_evaluation_framework.report.pages.leaderboard import leaderboard_page
+from rag_evaluation_framework.report.pages.result import result_page
+from rag_evaluation_framework.results.result import EvaluationResult
+
+Result = EvaluationResult[Any]
+
+
+def whole_page(runs: Sequence[Result], most: int) -> Page:
+    """Return what people read of one run, of two that are compared, or of several.
+
+    Args:
+        runs: The runs; of several, the first is the baseline.
+        most: How many questions to show with their passages: the weakest of a run, or those that got worse; 50
+            with ten results each are about half a megabyte.
+    """
+    if len(runs) > 2:
+        return leaderboard_page(Leaderboard.of(runs), worst=most, runs=runs)
+    corpus, why = _corpus(runs[-1])
+    if len(runs) == 1:
+        (result,) = runs
+        unanswered = [
+            one
+            for one, status in zip(result.scores.query_ids, result.scores.statuses, strict=True)
+            if status != "scored"
+        ]
+        weakest = [query.query_id for query in result.worst(len(result.queries))]
+        every = [*dict.fromkeys([*weakest, *unanswered])]
+        which = _some(most, len(every), ", the weakest first")
+        page = result_page(result, worst=min(most, 10))
+        asked = questions_page(result, every[:most], corpus, why, which)
+        return _linked(replace(page, blocks=(*page.blocks, asked)), result)
+    before, after = runs
+    compared = Comparison.of(before, after)
+    page = comparison_page(compared, (before, after), worst=most)
+    lost = [one for one in compared.regressions(next(iter(compared.deltas))) if one in after.scores.rows]
+    which = _some(most, len(lost), " that got worse") or "Those that got worse, in the second run"
+    more = (questions_page(after, lost[:most], corpus, why, which),) if lost else ()
+    return _linked(replace(page, blocks=(*page.blocks, *more)), after)
+
+
+def _some(most: int, count: int, which: str) -> str:
+    return f"{most:,} of {plural(count, 'question')}{which}; --worst shows more" if most < count else ""
+
+
+def _corpus(result: Result) -> tuple[Corpus | None, str]:
+    """Return the documents of a run, or why they are not there."""
+    try:
+        return corpus_of(result), ""
+    except RagEvalError as error:
+        return None, str(error)
+
+
+def _linked(page: Page, result: Result) -> Page:
+    """Return a page on which the ids of questions lead to them, where they are shown."""
+    shown = {
+        block.anchor for one in page.blocks if isinstance(one, Page) for block in one.blocks if isinstance(block, Page)
+    }
+    links = {
+        f" ({query_id})": anchor for query_id in result.scores.rows if (anchor := anchor_of(result, query_id)) in shown
+    }
+    blocks: list[Block] = []
+    for block in page.blocks:
+        if isinstance(block, Lines):
+            lines = tuple(
+                replace(one, parts=tuple(replace(part, link=links.get(part.text, "")) for part in one.parts))
+                for one in block.lines
+            )
+            block = replace(block, lines=lines)
+        blocks.append(block)
+    return replace(page, blocks=tuple(blocks))
