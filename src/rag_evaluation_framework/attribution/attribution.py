@@ -35,7 +35,7 @@ from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.retrievers.function import Pipeline
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.causes import Page
+    from rag_evaluation_framework.report.pages.explanation import Page
 
 
 # The recall whose losses are told: which it is, of which questions, and whether it is still that of the run.
@@ -285,7 +285,7 @@ Change = Literal[
 ]
 """What is to be changed."""
 
-_PAGES = "rag_evaluation_framework.report.pages.causes"  # a door upwards
+_PAGES = "rag_evaluation_framework.report.pages.explanation"  # a door upwards
 _SEEN = 0.0005  # of recall: less is printed as 0
 
 

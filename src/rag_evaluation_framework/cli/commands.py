@@ -85,11 +85,12 @@ class Commands(TyperGroup):
     """The commands, which refuse arguments in words that are fit to be shown."""
 
     modules: ClassVar[Mapping[str, str]] = {
-        name: name
-        for name in (
-            *("demo", "init", "label", "generate", "run", "baseline", "compare"),
-            *("explain", "report", "score", "publish", "components", "cache"),
-        )
+        **{name: name for name in ("demo", "init", "label", "generate", "run")},
+        **dict.fromkeys(("baseline", "compare", "explain", "report"), "saved"),
+        "score": "score",
+        "publish": "saved",
+        "components": "components",
+        "cache": "cache",
     }
     """The module of each command, in which its function is called like it."""
 
@@ -120,8 +121,7 @@ class DatasetCommands(Commands):
     """The commands of `rag-eval dataset`."""
 
     modules: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("info", "lint", "quality"), "dataset"),
-        "review": "dataset_review",
+        **dict.fromkeys(("info", "lint", "quality", "review"), "dataset"),
         "update": "dataset_update",
         **dict.fromkeys(("forget", "push", "pull"), "dataset"),
     }

@@ -36,7 +36,7 @@ from rag_evaluation_framework.results.means import DOCUMENT, LENGTH, Cluster, la
 
 # Verdicts: what became of gates in a result, and whether that can be relied on.
 
-_POWER = "rag_evaluation_framework.report.pages.strength:power_of_gate"  # a door upwards
+_POWER = "rag_evaluation_framework.report.pages.gates:power_of_gate"  # a door upwards
 
 # Whether the result of a run can be relied on: which questions failed, were not asked, or were skipped.
 

@@ -11,9 +11,9 @@ from rag_evaluation_framework.data import CharacterSpan, Query
 from rag_evaluation_framework.registry.loading import load_installed
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.lint import Page
+    from rag_evaluation_framework.report.pages.dataset import Page
 
-_PAGES = "rag_evaluation_framework.report.pages.lint"  # a door upwards
+_PAGES = "rag_evaluation_framework.report.pages.dataset"  # a door upwards
 
 Severity = Literal["error", "warning", "info"]
 

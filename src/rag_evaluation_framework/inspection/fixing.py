@@ -23,9 +23,9 @@ from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.lint import Page
+    from rag_evaluation_framework.report.pages.dataset import Page
 
-_PAGE = "rag_evaluation_framework.report.pages.lint:fixes_page"  # a door upwards
+_PAGE = "rag_evaluation_framework.report.pages.dataset:fixes_page"  # a door upwards
 FixKind: TypeAlias = FindingKind | Literal["label moved"]
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # What became of the examples of a dataset that was pushed.
 
-_TEXT = "rag_evaluation_framework.report.pages.langsmith:pushed_text"  # a door upwards
+_TEXT = "rag_evaluation_framework.report.pages.dataset:pushed_text"  # a door upwards
 _LISTS = ("created", "updated", "edited", "unchanged", "deleted", "missing", "left_out")
 
 

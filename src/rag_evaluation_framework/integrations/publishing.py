@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # What became of an experiment that was published.
 
-_TEXT = "rag_evaluation_framework.report.pages.langsmith:published_text"  # a door upwards
+_TEXT = "rag_evaluation_framework.report.pages.dataset:published_text"  # a door upwards
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rag_evaluation_framework.report.bars import axis, drawn
 from rag_evaluation_framework.report.page import (
     MARKED,
     Block,
@@ -23,6 +22,8 @@ from rag_evaluation_framework.report.page import (
     Passages,
     Role,
     Table,
+    axis,
+    drawn,
     is_shown,
     pieces,
     shortened,

@@ -10,8 +10,8 @@ from rag_evaluation_framework.gates.measuring import found_score, not_compared_b
 from rag_evaluation_framework.report.page import Block, Line, Lines, Role, Table, line, symmetric
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.doubts import FEW_DOCUMENTS
+from rag_evaluation_framework.report.pages.gates import power_of_change
 from rag_evaluation_framework.report.pages.result import bars_of, note_lines
-from rag_evaluation_framework.report.pages.strength import power_of_change
 from rag_evaluation_framework.results import EvaluationResult, GateVerdict
 from rag_evaluation_framework.results.means import Cluster
 from rag_evaluation_framework.results.shown import (

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.base.optional import install_command
-from rag_evaluation_framework.base.outside import name_line, one_line
+from rag_evaluation_framework.base.outside import first_of, name_line, one_line
 from rag_evaluation_framework.datasets.texts import KeptTexts
 from rag_evaluation_framework.report.page import plural
 from rag_evaluation_framework.results import EvaluationResult, number
@@ -136,6 +136,5 @@ def cache_text(found: Mapping[str, Any]) -> str:
 
 def cleared_text(freed: int, left: Sequence[Path]) -> str:
     """Return how much of a cache was removed, and the files that stay, as they are not ours."""
-    named = ", ".join(name_line(str(path)) for path in left[:_NAMED])
-    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-    return f"removed {freed:,} bytes{f'{chr(10)}left as not ours: {named}{more}' if left else ''}"
+    named = first_of([name_line(str(path)) for path in left], _NAMED)
+    return f"removed {freed:,} bytes{f'{chr(10)}left as not ours: {named}' if left else ''}"
