@@ -14,7 +14,7 @@ from rag_evaluation_framework.base.files import checked_path, folder_size
 from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import print_json, print_result, print_text
-from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
+from rag_evaluation_framework.embedders.onnx_model import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 
