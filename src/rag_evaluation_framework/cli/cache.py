@@ -14,7 +14,7 @@ from rag_evaluation_framework.base.files import checked_path, folder_size
 from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import print_json, print_result, print_text
-from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
+from rag_evaluation_framework.embedders.onnx_model import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 
@@ -27,7 +27,7 @@ def cache(
     """Show or clear what runs keep: vectors, exported models, answers of language models, texts of documents."""
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
-    embeddings, answers = embedders.EmbeddingCache(root), llms.KeptAnswers(root).folder
+    embeddings, answers = embedders.EmbeddingCache(root), llms.KeptAnswers(root)
     exports = root / "cache" / "onnx"
     if action == "info":
         found = _described(embeddings, exports, answers, results.texts_of_runs(root))
@@ -36,32 +36,37 @@ def cache(
         else:
             print_text(report.cache_text(found))
         return
-    (models, others), (kept, strange) = exported(exports), llms.answer_files(answers)
+    models, others = exported(exports)
     texts = results.texts_of_runs(root)
-    freed = embeddings.size() + sum(map(folder_size, (*models, *kept))) + texts.size()
-    left = [*embeddings.others(), *others, *strange]
+    freed = embeddings.size() + sum(map(folder_size, models)) + answers.size() + texts.size()
+    left = [*embeddings.others(), *others, *answers.others()]
     if freed and not yes:
-        asked = report.plural(len(kept), "answer")
+        kept = len(answers.digests())
+        asked = report.plural(kept, "answer")
         raise ConfigError(
             f"this removes {freed:,} bytes"
             f"{f', {asked} of language models among them, to be asked for again,' * bool(kept)} from "
             f"{root / 'cache'}{f' and {texts.folder}' * bool(texts.digests())}; "
             "add --yes to confirm"
         )
-    embeddings.clear()
     texts.remove(texts.digests())
-    freed -= embeddings.size()  # where another process uses the cache
-    for folder, remove in ((exports, remove_exports), (answers, llms.remove_answers)):
+    for kept_in, remove in (
+        (embeddings.folder, embeddings.clear),
+        (exports, lambda: remove_exports(exports)),
+        (answers.folder, answers.clear),
+    ):
         try:
-            remove(folder)
+            remove()
         except OSError as error:
-            raise InputError(f"{folder}: cannot be removed ({error.strerror})") from error
+            raise InputError(f"{kept_in}: cannot be removed ({error.strerror})") from error
     record = {"root": str(root), "freed_bytes": freed, "left": [str(path) for path in left]}
     print_result(record, lambda: report.cleared_text(freed, left), as_json=as_json)
 
 
-def _described(embeddings: embedders.EmbeddingCache, exports: Path, answers: Path, texts: Store) -> dict[str, Any]:
-    contents, (kept, _) = embeddings.contents(), llms.answer_files(answers)
+def _described(
+    embeddings: embedders.EmbeddingCache, exports: Path, answers: llms.KeptAnswers, texts: Store
+) -> dict[str, Any]:
+    contents = embeddings.contents()
     return {
         "folder": str(embeddings.folder.parent),
         "vectors": sum(entry.vectors for entry in contents),
@@ -76,8 +81,8 @@ def _described(embeddings: embedders.EmbeddingCache, exports: Path, answers: Pat
         ],
         "onnx_exports": len(list(exports.glob("*/export.json"))),
         "onnx_bytes": folder_size(exports),
-        "answers": len(kept),
-        "answer_bytes": sum(map(folder_size, kept)),
+        "answers": len(answers.digests()),
+        "answer_bytes": answers.size(),
         "texts": len(texts.digests()),
         "text_bytes": texts.size(),
     }
