@@ -202,7 +202,7 @@ def locate_quote(
 def _with_effects(located: Located, locator: QuoteLocator) -> Located:
     """Return a place, ignoring also that nothing of it is shown or that it is struck out, however it was located."""
     spans = [span for place in located.places for span in place]
-    markups = [locator.markups[locator.numbers[span.doc_id]] for span in spans]
+    markups = [locator.markup(span) for span in spans]
     ignored = list(located.ignoring)
     if not all(markup.shows(span.start, span.end) for markup, span in zip(markups, spans, strict=True)):
         ignored.append(NOT_SHOWN)

@@ -155,7 +155,6 @@ class RstInline:
 
     def read(self, start: int, end: int) -> None:
         """Hide the inline markup of a paragraph."""
-        self.markup.read(start, end)
         for found in _MARKUP.finditer(self.text, start, end):
             first, behind = found.span()
             if found["literal"] is not None:
