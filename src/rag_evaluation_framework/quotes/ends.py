@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from unicodedata import category
 
 from rag_evaluation_framework.markups import Markup, markup_of
-from rag_evaluation_framework.markups.characters import CALL, flat, folded, is_key, is_mark, is_unspaced
+from rag_evaluation_framework.markups.characters import CALL, flat, folded, is_key, is_unspaced
 from rag_evaluation_framework.quotes.quoted_text import BRACKETED_ELLIPSIS, ELLIPSIS, LIST_MARKER, SIGNS
 
 # Whether a word or a number is cut where a text begins or ends.
@@ -120,7 +121,7 @@ def are_joined(first: str, second: str) -> bool:
     """Return whether two neighbouring characters are of one word or number."""
     if not (is_key(first) and is_key(second)):
         return False
-    if is_mark(second) or (first.isnumeric() and second.isnumeric()):
+    if category(second)[0] == "M" or (first.isnumeric() and second.isnumeric()):
         return True
     return not (is_unspaced(first) or is_unspaced(second))
 
