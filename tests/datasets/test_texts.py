@@ -181,9 +181,8 @@ def test_of_many_documents_only_those_with_labels_are_kept_whole(tmp_path, monke
     dataset = load_dataset(path)
     assert dataset.labelled_corpus is None
     assert dataset.text(CORPUS["a.md"].content_hash) == TEXTS["a.md"]
-    vocabulary = {}
-    words = Words(CORPUS.documents, vocabulary)
-    assert known_words(dataset).has_lines(words, vocabulary).tolist() == [False, True, True]
+    words = Words(CORPUS.documents)
+    assert known_words(dataset).has_lines(words).tolist() == [False, True, True]
     assert json.loads(path.read_text())["texts"].keys() == TEXTS.keys()
 
 

@@ -57,7 +57,7 @@ class ShownLabels:
         return self._found[text]
 
     def _markup(self, span: CharacterSpan) -> Markup:
-        return self._quotes.markups[self._quotes.numbers[span.doc_id]]
+        return self._quotes.markup(span)
 
 
 # Checks of the labels of one question.

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Document
-from rag_evaluation_framework.labelling.alignment import Alignment, Known, Words
+from rag_evaluation_framework.labelling.alignment import Alignment, Stood, Words
 from rag_evaluation_framework.markups import Markup, markup_of
 from rag_evaluation_framework.markups.characters import flat
 from rag_evaluation_framework.markups.markup import effects
@@ -50,15 +50,15 @@ class Carrier:
     Args:
         old: The documents in which labels were placed.
         new: The documents as they are now.
-        known: What is known of labelled documents that are not among these.
+        stood: Returns which words stood in labelled documents that are not among these; see `Alignment`.
     """
 
-    def __init__(self, old: Corpus, new: Corpus, known: Known | None = None) -> None:
-        self.old, self.new, self._known = old, new, known
+    def __init__(self, old: Corpus, new: Corpus, stood: Stood | None = None) -> None:
+        self.old, self.new, self._stood = old, new, stood
 
     @cached_property
     def _aligned(self) -> Alignment:
-        return Alignment(self.old, self.new, self._known)
+        return Alignment(self.old, self.new, self._stood)
 
     def carry(self, span: CharacterSpan) -> Carried:
         """Return what became of a label of the old corpus."""

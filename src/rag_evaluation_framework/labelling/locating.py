@@ -201,15 +201,11 @@ def locate_quote(
 
 def _with_effects(located: Located, locator: QuoteLocator) -> Located:
     """Return a place, ignoring also that nothing of it is shown or that it is struck out, however it was located."""
-    spans = [span for place in located.places for span in place]
-    markups = [locator.markups[locator.numbers[span.doc_id]] for span in spans]
-    ignored = list(located.ignoring)
-    if not all(markup.shows(span.start, span.end) for markup, span in zip(markups, spans, strict=True)):
-        ignored.append(NOT_SHOWN)
-    struck = [struck_out(markup, span.start, span.end) for markup, span in zip(markups, spans, strict=True)]
-    if any(struck):
-        ignored.append(IS_STRUCK_OUT if set(struck) == {"all"} else PARTLY_STRUCK_OUT)
-    return replace(located, ignoring=tuple(dict.fromkeys(ignored)))
+    spans = [(locator.markup(span), span.start, span.end) for place in located.places for span in place]
+    hidden = [] if all(markup.shows(start, end) for markup, start, end in spans) else [NOT_SHOWN]
+    struck = {struck_out(*span) for span in spans}
+    told = [] if struck == {""} else [IS_STRUCK_OUT if struck == {"all"} else PARTLY_STRUCK_OUT]
+    return replace(located, ignoring=tuple(dict.fromkeys([*located.ignoring, *hidden, *told])))
 
 
 def _misplaced(quote: str, locator: QuoteLocator, verbatim_only: bool, advice: str, elsewhere: str) -> QuoteFate:

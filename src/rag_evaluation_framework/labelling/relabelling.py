@@ -308,7 +308,8 @@ class _Versions:
             return self._located(span)
         number = next((at for at, texts in enumerate(self._earlier) if texts.get(span.doc_id) == text), -1)
         if number not in self._carriers:
-            self._carriers[number] = Carrier(self._version(number), self.corpus, known_words(self.dataset))
+            known = known_words(self.dataset)
+            self._carriers[number] = Carrier(self._version(number), self.corpus, known.stood if known else None)
         return self._carriers[number].carry(span)
 
     def _version(self, number: int) -> Corpus:

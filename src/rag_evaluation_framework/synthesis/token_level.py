@@ -145,7 +145,7 @@ class QuoteVerifier:
 
     def _shown(self, place: _Place) -> str:
         """Return the text of a place as readers see it, up to white space."""
-        markups = [self.locator.markups[self.locator.numbers[span.doc_id]] for span in place]
+        markups = [self.locator.markup(span) for span in place]
         parts = [markup.shown(span.start, span.end) for markup, span in zip(markups, place, strict=True)]
         return " ".join(" ".join(parts).split())
 
@@ -164,11 +164,11 @@ class QuoteVerifier:
         return Unverified(NOT_FOUND, f"{quote}; {advice}" if advice else quote)
 
     def _is_hidden(self, place: _Place) -> bool:
-        markups = [self.locator.markups[self.locator.numbers[span.doc_id]] for span in place]
+        markups = [self.locator.markup(span) for span in place]
         return not all(markup.shows(span.start, span.end) for markup, span in zip(markups, place, strict=True))
 
     def _is_struck_out(self, place: _Place) -> bool:
-        markups = [self.locator.markups[self.locator.numbers[span.doc_id]] for span in place]
+        markups = [self.locator.markup(span) for span in place]
         parts = [struck_out(markup, span.start, span.end) for markup, span in zip(markups, place, strict=True)]
         return "all" in parts
 
