@@ -197,8 +197,9 @@ def unit_losses(evidence: Evidence, level: Level[Any]) -> Losses:
     """
     known = evidence
     documents = {document.id for document in known.corpus} if level is DOCUMENT else None
-    read = None if known.chunks is None else {level.read(Hit.of(chunk)) for chunk in known.chunks}
-    in_chunks = None if read is None else {unit for unit in read if unit is not None}
+    in_chunks: set[str] | None = None
+    if known.chunks is not None:
+        in_chunks = {unit for chunk in known.chunks if (unit := level.read(Hit.of(chunk))) is not None}
     final = known.cut(known.final)
     given = final if known.first is None else known.cut(known.first)
     without = known.cut(known.deep)
