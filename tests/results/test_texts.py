@@ -8,8 +8,8 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import Corpus, Document, DocumentId, evaluate, load_result
-from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.store import kept_corpus, text_list, texts_of_runs
+from rag_evaluation_framework.results import texts
+from rag_evaluation_framework.results.texts import kept_corpus, text_list, texts_of_runs
 
 TEXTS = {"a.md": "Refunds take five days.", "b.md": "Größe 1"}
 CORPUS = Corpus([Document(DocumentId(name), text) for name, text in TEXTS.items()])
@@ -86,7 +86,7 @@ def test_what_no_list_can_be_is_none(listed):
 
 
 def test_a_corpus_that_would_take_the_whole_store_is_not_kept(folder, monkeypatch):
-    monkeypatch.setattr(store, "_MOST", 2 * len("Refunds take five days.Größe 1"))
+    monkeypatch.setattr(texts, "_MOST", 2 * len("Refunds take five days.Größe 1"))
     run()
     assert not (folder / ".rag-eval/store").exists()
 

@@ -16,7 +16,7 @@ from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.results import EvaluationResult, QueryResults
 from rag_evaluation_framework.results.meaning import other_meaning, servers
-from rag_evaluation_framework.results.store import kept_corpus
+from rag_evaluation_framework.results.texts import kept_corpus
 
 # Questions whose truth is the same in two results, although the documents were edited in between.
 #

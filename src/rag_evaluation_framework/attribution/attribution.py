@@ -16,7 +16,6 @@ from rag_evaluation_framework.attribution.losses import (
     Cause,
     Evidence,
     Losses,
-    Units,
     span_losses,
     unit_losses,
 )
@@ -127,8 +126,7 @@ def losses_of(result: EvaluationResult[Any], evidence: Evidence) -> Losses:
     """Return what was lost of each question, by cause."""
     if result.evaluation_type == "token-level":
         return span_losses(evidence)
-    level = LEVELS[result.evaluation_type]
-    return unit_losses(evidence, Units.of(level, evidence.corpus, evidence.chunks))
+    return unit_losses(evidence, LEVELS[result.evaluation_type])
 
 
 def _as_scored(result: EvaluationResult[Any], name: str, rows: Integers, losses: Losses) -> NDArray[np.bool_]:

@@ -50,7 +50,7 @@ from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import is_elsewhere, is_of_package
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.results.meaning import record_parts
-from rag_evaluation_framework.results.store import kept_corpus
+from rag_evaluation_framework.results.texts import kept_corpus
 from rag_evaluation_framework.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipeline, as_retriever
 from rag_evaluation_framework.text.reading import HitReader, RankingCutter

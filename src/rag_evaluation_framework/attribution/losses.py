@@ -189,55 +189,17 @@ class Losses:
 # answer that needs them.
 
 
-@dataclass(frozen=True, eq=False)
-class Units:
-    """The units that there are, whatever is asked.
+def unit_losses(evidence: Evidence, level: Level[Any]) -> Losses:
+    """Divide the units that were missing at the cutoff, at document and chunk level; every question has an answer.
 
-    Attributes:
-        level: The level at which they are read.
-        corpus: The documents.
-        in_chunks: The units of the chunks that can be retrieved; None if these are not known.
+    Every relevant chunk counts as in the corpus, as it may be of any document; so does every document, if the run knew
+    none: its pipeline has an index of its own.
     """
-
-    level: Level[Any]
-    corpus: Corpus
-    in_chunks: Set[str] | None
-
-    @classmethod
-    def of(cls, level: Level[Any], corpus: Corpus, chunks: Sequence[AnyChunk] | None) -> "Units":
-        """Return the units of a corpus and its chunks, which are known by the ids of the dataset."""
-        read = None if chunks is None else {level.read(Hit.of(chunk)) for chunk in chunks}
-        return cls(level, corpus, None if read is None else {unit for unit in read if unit is not None})
-
-    def in_corpus(self, units: Iterable[str]) -> set[str]:
-        """Return which units are in the corpus; of chunks that is all, as they may be of any document.
-
-        So it is of documents, if the run knew none: its pipeline has an index of its own.
-        """
-        if self.level is not DOCUMENT or not len(self.corpus):
-            return {*units}
-        return {unit for unit in units if unit in self.corpus or self._is_prefix(unit, self._all)}
-
-    def listed(self, units: Iterable[str]) -> set[str]:
-        """Return which units are in chunks."""
-        if self.in_chunks is None:
-            return self.in_corpus(units)
-        return {unit for unit in units if unit in self.in_chunks or self._is_prefix(unit, self.in_chunks)}
-
-    @property
-    def _all(self) -> Iterable[str]:
-        return (document.id for document in self.corpus)
-
-    def _is_prefix(self, unit: str, known: Iterable[str]) -> bool:
-        """Return whether a unit is a `prefix*` with which one of the documents begins."""
-        if self.level is not DOCUMENT or not unit.endswith("*"):
-            return False
-        return any(name.startswith(unit[:-1]) for name in known)
-
-
-def unit_losses(evidence: Evidence, units: Units) -> Losses:
-    """Divide the units that were missing at the cutoff, at document and chunk level; every question has an answer."""
     known = evidence
+    documents = {document.id for document in known.corpus} if level is DOCUMENT else None
+    in_chunks: set[str] | None = None
+    if known.chunks is not None:
+        in_chunks = {unit for chunk in known.chunks if (unit := level.read(Hit.of(chunk))) is not None}
     final = known.cut(known.final)
     given = final if known.first is None else known.cut(known.first)
     without = known.cut(known.deep)
@@ -246,16 +208,17 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
     unreranked, reachable = np.zeros(count), np.zeros((2, count))
     ranks = np.zeros(count, dtype=np.int64)
     for row, entry in enumerate(known.truth):
-        labels = [*entry.labels]
-        read, some, bare = (units_of(entry, units.level, hits[row]) for hits in (final, given, without))
+        inside = _there(entry.labels, documents, level) if documents else {*entry.labels}
+        listed = inside if in_chunks is None else _there(entry.labels, in_chunks, level)
+        read, some, bare = (units_of(entry, level, hits[row]) for hits in (final, given, without))
         deep, first, ranked = (
-            units_of(entry, units.level, hits[row]) for hits in (known.deep, known.candidates, known.final)
+            units_of(entry, level, hits[row]) for hits in (known.deep, known.candidates, known.final)
         )
-        steps = [units.in_corpus(labels), units.listed(labels), deep, first | ranked, some, read, read]
+        steps = [inside, listed, deep, first | ranked, some, read, read]
         had[:, row] = [accounted(entry, set[str]().union(*steps[number:])) for number in range(len(STEPS))]
         unreranked[row] = accounted(entry, bare)
-        ranks[row] = best_rank(entry, units.level, known.deep[row] if known.first is None else known.final[row], read)
-        reachable[:, row] = [accounted(entry, units.listed(labels)), accounted(entry, first | read)]
+        ranks[row] = best_rank(entry, level, known.deep[row] if known.first is None else known.final[row], read)
+        reachable[:, row] = [accounted(entry, listed), accounted(entry, first | read)]
     whole = np.array([len(entry.relevant) for entry in known.truth], dtype=np.float64)
     lost, nothing = divided([*had], whole, known.asked), np.zeros(count)
     return Losses(
@@ -268,9 +231,16 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
         truncated=nothing,
         cut_off=nothing,
         unexplained=lost,
-        chunking=None if units.in_chunks is None else _bound(known, reachable[0], whole),
+        chunking=None if in_chunks is None else _bound(known, reachable[0], whole),
         candidates=_bound(known, reachable[1], whole),
     )
+
+
+def _there(units: Iterable[Any], known: Set[str], level: Level[Any]) -> set[str]:
+    """Return which units are known; a document that ends in `*` is if it is the beginning of one that is."""
+    prefixes = {unit for unit in units if level is DOCUMENT and unit.endswith("*")}
+    begun = {prefix for prefix in prefixes if any(name.startswith(prefix[:-1]) for name in known)}
+    return {unit for unit in units if unit in known} | begun
 
 
 def units_of(entry: GroundTruth[Any], level: Level[Any], ranking: Ranking) -> set[str]:

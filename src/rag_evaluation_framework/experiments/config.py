@@ -45,7 +45,7 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
-from rag_evaluation_framework.results.store import text_list
+from rag_evaluation_framework.results.texts import text_list
 from rag_evaluation_framework.retrievers.function import Pipeline
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes

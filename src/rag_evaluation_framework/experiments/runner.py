@@ -31,7 +31,6 @@ from rag_evaluation_framework.data import (
     Corpus,
     Cutoff,
     Dataset,
-    DocumentId,
     GroundTruth,
     ProjectedTruth,
     Query,
@@ -41,7 +40,7 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
 from rag_evaluation_framework.data.documents import checked_corpus
-from rag_evaluation_framework.data.hits import Hit, RankedHits
+from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.levels import DOCUMENT, Level, U
 from rag_evaluation_framework.data.rankings import NOT_ANSWERED, OnError, Rankings
@@ -449,7 +448,7 @@ def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, c
     for number, entry in enumerate(dataset):
         if entry.query.id not in asked:
             continue
-        read = _places(rankings.hits, number)
+        read = [hit.span for hit in rankings.hits[number] if hit.span is not None]
         if _hold_copy(read, entry, rankings.corpus):
             retrieved += 1
             missed += not any(span.overlaps(label) for span in read for label in entry.labels)
@@ -459,17 +458,6 @@ def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, c
             f"counts as not relevant: {retrieved}; for {missed} of them no labelled place was retrieved. `rag-eval "
             "dataset lint` names the places; `*` as the document of a quote labels all of them"
         )
-
-
-def _places(hits: RankedHits, number: int) -> list[CharacterSpan]:
-    """Return the places of the hits of a ranking; those without a place are left out."""
-    rows, table = slice(int(hits.begins[number]), int(hits.ends[number])), hits.table
-    columns = table.doc_id.read(rows), table.start[rows].tolist(), table.end[rows].tolist()
-    return [
-        CharacterSpan(DocumentId(doc_id), start, end)
-        for doc_id, start, end in zip(*columns, strict=True)
-        if doc_id is not None and start >= 0 and end >= 0
-    ]
 
 
 def _hold_copy(read: Sequence[CharacterSpan], entry: GroundTruth[CharacterSpan], corpus: Corpus) -> bool:

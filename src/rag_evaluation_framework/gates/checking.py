@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, get_args
 
+from rag_evaluation_framework import results
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import name_line, shown
 from rag_evaluation_framework.contracts.sink import Outcome
@@ -29,7 +30,7 @@ from rag_evaluation_framework.gates.measuring import (
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.results import EvaluationResult, find_run, load_result, store
+from rag_evaluation_framework.results import EvaluationResult, store
 from rag_evaluation_framework.results.gate_verdict import GateVerdict, OnInconclusive, Verdict
 from rag_evaluation_framework.results.meaning import other_meaning
 from rag_evaluation_framework.results.means import DOCUMENT, LENGTH, Cluster, label_values
@@ -466,7 +467,7 @@ class Gating:
         beside = folder if folder.absolute().name == store.ROOT.name else folder / store.ROOT
         root = folder / spec.save_results_path if spec.save_results_path else beside
         name, where = (spec.baseline, folder) if baseline is None else (baseline, Path())
-        self.baseline = None if name is None or spec.shard else load_result(find_run(name, root, where))
+        self.baseline = None if name is None or spec.shard else results.load_result(results.find_run(name, root, where))
 
     def gates_of(self, experiment: ExperimentConfig[Any]) -> tuple[Gate, ...]:
         """Return the gates of the run, none of a shard; raises ConfigError if one cannot be measured in it."""

@@ -9,4 +9,4 @@ from .result import EvaluationResult as EvaluationResult
 from .result import ExperimentResult as ExperimentResult
 from .shown import number as number
 from .store import check_root as check_root
-from .store import texts_of_runs as texts_of_runs
+from .texts import texts_of_runs as texts_of_runs

@@ -50,7 +50,7 @@ from rag_evaluation_framework.results.means import (
 )
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults, question_lines
 from rag_evaluation_framework.results.shown import Shown
-from rag_evaluation_framework.results.store import keep_corpus
+from rag_evaluation_framework.results.texts import keep_corpus
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore, mean_scores
 
 if TYPE_CHECKING:
