@@ -12,19 +12,27 @@ import typer
 from rag_evaluation_framework import embedders, llms, registry, report, results
 from rag_evaluation_framework.base.files import checked_path, folder_size
 from rag_evaluation_framework.base.store import Store
-from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.cli import run_options
 from rag_evaluation_framework.cli.output import print_json, print_result, print_text
 from rag_evaluation_framework.embedders.onnx_model import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 
 def cache(
-    action: Annotated[Literal["info", "clear"], typer.Argument(metavar="ACTION", help="info or clear.")],
-    root: Annotated[Path, paths.PathOption(help="The folder that contains the cache.")] = Path(".rag-eval"),
-    yes: Annotated[bool, typer.Option("--yes", help="Confirm the removal.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    action: Annotated[Literal["info", "clear"], typer.Argument(metavar="ACTION")],
+    *,
+    root: Path = Path(".rag-eval"),
+    yes: bool = False,
+    as_json: run_options.AsJson = False,
 ) -> None:
-    """Show or clear what runs keep: vectors, exported models, answers of language models, texts of documents."""
+    """Show or clear what runs keep: vectors, exported models, answers of language models, texts of documents.
+
+    Args:
+        action: info or clear.
+        root: The folder that contains the cache.
+        yes: Confirm the removal.
+        as_json: Print JSON.
+    """
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
     embeddings, answers = embedders.EmbeddingCache(root), llms.KeptAnswers(root)

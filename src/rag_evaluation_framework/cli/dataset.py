@@ -110,12 +110,17 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
 
 def info(
     dataset: DatasetFile,
+    *,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers."""
+    """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers.
+
+    Args:
+        as_json: Print one JSON object.
+    """
     described = inspection.describe_dataset(*read_dataset(dataset, corpus, glob, chunks))
     record = {"dataset": str(dataset), **described.record()}
     print_result(record, lambda: report.dataset_page(described), as_json=as_json)
@@ -126,20 +131,25 @@ def info(
 
 def lint(
     dataset: DatasetFile,
+    *,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    budget: Annotated[str, typer.Option(help="The largest context budget, in characters.")] = "4000ch",
-    k: Annotated[int, typer.Option(min=1, help="The largest number of results.")] = 10,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Mend what is certain, in a native .json or .jsonl file; it is kept beside.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all that was found.")] = False,
+    budget: str = "4000ch",
+    k: Annotated[int, typer.Option(min=1)] = 10,
+    fix: bool = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Check a dataset: labels that no retriever can find, questions that mislead.
 
     With --fix labels that moved are found again, copies removed, and labels trimmed.
     Exit codes: 0 nothing is wrong, 1 errors or warnings were found, 2 the dataset cannot be read.
+
+    Args:
+        budget: The largest context budget, in characters.
+        k: The largest number of results.
+        fix: Mend what is certain, in a native .json or .jsonl file; it is kept beside.
+        as_json: Print one JSON object, with all that was found.
     """
     loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
     fixed, written = None, ""
@@ -171,12 +181,18 @@ def lint(
 
 def quality(
     dataset: DatasetFile,
-    corpus: Annotated[Path, paths.PathOption(help="The folder of documents.")],
+    *,
+    corpus: Path,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions."""
+    """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions.
+
+    Args:
+        corpus: The folder of documents.
+        as_json: Print one JSON object.
+    """
     loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
     measured = inspection.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
     public = inspection.public_questions()
@@ -188,13 +204,19 @@ def quality(
 
 
 def forget(
-    dataset: Annotated[Path, paths.PathArgument(help="The dataset: a native .json or .jsonl file.")],
-    document: Annotated[str, typer.Argument(help="The id of the document, such as guides/start.md.")],
-    as_json: AsJson = False,
+    dataset: Path,
+    document: str,
+    *,
+    as_json: options.AsJson = False,
 ) -> None:
     """Remove the text of a document that is kept beside a dataset; it is not kept again.
 
     Labels in it stay, with what they quote.
+
+    Args:
+        dataset: The dataset: a native .json or .jsonl file.
+        document: The id of the document, such as guides/start.md.
+        as_json: Print one JSON object.
     """
     state = file_state(dataset)
     loaded = load_unfinished(dataset)
@@ -211,22 +233,25 @@ def forget(
 
 def push(
     dataset: DatasetFile,
-    name: Annotated[
-        str | None, typer.Option(help="Its name in LangSmith; by default rag-eval-token-level-v1, or of its level.")
-    ] = None,
-    description: Annotated[str | None, typer.Option(help="The description, if it is created.")] = None,
-    delete_missing: Annotated[
-        bool, typer.Option("--delete-missing", help="Delete examples in LangSmith that are not in the file.")
-    ] = False,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    delete_missing: bool = False,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all ids.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Make a dataset in LangSmith hold the questions of a file: only differences are sent.
 
     Needs LANGSMITH_API_KEY. What is in LangSmith and not in the file stays, unless --delete-missing is given.
     Exit codes: 0 done, 2 not everything arrived: the next push sends the rest.
+
+    Args:
+        name: Its name in LangSmith; by default rag-eval-token-level-v1, or of its level.
+        description: The description, if it is created.
+        delete_missing: Delete examples in LangSmith that are not in the file.
+        as_json: Print one JSON object, with all ids.
     """
     loaded, documents, _ = read_dataset(dataset, corpus, glob, chunks)
     if documents is not None:
@@ -238,25 +263,29 @@ def push(
 
 
 def pull(
-    name: Annotated[str, typer.Argument(help="The name of the dataset in LangSmith.")],
-    output: Annotated[Path, paths.PathOption("--output", "-o", help="The new file, .json or .jsonl.")],
-    level: Annotated[
-        Literal["document-level", "chunk-level", "token-level"] | None,
-        typer.Option(help="The level of its labels; by default what they are."),
-    ] = None,
+    name: str,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o")],
+    level: Literal["document-level", "chunk-level", "token-level"] | None = None,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    query_key: Annotated[str | None, typer.Option(help="The key of inputs that holds the question.")] = None,
-    ground_truth_key: Annotated[
-        str | None, typer.Option(help="The key of outputs that holds the ground truth; by default any that is known.")
-    ] = None,
-    as_json: AsJson = False,
+    query_key: str | None = None,
+    ground_truth_key: str | None = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a dataset in LangSmith to a file.
 
     Needs LANGSMITH_API_KEY. No file is overwritten.
     Exit codes: 0 done, 2 nothing was written.
+
+    Args:
+        name: The name of the dataset in LangSmith.
+        output: The new file, .json or .jsonl.
+        level: The level of its labels; by default what they are.
+        query_key: The key of inputs that holds the question.
+        ground_truth_key: The key of outputs that holds the ground truth; by default any that is known.
+        as_json: Print one JSON object.
     """
     if output.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"--output {output}: expected a file name ending in .json or .jsonl")
@@ -388,21 +417,23 @@ def _done(decide: Callable[[int], None], number: int) -> bool:
 
 
 def review(
-    dataset: Annotated[Path, paths.PathArgument(help="The dataset: a native .json or .jsonl file.")],
+    dataset: Path,
+    *,
     corpus: Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Ask about all questions, also those that were decided on.")
-    ] = False,
-    output: Annotated[
-        Path | None, paths.PathOption(help="Ask nothing, and write the dataset as the review wants it: a new file.")
-    ] = None,
+    everything: Annotated[bool, typer.Option("--all")] = False,
+    output: Path | None = None,
 ) -> None:
     """Review the questions of a dataset in the terminal: accept, edit or drop each.
 
     Decisions are kept in the file at once, as marks beside the questions. The same command goes on with those that are
     open; with --output a new file has the questions that were not dropped, as they were edited.
+
+    Args:
+        dataset: The dataset: a native .json or .jsonl file.
+        everything: Ask about all questions, also those that were decided on.
+        output: Ask nothing, and write the dataset as the review wants it: a new file.
     """
     if output is None and not is_terminal():
         raise ConfigError("dataset review asks about questions, so it needs a terminal; --output NEW.json asks nothing")

@@ -81,80 +81,70 @@ class Strategy(StrEnum):
 
 
 def generate(
-    corpus: Annotated[Path, paths.PathOption(help="The folder of documents.")],
+    *,
+    corpus: Path,
     glob: paths.Glob = None,
-    model: Annotated[str | None, typer.Option(help="The name of the model; by default gpt-5-mini.")] = None,
-    provider: Annotated[
-        Literal["openai", "anthropic"], typer.Option(help="Whose protocol: openai is that of most local servers, too.")
-    ] = "openai",
-    base_url: Annotated[
-        str | None,
-        typer.Option(help="The address of the server; by default that of the environment, or the provider's."),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="The name of the dataset; by default rag-eval-token-level-v1, or of its level.")
-    ] = None,
-    queries_per_doc: Annotated[int, typer.Option(min=1, help="How many questions are asked for each document.")] = 5,
-    level: Annotated[
-        Literal["token-level", "chunk-level"], typer.Option(help="Whether spans are labelled, or chunks of --chunker.")
-    ] = "token-level",
-    chunker: Annotated[
-        str | None, typer.Option(help="At chunk level: for example recursive-character:chunk_size=200.")
-    ] = None,
-    strategy: Annotated[
-        list[Strategy] | None,
-        typer.Option(help="Which questions are asked; repeatable. By default simple, if no file says others."),
-    ] = None,
-    dimensions: Annotated[
-        Path | None, paths.PathOption(help="A YAML file of personas, difficulty, query_types, styles.")
-    ] = None,
-    real_questions: Annotated[
-        Path | None,
-        paths.PathOption(
-            help="Questions of users, one per line, or a column 'question' of a .csv: they and others like them are "
-            "asked."
-        ),
-    ] = None,
-    section_size: Annotated[int, typer.Option(min=1, help="The most characters that are shown in one piece.")] = 6000,
-    embedder: Annotated[
-        str, typer.Option(help="What compares questions and quotes, such as openai; none leaves that out.")
-    ] = "lsa",
-    relevance_threshold: Annotated[
-        float | None,
-        typer.Option(min=-1, max=1, help="The least cosine of a question and a quote; by default 0.40, calibrated."),
-    ] = None,
-    dedup_threshold: Annotated[
-        float | None,
-        typer.Option(min=-1, max=1, help="The highest cosine of two questions; by default 0.70, calibrated."),
-    ] = None,
-    copied_share: Annotated[
-        str | None,
-        typer.Option(help="From which share of its words on a question is copied; by default 0.6, none allows all."),
-    ] = None,
-    no_check_answers: Annotated[
-        bool, typer.Option("--no-check-answers", help="Do not judge each answer by a call of its own.")
-    ] = False,
-    max_concurrency: Annotated[int, typer.Option(min=1, help="How many requests are made side by side.")] = 4,
-    max_retries: Annotated[int, typer.Option(min=0, help="How often a request that fails is made again.")] = 5,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="The most tokens of an answer.")] = None,
-    structure: Annotated[
-        Literal["json_schema", "json_object", "none"],
-        typer.Option(help="How answers are asked for, where a server knows no schemas: json_object or none."),
-    ] = "json_schema",
-    price_in: Annotated[float | None, typer.Option(min=0, help="What a million tokens cost that are read.")] = None,
-    price_out: Annotated[float | None, typer.Option(min=0, help="What a million tokens cost that are written.")] = None,
-    langsmith: Annotated[bool, typer.Option("--langsmith", help="Push the dataset to LangSmith, too.")] = False,
+    model: str | None = None,
+    provider: Literal["openai", "anthropic"] = "openai",
+    base_url: str | None = None,
+    name: str | None = None,
+    queries_per_doc: Annotated[int, typer.Option(min=1)] = 5,
+    level: Literal["token-level", "chunk-level"] = "token-level",
+    chunker: str | None = None,
+    strategy: list[Strategy] | None = None,
+    dimensions: Path | None = None,
+    real_questions: Path | None = None,
+    section_size: Annotated[int, typer.Option(min=1)] = 6000,
+    embedder: str = "lsa",
+    relevance_threshold: Annotated[float | None, typer.Option(min=-1, max=1)] = None,
+    dedup_threshold: Annotated[float | None, typer.Option(min=-1, max=1)] = None,
+    copied_share: str | None = None,
+    no_check_answers: bool = False,
+    max_concurrency: Annotated[int, typer.Option(min=1)] = 4,
+    max_retries: Annotated[int, typer.Option(min=0)] = 5,
+    max_tokens: Annotated[int | None, typer.Option(min=1)] = None,
+    structure: Literal["json_schema", "json_object", "none"] = "json_schema",
+    price_in: Annotated[float | None, typer.Option(min=0)] = None,
+    price_out: Annotated[float | None, typer.Option(min=0)] = None,
+    langsmith: bool = False,
     root: run_options.Root = None,
     no_import: run_options.NoImport = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Ask for nothing: print how many calls and tokens it would take.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all rejections.")] = False,
+    dry_run: bool = False,
+    as_json: run_options.AsJson = False,
 ) -> None:
     """Let a language model write questions about documents; code finds what it quotes, or rejects it.
 
     Needs OPENAI_API_KEY or ANTHROPIC_API_KEY. Answers are kept: an interrupted command goes on when it is run again.
     Exit codes: 0 done, 1 no question was kept, or the dataset is incomplete, as requests failed; 2 it was not made.
+
+    Args:
+        corpus: The folder of documents.
+        model: The name of the model; by default gpt-5-mini.
+        provider: Whose protocol: openai is that of most local servers, too.
+        base_url: The address of the server; by default that of the environment, or the provider's.
+        name: The name of the dataset; by default rag-eval-token-level-v1, or of its level.
+        queries_per_doc: How many questions are asked for each document.
+        level: Whether spans are labelled, or chunks of --chunker.
+        chunker: At chunk level: for example recursive-character:chunk_size=200.
+        strategy: Which questions are asked; repeatable. By default simple, if no file says others.
+        dimensions: A YAML file of personas, difficulty, query_types, styles.
+        real_questions: Questions of users, one per line, or a column 'question' of a .csv: they and others like them
+            are asked.
+        section_size: The most characters that are shown in one piece.
+        embedder: What compares questions and quotes, such as openai; none leaves that out.
+        relevance_threshold: The least cosine of a question and a quote; by default 0.40, calibrated.
+        dedup_threshold: The highest cosine of two questions; by default 0.70, calibrated.
+        copied_share: From which share of its words on a question is copied; by default 0.6, none allows all.
+        no_check_answers: Do not judge each answer by a call of its own.
+        max_concurrency: How many requests are made side by side.
+        max_retries: How often a request that fails is made again.
+        max_tokens: The most tokens of an answer.
+        structure: How answers are asked for, where a server knows no schemas: json_object or none.
+        price_in: What a million tokens cost that are read.
+        price_out: What a million tokens cost that are written.
+        langsmith: Push the dataset to LangSmith, too.
+        dry_run: Ask for nothing: print how many calls and tokens it would take.
+        as_json: Print one JSON object, with all rejections.
     """
     documents = rag.Corpus.from_folder(corpus, paths.pattern(glob))
     settings: dict[str, Any] = {

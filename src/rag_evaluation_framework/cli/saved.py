@@ -27,6 +27,7 @@ from rag_evaluation_framework.results import store
 
 def baseline(
     run: options.SavedRun,
+    *,
     root: options.Root = None,
     allow_failures: options.AllowFailures = 0,
     allow_skipped: options.AllowSkipped = 0,
@@ -53,42 +54,31 @@ def baseline(
 
 
 def compare(
-    baseline: Annotated[
-        str,
-        typer.Argument(
-            help="The run before: a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or "
-            "last, last~1 …"
-        ),
-    ],
-    candidate: Annotated[str, typer.Argument(help="The run after, named like the baseline.")],
-    more: Annotated[
-        list[str] | None, typer.Argument(help="Other runs: with them, one table says which are tied with the best.")
-    ] = None,
+    baseline: str,
+    candidate: str,
+    more: list[str] | None = None,
+    *,
     root: options.Root = None,
-    score: Annotated[
-        str | None,
-        typer.Option(help="By which score questions got better or worse, or runs are ordered; by default the first."),
-    ] = None,
+    score: str | None = None,
     cluster: options.Cluster = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PROPERTY",
-            help="Show slices of the questions: by a key of their metadata such as tags, document or answer length.",
-        ),
-    ] = None,
-    worst: Annotated[int, typer.Option(min=0, help="How many of the questions that got worse to show.")] = 5,
-    output: Annotated[
-        Path | None,
-        paths.PathOption(
-            help="A new folder for diff.json, and diff.md for a pull request; of several runs leaderboard.*."
-        ),
-    ] = None,
+    by: Annotated[list[str] | None, typer.Option(metavar="PROPERTY")] = None,
+    worst: Annotated[int, typer.Option(min=0)] = 5,
+    output: Path | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare saved runs: the candidate against the baseline, question by question, or several runs in a table.
 
     Runs that cannot be compared fairly are refused. Exit codes: 0 compared, 2 refused.
+
+    Args:
+        baseline: The run before: a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or last,
+            last~1 …
+        candidate: The run after, named like the baseline.
+        more: Other runs: with them, one table says which are tied with the best.
+        score: By which score questions got better or worse, or runs are ordered; by default the first.
+        by: Show slices of the questions: by a key of their metadata such as tags, document or answer length.
+        worst: How many of the questions that got worse to show.
+        output: A new folder for diff.json, and diff.md for a pull request; of several runs leaderboard.*.
     """
     folder = None if output is None else checked_path(output, ConfigError)
     found = [results.find_run(name, root or store.ROOT) for name in (baseline, candidate, *(more or ()))]
@@ -133,20 +123,12 @@ def compare(
 
 def explain(
     run: options.SavedRun,
-    question: Annotated[
-        str | None,
-        typer.Argument(help="One question: its id, or the beginning or some words of it; by default the whole run."),
-    ] = None,
-    score: Annotated[
-        str | None, typer.Option(help="The recall to explain, such as span_recall@5; by default the first.")
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(help="Another run, to see what changed rank; with a question.")
-    ] = None,
-    deep: Annotated[
-        bool, typer.Option("--deep", help="Ask your own pipeline, too; imports the code that the run names.")
-    ] = False,
-    worst: Annotated[int, typer.Option(min=0, help="How many of the questions that lost most to show.")] = 5,
+    question: str | None = None,
+    *,
+    score: str | None = None,
+    baseline: str | None = None,
+    deep: bool = False,
+    worst: Annotated[int, typer.Option(min=0)] = 5,
     root: options.Root = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -154,6 +136,13 @@ def explain(
 
     The documents are indexed again and every question is asked for 100 results, if all parts of the pipeline are
     built in. Exit codes: 0 explained, 2 refused.
+
+    Args:
+        question: One question: its id, or the beginning or some words of it; by default the whole run.
+        score: The recall to explain, such as span_recall@5; by default the first.
+        baseline: Another run, to see what changed rank; with a question.
+        deep: Ask your own pipeline, too; imports the code that the run names.
+        worst: How many of the questions that lost most to show.
     """
     if baseline is not None and question is None:
         raise ConfigError(
@@ -173,22 +162,21 @@ def explain(
 
 def report(
     run: options.SavedRun,
-    others: Annotated[
-        list[str] | None,
-        typer.Argument(help="Other runs: one is compared with the first, with more of them there is a table."),
-    ] = None,
-    output: Annotated[Path, paths.PathOption("--output", "-o", help="The file to write; it must not exist.")] = Path(
-        "report.html"
-    ),
-    worst: Annotated[
-        int, typer.Option(min=0, help="How many of the weakest questions to show with their passages.")
-    ] = 50,
+    others: list[str] | None = None,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o")] = Path("report.html"),
+    worst: Annotated[int, typer.Option(min=0)] = 50,
     root: options.Root = None,
 ) -> None:
     """Write a run, with its weakest questions and their passages marked, or a comparison, as one file of HTML.
 
     The file loads nothing and runs nothing: it can be sent, printed and opened anywhere.
     Exit codes: 0 written, 2 refused.
+
+    Args:
+        others: Other runs: one is compared with the first, with more of them there is a table.
+        output: The file to write; it must not exist.
+        worst: How many of the weakest questions to show with their passages.
     """
     if output.suffix.lower() not in (".html", ".htm"):
         raise ConfigError(f"--output {output}: expected the name of an HTML file, such as report.html")
@@ -201,15 +189,20 @@ def report(
 
 def publish(
     run: options.SavedRun,
-    dataset: Annotated[str, typer.Argument(help="The name of its dataset in LangSmith.")],
+    dataset: str,
+    *,
     root: options.Root = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Record a run as an experiment on a dataset in LangSmith: where each result was found, and every score.
 
     Needs LANGSMITH_API_KEY. What arrived is read back; a run that was published in part is completed, and nothing is
     sent twice. `rag-eval dataset push` makes the dataset.
     Exit codes: 0 all of it is there, 2 not all of it, or beside labels that could not be compared.
+
+    Args:
+        dataset: The name of its dataset in LangSmith.
+        as_json: Print one JSON object.
     """
     result = results.load_result(results.find_run(run, root or store.ROOT))
     experiment = integrations.publish_experiment(result, dataset)

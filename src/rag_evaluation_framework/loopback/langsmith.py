@@ -140,7 +140,7 @@ class LangSmith:
     def routes(self) -> Iterator[Route]:
         """Yield the routes, each at the root and below `/api/v1`."""
         yield Route("GET /info", lambda _: Answer(_INFO), langsmith_error, _BELOW)
-        for name, work in {
+        works: dict[str, Callable[[Request], Any]] = {
             "GET /datasets": self._list_datasets,
             "POST /datasets": self._new_dataset,
             "GET /datasets/{id}": lambda request: self._with_count(_only(self._datasets, request, "Dataset")),
@@ -161,7 +161,8 @@ class LangSmith:
             "GET /runs/{id}": lambda request: _only(self.runs, request, "Run"),
             "GET /feedback": self._list_feedback,
             "POST /feedback": lambda request: self._store_feedback(request.json),
-        }.items():
+        }
+        for name, work in works.items():
             yield self._route(name, work)
 
     def _route(self, name: str, work: Callable[[Request], Any]) -> Route:
@@ -190,6 +191,7 @@ class LangSmith:
         name = field_of(given, "name", str)
         if any(dataset["name"] == name for dataset in self._datasets.values()):
             raise Refused(409, "Dataset with this name already exists.")
+        extra: Any = given.get("extra") or {}
         optional = ("description", "inputs_schema_definition", "outputs_schema_definition")
         dataset: Row = {
             "id": str(uuid4()),
@@ -197,7 +199,7 @@ class LangSmith:
             "name": name,
             **{key: given.get(key) for key in optional},
             "data_type": given.get("data_type") or "kv",
-            "metadata": (given.get("extra") or {}).get("metadata") or {},
+            "metadata": extra.get("metadata") or {},
             "created_at": _now(),
             "modified_at": _now(),
         }
@@ -490,7 +492,8 @@ def _stats(feedback: Iterable[Row]) -> Row:
     stats: Row = {}
     for key, rows in by_key.items():
         scores = [float(row["score"]) for row in rows if row["score"] is not None]
-        errors = sum(bool((row["extra"] or {}).get("error")) for row in rows)
+        extras: list[Row] = [row["extra"] or {} for row in rows]
+        errors = sum(bool(extra.get("error")) for extra in extras)
         mean = sum(scores) / len(scores) if scores else None
         stats[key] = {"n": len(rows), "avg": mean, "values": {}, "errors": errors}
     return stats

@@ -32,7 +32,7 @@ from rag_evaluation_framework.synthesis.asking import (
 )
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
 from rag_evaluation_framework.synthesis.estimate import VERDICT, Call, Messages, Range, named
-from rag_evaluation_framework.synthesis.generation import ASKING, Labeller
+from rag_evaluation_framework.synthesis.generation import Labeller
 from rag_evaluation_framework.synthesis.generator import GeneratorOptions, SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.strategies import sections_of_chunks
 
@@ -60,6 +60,8 @@ class ChunkLabeller(Labeller[ChunkId]):
 
     level: ClassVar[Level[Any]] = CHUNK
     writes: ClassVar[str] = "chunk_questions"
+    form = CitedQuestions
+    read = staticmethod(read_cited_questions)
 
     def __init__(self, corpus: Corpus, section_size: int, chunker: Chunker | PositionAwareChunker | OwnChunker) -> None:
         super().__init__(corpus, section_size)
@@ -71,10 +73,6 @@ class ChunkLabeller(Labeller[ChunkId]):
     def sections(self) -> list[Section]:
         """Return chunks put together to sections, in their order."""
         return sections_of_chunks(self._chunks, self.section_size, self.headings)
-
-    def ask(self, requests: Sequence[QuestionRequest], asker: Asker) -> Sequence[CitedQuestions | ProviderError]:
-        """Return the questions that are written about the chunks of each request, or why there are none."""
-        return asker.ask(CitedQuestions, [self.asking(each) for each in requests], ASKING, read_cited_questions)
 
     def verified(self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]) -> list[_Candidate]:
         """Return the questions with the chunks that were shown; those that name none are rejected."""

@@ -83,6 +83,10 @@ class Labeller(ABC, Generic[U]):
     level: ClassVar[Level[Any]]
     writes: ClassVar[str]
     """The name of the prompt with which it asks for questions."""
+    form: ClassVar[type[AskedQuestions] | type[CitedQuestions]]
+    """What questions are asked for as."""
+    read: ClassVar[Any] = None
+    """Reads the text of an answer, as of `LanguageModel.form`."""
 
     def __init__(self, corpus: Corpus, section_size: int) -> None:
         self.corpus, self.section_size = corpus, section_size
@@ -100,12 +104,6 @@ class Labeller(ABC, Generic[U]):
         """Return the messages of a request for questions."""
 
     @abstractmethod
-    def ask(
-        self, requests: Sequence[QuestionRequest], asker: Asker
-    ) -> Sequence[AskedQuestions | CitedQuestions | ProviderError]:
-        """Return the questions that are written for each request, or why there are none."""
-
-    @abstractmethod
     def verified(
         self, candidates: Sequence[Candidate[U]], asker: Asker, rejections: list[Rejection]
     ) -> list[Candidate[U]]:
@@ -115,11 +113,11 @@ class Labeller(ABC, Generic[U]):
     def truth(self, query: Query, candidate: Candidate[U]) -> GroundTruth[U]:
         """Return the ground truth of a question."""
 
+    @abstractmethod
     def prompts(self, request: QuestionRequest) -> Sequence[str]:
         """Return the names of the prompts by which it learns what answers the questions of a request."""
-        del request
-        return ()
 
+    @abstractmethod
     def verifying(self, request: QuestionRequest, mark: Range) -> list[Call]:
         """Return what it asks for each question of a request, to learn what answers it.
 
@@ -127,8 +125,6 @@ class Labeller(ABC, Generic[U]):
             request: The request.
             mark: Tokens of the marks around an excerpt.
         """
-        del request, mark
-        return []
 
     def names(self, request: QuestionRequest) -> Sequence[str]:
         """Return the ids of chunks that questions of a request may name."""
@@ -158,7 +154,7 @@ def written(requests: Sequence[QuestionRequest], labeller: Labeller[U], asker: A
         for has_answer in (True, False)
     )
     answers = [
-        *labeller.ask([requests[number] for number in with_answer], asker),
+        *asker.ask(labeller.form, [labeller.asking(requests[n]) for n in with_answer], ASKING, labeller.read),
         *asker.ask(AskedQuestions, [asking(WITHOUT_ANSWER, requests[n]) for n in without], ASKING),
     ]
     for number, answer in zip([*with_answer, *without], answers, strict=True):

@@ -29,7 +29,7 @@ from rag_evaluation_framework.synthesis.answerability import PLACES, choosing, c
 from rag_evaluation_framework.synthesis.asking import AskedQuestions, Asker, Quotes, load_prompt
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected, sifted
 from rag_evaluation_framework.synthesis.estimate import NUMBERS, Call, Messages, Range, quoted
-from rag_evaluation_framework.synthesis.generation import ASKING, Labeller, asking, passages
+from rag_evaluation_framework.synthesis.generation import Labeller, asking, passages
 from rag_evaluation_framework.synthesis.generator import SyntheticDataGenerator
 from rag_evaluation_framework.synthesis.strategies import Headings, sections_of
 from rag_evaluation_framework.text.text_locator import is_long
@@ -241,6 +241,7 @@ class TokenLabeller(Labeller[CharacterSpan]):
 
     level: ClassVar[Level[Any]] = TOKEN
     writes: ClassVar[str] = "questions"
+    form = AskedQuestions
 
     @cached_property
     def _verifier(self) -> QuoteVerifier:
@@ -249,10 +250,6 @@ class TokenLabeller(Labeller[CharacterSpan]):
     def sections(self) -> list[Section]:
         """Return all documents in parts of whole paragraphs."""
         return sections_of(self.corpus, self.section_size, self.headings)
-
-    def ask(self, requests: Sequence[QuestionRequest], asker: Asker) -> Sequence[AskedQuestions | ProviderError]:
-        """Return the questions that are written about the passages of each request, or why there are none."""
-        return asker.ask(AskedQuestions, [self.asking(each) for each in requests], ASKING)
 
     def verified(self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]) -> list[_Candidate]:
         """Return the questions with the places of their quotes; those of which no quote is found are rejected."""
