@@ -11,7 +11,7 @@ import numpy as np
 from rag_evaluation_framework import quotes
 from rag_evaluation_framework.data import Answer, CharacterSpan, ScoreTable
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
-from rag_evaluation_framework.data.identity import unit_key
+from rag_evaluation_framework.data.ground_truth import unit_key
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.labelling.alignment import partners_of
 from rag_evaluation_framework.labelling.carrying import Carrier

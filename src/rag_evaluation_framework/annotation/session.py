@@ -22,7 +22,7 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.datasets.load import load_unfinished
-from rag_evaluation_framework.datasets.save import file_state, replace_dataset
+from rag_evaluation_framework.datasets.native import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel

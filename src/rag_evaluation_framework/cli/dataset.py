@@ -19,7 +19,7 @@ from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, print_json, print_result, stdout
 from rag_evaluation_framework.datasets.load import load_unfinished
-from rag_evaluation_framework.datasets.save import dataset_text, file_state, replace_dataset
+from rag_evaluation_framework.datasets.native import dataset_text, file_state, replace_dataset
 from rag_evaluation_framework.datasets.texts import KeptTexts, drop_texts, keep_texts, without_text
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 

@@ -24,7 +24,7 @@ from rag_evaluation_framework.errors import ConfigError, LevelMismatch
 from rag_evaluation_framework.experiments.config import CONFIGS, AnyExperimentConfig, in_mode
 from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, engine_reranker, make_engine
 from rag_evaluation_framework.experiments.settings import ONLY_IN_FILES, EvaluationConfig, Measuring, Option
-from rag_evaluation_framework.rankings.order import Order
+from rag_evaluation_framework.rankings.parsers import Order
 from rag_evaluation_framework.registry.building import build, load_function
 from rag_evaluation_framework.registry.table import Kind
 from rag_evaluation_framework.results.gate_verdict import OnInconclusive

@@ -16,8 +16,8 @@ from rag_evaluation_framework.base.files import is_list, is_object, parse_json, 
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.data import Answer, Cutoff, Failure, ScoreName
 from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.ground_truth import LabelIdentity
 from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.data.identity import LabelIdentity
 from rag_evaluation_framework.data.levels import Level, U, checked_level
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import DatasetError, InputError, LevelMismatch, ResultError

@@ -21,7 +21,7 @@ from rag_evaluation_framework.data import (
     Skipped,
 )
 from rag_evaluation_framework.data.cutoffs import Cutoff, is_metric_name
-from rag_evaluation_framework.data.identity import LabelIdentity
+from rag_evaluation_framework.data.ground_truth import LabelIdentity
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.results.gate_verdict import GateVerdict

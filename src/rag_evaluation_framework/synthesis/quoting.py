@@ -7,7 +7,7 @@ from typing import TypeAlias
 from rag_evaluation_framework.annotation.choosing import copies_of, merged
 from rag_evaluation_framework.contracts.question_strategy import Section
 from rag_evaluation_framework.data import Answer, CharacterSpan, Corpus, DocumentId, PositionAwareChunk
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import DocumentResolver
 from rag_evaluation_framework.labelling.locating import locate_quote
 from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
 from rag_evaluation_framework.markups.markup import struck_out

@@ -13,7 +13,7 @@ from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.datasets.save import file_state, replace_dataset, save_dataset
+from rag_evaluation_framework.datasets.native import file_state, replace_dataset, save_dataset
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, ProviderError, RagEvalError
 from rag_evaluation_framework.experiments.evaluation import DATASETS, LANGSMITH_NAME
 from rag_evaluation_framework.registry.loading import load_installed
