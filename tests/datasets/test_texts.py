@@ -22,7 +22,7 @@ from rag_evaluation_framework import (
     save_dataset,
 )
 from rag_evaluation_framework.datasets import texts
-from rag_evaluation_framework.datasets.save import file_state, replace_dataset
+from rag_evaluation_framework.datasets.native import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.alignment import Words
 from rag_evaluation_framework.labelling.known_words import known_words

@@ -11,7 +11,7 @@ import numpy as np
 from rag_evaluation_framework import labelling, quotes
 from rag_evaluation_framework.data import Answer, CharacterSpan, ScoreTable
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
-from rag_evaluation_framework.data.identity import unit_key
+from rag_evaluation_framework.data.ground_truth import unit_key
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.results import EvaluationResult, QueryResults

@@ -26,7 +26,7 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.data.ids import QueryId, QueryIds, QueryText
 from rag_evaluation_framework.datasets.load import load_unfinished
-from rag_evaluation_framework.datasets.save import file_state, replace_dataset
+from rag_evaluation_framework.datasets.native import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.labelling.quote_table import delimiter_of

@@ -33,7 +33,7 @@ from rag_evaluation_framework.cli.output import (
 from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.cli.run_options import Corpus
 from rag_evaluation_framework.datasets.load import load_unfinished
-from rag_evaluation_framework.datasets.save import dataset_text, file_state, replace_dataset
+from rag_evaluation_framework.datasets.native import dataset_text, file_state, replace_dataset
 from rag_evaluation_framework.datasets.texts import KeptTexts, drop_texts, keep_texts, without_text
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, LevelMismatch
 

@@ -30,7 +30,7 @@ from rag_evaluation_framework.experiments.config import (
     Option,
     in_mode,
 )
-from rag_evaluation_framework.rankings.order import Order
+from rag_evaluation_framework.rankings.parsers import Order
 from rag_evaluation_framework.registry.building import build, load_function
 from rag_evaluation_framework.registry.table import Kind
 from rag_evaluation_framework.rerankers.function import FunctionReranker

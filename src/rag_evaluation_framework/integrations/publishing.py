@@ -20,7 +20,7 @@ from rag_evaluation_framework.base.files import is_list, is_object, write_over
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line, raised, shown
 from rag_evaluation_framework.data import CharacterSpan, Dataset
-from rag_evaluation_framework.data.identity import LabelIdentity
+from rag_evaluation_framework.data.ground_truth import LabelIdentity
 from rag_evaluation_framework.data.ids import canonical_chunk_id, generate_chunk_id
 from rag_evaluation_framework.data.levels import DOCUMENT, LEVELS, TOKEN, Level
 from rag_evaluation_framework.datasets.langsmith_examples import dataset_from_examples, labels_of, question_id

@@ -16,7 +16,7 @@ from rag_evaluation_framework.data import (
     QueryId,
     Skipped,
 )
-from rag_evaluation_framework.data.document_resolver import names_fully
+from rag_evaluation_framework.data.documents import names_fully
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.alignment import word_places
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck

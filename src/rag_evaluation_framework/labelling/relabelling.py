@@ -24,8 +24,7 @@ from rag_evaluation_framework.data import (
     pattern_of,
 )
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import checked_corpus
+from rag_evaluation_framework.data.documents import DocumentResolver, checked_corpus
 from rag_evaluation_framework.data.skipped import Numbers, whole_place
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError

@@ -39,8 +39,8 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import is_metric_name
+from rag_evaluation_framework.data.ground_truth import LabelIdentity
 from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.data.identity import LabelIdentity
 from rag_evaluation_framework.data.levels import Level, U, checked_level
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import DatasetError, InputError, LevelMismatch, ResultError

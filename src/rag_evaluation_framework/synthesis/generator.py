@@ -26,7 +26,7 @@ from rag_evaluation_framework.data.ids import QueryIds, QueryText, content_diges
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.values import gives_items
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.datasets.save import file_state, replace_dataset, save_dataset
+from rag_evaluation_framework.datasets.native import file_state, replace_dataset, save_dataset
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, ProviderError, RagEvalError
 from rag_evaluation_framework.experiments.evaluation import DATASETS, LANGSMITH_NAME

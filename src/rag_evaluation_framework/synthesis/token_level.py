@@ -19,7 +19,7 @@ from rag_evaluation_framework.data import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import DocumentResolver
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.labelling.locating import locate_quote
 from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES

@@ -7,8 +7,7 @@ from typing import Any, cast
 from rag_evaluation_framework.annotation import ReviewSession
 from rag_evaluation_framework.base.outside import bounded, first_of, name_line, one_line
 from rag_evaluation_framework.data import CHUNK, REVIEW, Corpus, Dataset, GroundTruth, Query, Review, count_skipped
-from rag_evaluation_framework.inspection.findings import Finding
-from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, units_of
+from rag_evaluation_framework.inspection.findings import Finding, Label, LabelTexts, units_of
 from rag_evaluation_framework.report.page import Block, Lines, Page, Part, Passage, Passages, line, plural
 from rag_evaluation_framework.report.pages.labelling import LATER, Key, Keys
 from rag_evaluation_framework.report.wrapped import shortened
