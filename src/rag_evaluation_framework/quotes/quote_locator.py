@@ -107,7 +107,7 @@ class QuoteLocator:
             return self._with_others(quote, shown, doc_id, limit)
         effort = Effort()
         ranked = self._ranked(self._matches(quote, doc_id, effort), limit)
-        found = in_document_order(next(filter(None, ranked), []))
+        found = in_document_order(next(filter(None, ranked), ranked[0]))
         if effort.is_spent and len(found) == 1:  # whether it is the only one is not known
             return Located(())
         if found and not (spans and self._hides_ends(found[0])):
