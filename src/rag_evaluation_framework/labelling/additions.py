@@ -59,15 +59,13 @@ class Additions:
     def counted(self) -> str:
         """Return how many questions of the table the dataset has now, and how."""
         counts = f"{len(self.corrected)} corrected, {len(self.kept)} there already"
-        return f"{len(self.added)} question{'s' * (len(self.added) != 1)} added, {counts}{self._repeated()}"
-
-    def _repeated(self) -> str:
+        told = f"{len(self.added)} question{'s' * (len(self.added) != 1)} added, {counts}"
         if not self.repeated:
-            return ""
+            return told
         ids = ", ".join(name_line(query.id) for query in self.repeated[:_MOST_NAMED])
         more = len(self.repeated) - _MOST_NAMED
-        told = f"{ids} and {more} more" if more > 0 else ids
-        return f"; the dataset had the same wording under another id: {len(self.repeated)} ({told})"
+        ids = f"{ids} and {more} more" if more > 0 else ids
+        return f"{told}; the dataset had the same wording under another id: {len(self.repeated)} ({ids})"
 
 
 def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Corpus) -> Additions:

@@ -12,6 +12,7 @@ from rag_evaluation_framework.markups import Markup, markup_of
 from rag_evaluation_framework.markups.characters import flat
 from rag_evaluation_framework.markups.markup import effects
 from rag_evaluation_framework.quotes.ends import are_cut
+from rag_evaluation_framework.text import TextLocator
 
 Kind: TypeAlias = Literal["unchanged", "moved", "taken", "changed", "uncertain", "gone"]
 """What became of a label.
@@ -70,7 +71,8 @@ class Carrier:
             return Carried("gone")
         words = self._between(first, last)
         if words is None:
-            return Carried("gone", None, self._elsewhere(before.content[span.start : span.end]))
+            places = TextLocator.of(self.new).places(before.content[span.start : span.end], limit=2)
+            return Carried("gone", None, places[0] if len(places) == 1 else None)
         now = self._with_signs(span, (first, last), words)
         if self._aligned.run_around(first, last) is None:
             return Carried("changed", None, now)
@@ -150,16 +152,6 @@ class Carrier:
             return "part of another word or number"
         heads = zip(("column", "row"), heads_of(old, span), heads_of(new, now), strict=True)
         return next((f"another {what}" for what, one, other in heads if one != other), "")
-
-    def _elsewhere(self, text: str) -> CharacterSpan | None:
-        """Return the only place where a text stands verbatim today; None if there are more, or none."""
-        found = list[CharacterSpan]()
-        for document in self.new:
-            at = document.content.find(text)
-            while at >= 0 and len(found) < 2:
-                found.append(CharacterSpan(document.id, at, at + len(text), text))
-                at = document.content.find(text, at + 1)
-        return found[0] if len(found) == 1 else None
 
     def _markup(self, document: Document, words: Words) -> Markup:
         if document.id not in words.markups:

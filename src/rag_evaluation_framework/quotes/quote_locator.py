@@ -1,8 +1,6 @@
 """Locating quotes as people copy them: verbatim, or ignoring what a renderer and an editor change."""
 
 import re
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,26 +27,6 @@ from rag_evaluation_framework.quotes.quote_matcher import (
 )
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
 from rag_evaluation_framework.text import LinePlaces, TextLocator
-
-# Places in a document that were found already.
-
-
-class Places:
-    """Places in a document, of which none is within another, in order."""
-
-    def __init__(self) -> None:
-        self._starts, self._ends = list[int](), list[int]()
-
-    def add(self, start: int, end: int) -> None:
-        """Add a place that begins and ends behind all others."""
-        self._starts.append(start)
-        self._ends.append(end)
-
-    def have(self, start: int, end: int) -> bool:
-        """Return whether a place is within one of these or one of them within it: one place, seen twice."""
-        around, within = bisect_right(self._starts, start) - 1, bisect_left(self._starts, start)
-        return (around >= 0 and end <= self._ends[around]) or (within < len(self._ends) and self._ends[within] <= end)
-
 
 # Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change.
 
@@ -125,11 +103,11 @@ class QuoteLocator:
 
     def _locate(self, quote: str, doc_id: str | None, limit: int) -> Located:
         spans = self._whole(quote, doc_id, limit)
-        if shown := [span for span in spans if self._shows_ends(span.doc_id, span)]:
+        if shown := [span for span in spans if not self._are_hidden(self.numbers[span.doc_id], span)]:
             return self._with_others(quote, shown, doc_id, limit)
         effort = Effort()
         ranked = self._ranked(self._matches(quote, doc_id, effort), limit)
-        found = in_document_order(next(filter(None, ranked), []))
+        found = in_document_order(next(filter(None, ranked), ranked[0]))
         if effort.is_spent and len(found) == 1:  # whether it is the only one is not known
             return Located(())
         if found and not (spans and self._hides_ends(found[0])):
@@ -216,14 +194,12 @@ class QuoteLocator:
         If not all places were compared, whether there are others of the single one is not known: then there is none.
         """
         effort, verbatim = Effort(), _verbatim(quote, spans)
-        taken = defaultdict[int, Places](Places)
-        for span in spans:
-            taken[self.numbers[span.doc_id]].add(span.start, span.end)
+        taken = {end for span in spans for end in self._ends(self.numbers[span.doc_id], span)}
         as_written = all(self.markup(span).shown(span.start, span.end) == span.text for span in spans)
         same = (
             [match]
             for match in self._same(quote, doc_id, effort, (self.rendered,) if as_written else None)
-            if not (self._hides_ends(match) or taken[match.number].have(match.start, match.end))
+            if not (self._hides_ends(match) or taken & self._ends(match.number, match))
         )
         others = self._located(islice(same, limit - len(spans)))
         if effort.is_spent and len(spans) + len(others.places) == 1:
@@ -249,14 +225,22 @@ class QuoteLocator:
         return 2 * self._hides_ends(match) + (CAPITALS in match.ignoring)
 
     def _hides_ends(self, match: Match) -> bool:
-        return not self._shows_ends(self.corpus.documents[match.number].id, match)
+        return self._are_hidden(match.number, match)
 
-    def _shows_ends(self, doc_id: DocumentId, place: Match | CharacterSpan) -> bool:
-        """Return whether a renderer shows the first and the last letter or number of a place."""
-        markup = self.markups[self.numbers[doc_id]]
-        inside = range(place.start, place.end)
-        ends = [next((at for at in side if key(markup.source[at])), place.start) for side in (inside, reversed(inside))]
-        return not any(map(markup.hides, ends))
+    def _are_hidden(self, number: int, place: Match | CharacterSpan) -> bool:
+        """Return whether a renderer hides the first or the last letter or number of a place."""
+        return any(self.markups[number].hides(offset) for _, offset, _ in self._ends(number, place))
+
+    def _ends(self, number: int, place: Match | CharacterSpan) -> set[tuple[int, int, bool]]:
+        """Return the first and the last letter or number of a place: neither is that of another place.
+
+        Each as the number of its document, its offset, and whether it is the first.
+        """
+        source, inside = self.markups[number].source, range(place.start, place.end)
+        return {
+            (number, next((at for at in side if key(source[at])), place.start), is_first)
+            for side, is_first in ((inside, True), (reversed(inside), False))
+        }
 
     def _same(
         self, quote: str, doc_id: str | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
@@ -271,16 +255,16 @@ class QuoteLocator:
     ) -> Iterator[Match]:
         """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
         quoted = QuotedText.of(quote)
-        as_written = defaultdict[int, Places](Places)
+        as_written = set[tuple[int, int, bool]]()
         for texts in (views or dict.fromkeys((self._plain, self.rendered))) if quoted.key else ():
             for match in matches(quoted, texts, effort, self._number(doc_id)):
                 if texts is self.rendered:
-                    if as_written[match.number].have(match.start, match.end):
+                    if as_written & self._ends(match.number, match):
                         continue
                 elif self._is_other_as_shown(match, quoted):
                     continue
                 elif not self._hides_ends(match):  # what does may be within a place that does not
-                    as_written[match.number].add(match.start, match.end)
+                    as_written |= self._ends(match.number, match)
                 yield match
 
     def _is_other_as_shown(self, match: Match, quote: QuotedText) -> bool:

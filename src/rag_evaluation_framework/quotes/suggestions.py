@@ -138,6 +138,14 @@ def _densest(given: Sequence[str], there: Sequence[str]) -> list[Opcode]:
     forms, runs = list(map(flat, there)), list[Opcode]()
     for run in (change for change in _changes(given, there) if change.tag == "equal"):
         last, count = runs[-1] if runs else run, run.src_end - run.src_start
+        if runs and last.src_end == run.src_start:  # "one." is in "one. Two." as it is in "one" and the last "."
+            before = last.src_end - last.src_start
+            if forms[last.dest_end : last.dest_end + count] == forms[run.dest_start : run.dest_end]:
+                runs[-1] = Opcode("equal", last.src_start, run.src_end, last.dest_start, last.dest_end + count)
+                continue
+            if forms[run.dest_start - before : run.dest_start] == forms[last.dest_start : last.dest_end]:
+                runs[-1] = Opcode("equal", last.src_start, run.src_end, run.dest_start - before, run.dest_end)
+                continue
         runs.append(run)
     best, words, first = (0.0, 0, 0), 0.0, 0
     for number, run in enumerate(runs):
