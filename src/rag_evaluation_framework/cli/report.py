@@ -10,12 +10,9 @@ import typer
 
 from rag_evaluation_framework import report as pages
 from rag_evaluation_framework import results
-from rag_evaluation_framework.base.files import write_new
-from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.output import print_text
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.cli.output import print_text, write_page
 from rag_evaluation_framework.results import store
 
 
@@ -38,10 +35,6 @@ def report(
     The file loads nothing and runs nothing: it can be sent, printed and opened anywhere.
     Exit codes: 0 written, 2 refused.
     """
-    if output.suffix.lower() not in (".html", ".htm"):
-        raise ConfigError(f"--output {output}: expected the name of an HTML file, such as report.html")
-    paths.new_file("--output", output)
+    paths.new_page("--output", output)
     runs = [results.load_result(results.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
-    text = pages.whole_file(pages.whole_page(runs, worst))
-    write_new(output, text)
-    print_text(f"Wrote {one_line(str(output))}: {len(text.encode(errors='backslashreplace')):,} bytes")
+    print_text(write_page(output, pages.whole_page(runs, worst)))
