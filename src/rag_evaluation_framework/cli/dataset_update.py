@@ -13,7 +13,7 @@ from rag_evaluation_framework.base.files import read_text
 from rag_evaluation_framework.cli import dialog, paths
 from rag_evaluation_framework.cli.dataset import AsJson, write_dataset
 from rag_evaluation_framework.cli.init import Repeated, save_suggestions
-from rag_evaluation_framework.cli.output import arriving, command_lines, print_json, print_text, stdout
+from rag_evaluation_framework.cli.output import arriving, command_lines, print_json, print_text, stdout, write_page
 from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
@@ -41,12 +41,14 @@ def update(
     take_file: Annotated[
         Path | None, paths.PathOption(help="A file of such ids, one per line; what is behind # is a comment.")
     ] = None,
+    html: paths.Html = None,
     as_json: AsJson = False,
 ) -> None:
     """Carry the labels of a dataset to documents that were edited, and add questions.
 
-    Labels whose words changed are yours to judge: in a terminal you are asked about each; elsewhere, --json lists them,
-    and --take takes those that you name. The dataset as it was is kept beside the new one; no file is overwritten.
+    Labels whose words changed are yours to judge: in a terminal you are asked about each; --json and --html list them
+    instead, and --take takes those that you name. The dataset as it was is kept beside the new one; no file is
+    overwritten.
     Exit codes: 0 also if labels were lost, 2 if nothing was written, as no label would be left.
     """
     if dataset.suffix.lower() in (".csv", ".tsv"):
@@ -56,6 +58,8 @@ def update(
         )
     if output is not None:
         paths.new_file("--output", output)
+    if html is not None:
+        paths.new_page("--html", html)
     if output is None and dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
     pattern = paths.pattern(glob)
@@ -66,7 +70,7 @@ def update(
             f"{dataset}: not in the format of this package, so it is not replaced; give --output NEW.json"
         )
     found = labelling.relabel(loaded, documents).taking([*(take or ()), *_ids(take_file)])
-    if dialog.is_terminal() and not (as_json or take or take_file):
+    if dialog.is_terminal() and not (as_json or take or take_file or html):
         found = found.taking(_asked(found, documents))
     additions = None
     if questions is not None:
@@ -87,6 +91,8 @@ def update(
             "the right folder? If the documents were rewritten, give a table of new quotes with --questions"
         )
     written = [write_dataset(updated, dataset, output)]
+    if html is not None:
+        written.append(write_page(html, report.update_page(found, documents, additions, written, whole=True)))
     again = ["dataset", "update", str(output or dataset)]
     following = "" if additions is None else save_suggestions(additions.check, again, corpus, pattern)
     if skipped and not following:

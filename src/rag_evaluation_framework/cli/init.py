@@ -17,7 +17,7 @@ from rag_evaluation_framework import data, datasets, labelling, report, results
 from rag_evaluation_framework.base.files import checked_path, remove_abandoned, write_new
 from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout
+from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout, write_page
 from rag_evaluation_framework.cli.paths import left_out, options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
@@ -139,6 +139,7 @@ def init(
     no_texts: Annotated[
         bool, typer.Option("--no-texts", help="Keep no texts of the documents beside the dataset, only their hashes.")
     ] = False,
+    html: paths.Html = None,
 ) -> None:
     """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file.
 
@@ -158,15 +159,18 @@ def init(
         raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
     checked_path(target, ConfigError)
     results.check_root(root)
+    if html is not None:
+        paths.new_page("--html", html)
     pattern = paths.pattern(glob)
     documents = rag.Corpus.from_folder(corpus, pattern)
     check = rag.check_quotes(questions, documents, repeated=repeated)
+    page = "" if html is None else f"{write_page(html, report.quotes_page(check, whole=True))}\n"
     kept = option("--root", None if root == _ROOT else root)
     others, dataset = left_out(documents, corpus, pattern), _dataset(check, called)
     if dataset is None:
         report.show(stdout(), report.quotes_page(check))
         suggested = save_suggestions(check, ["init", *kept, "--name", called], corpus, pattern)
-        print_text(f"\n{others}{suggested or report.NO_SUGGESTION}")
+        print_text(f"\n{page}{others}{suggested or report.NO_SUGGESTION}")
         located = any(row.status == "located" for row in check.rows)
         raise ConfigError(
             f"{check.source}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, "
@@ -193,7 +197,7 @@ def init(
         report.show(stdout(), report.quotes_page(check))
         ran = command_lines(["run", config, *kept])
         kept_texts = report.kept_texts_text(datasets.KeptTexts.of(dataset, target))
-        print_text(f"\n{others}{kept_texts}\n{report.dataset_text(target, config, ran, skipped, suggested)}")
+        print_text(f"\n{page}{others}{kept_texts}\n{report.dataset_text(target, config, ran, skipped, suggested)}")
 
 
 def _checked_name(called: str) -> str:

@@ -15,12 +15,18 @@ import typer
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import analysis, gates, integrations, results
 from rag_evaluation_framework import report as pages
-from rag_evaluation_framework.base.files import checked_path, write_new
+from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import json_text, one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
-from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_result, print_text
+from rag_evaluation_framework.cli.output import (
+    arriving,
+    components_print_to_stderr,
+    print_result,
+    print_text,
+    write_page,
+)
 from rag_evaluation_framework.errors import ConfigError, ProviderError, ResultError
 from rag_evaluation_framework.results import store
 
@@ -178,13 +184,9 @@ def report(
         output: The file to write; it must not exist.
         worst: How many of the weakest questions to show with their passages.
     """
-    if output.suffix.lower() not in (".html", ".htm"):
-        raise ConfigError(f"--output {output}: expected the name of an HTML file, such as report.html")
-    paths.new_file("--output", output)
+    paths.new_page("--output", output)
     runs = [results.load_result(results.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
-    text = pages.whole_file(pages.whole_page(runs, worst))
-    write_new(output, text)
-    print_text(f"Wrote {one_line(str(output))}: {len(text.encode(errors='backslashreplace')):,} bytes")
+    print_text(write_page(output, pages.whole_page(runs, worst)))
 
 
 def publish(

@@ -15,6 +15,7 @@ import bracex
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import first_of, shown
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.corpus.readers import Source, read_file
 from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id, content_digest
 from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, items
@@ -130,7 +131,7 @@ class Corpus:
         if not paths:
             raise _no_match(folder, glob_pattern)
         names = sorted(paths, key=canonical_document_id)
-        read = ((name, read_file(paths[name])) for name in names)
+        read = ((name, read_file(paths[name])) for name in progress(names, "Reading documents", "document"))
         documents = (Document(DocumentId(name), text, source=source) for name, (text, source) in read)
         return cls(documents, {"source": str(folder), "glob_pattern": glob_pattern})
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.data import Corpus, Document, DocumentId
 from rag_evaluation_framework.markups import Markup, markup_of
 
@@ -81,7 +82,7 @@ class Words:
         self.numbers = {document.id: number for number, document in enumerate(documents)}
         self.markups: dict[DocumentId, Markup] = {}
         codes, places, edges = array("q"), array("q"), array("q", [0])
-        for document in documents:
+        for document in progress(documents, "Aligning documents", "document"):
             content = document.content
             for start, end in self._shown(document):
                 codes.append(_code(content[start:end]))

@@ -243,7 +243,7 @@ def dataset_from_quotes(path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
     check = check_quotes(path, corpus)
     dataset = check.dataset()
     if check.problems:
-        note(check.summary())
+        note("\n".join([check.counted(), *map(str, check.problems[:_LIMIT])]))
     elif check.alternatives:
         note(f"{path}: {check.alternatives}")
     return dataset

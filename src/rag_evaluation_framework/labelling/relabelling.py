@@ -7,9 +7,10 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from rag_evaluation_framework.base.outside import first_of, name_line
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.data import (
     TOKEN,
     Answer,
@@ -33,8 +34,13 @@ from rag_evaluation_framework.labelling.carrying import Carried, Carrier
 from rag_evaluation_framework.labelling.known_words import known_words
 from rag_evaluation_framework.labelling.locating import locate_quote
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.text.line_places import LinePlaces
 
+if TYPE_CHECKING:
+    from rag_evaluation_framework.report.pages.changes import Page
+
+_PAGE = "rag_evaluation_framework.report.pages.changes:update_page"  # loaded when it is shown
 _TELLING = 4  # words of a text that hardly stands anywhere by coincidence
 KINDS = ("unchanged", "moved", "taken", "changed", "uncertain", "gone")
 
@@ -145,6 +151,11 @@ class Relabelled:
         )
         return _relabelled(self.before, cast("Corpus", self.dataset.corpus), tuple(taken))
 
+    def summary(self, whole: bool = False) -> "Page":
+        """Return it as people read it: the weakest labels that fit on a screen, or the whole page."""
+        page: Page = load_installed(_PAGE)(self, self.dataset.corpus, whole=whole)
+        return page
+
     def counts(self) -> dict[str, int]:
         """Return how many labels there are of each kind."""
         counts = Counter(change.kind for change in self.changes)
@@ -165,8 +176,14 @@ class Relabelled:
         lines = None if corpus is None else LinePlaces(corpus)
         return {"counts": self.counts(), "changes": [change.record(lines) for change in self.changed if lines]}
 
+    def __str__(self) -> str:
+        return self.summary().as_text()
+
     def __repr__(self) -> str:
         return f"Relabelled({self.counted()})"
+
+    def _repr_html_(self) -> str:
+        return self.summary(whole=True).as_html()
 
 
 def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
@@ -188,7 +205,7 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     asked = {entry.query.id: Incomplete.of(entry) for entry in dataset}
     asked |= {question.query.id: question for question in dataset.incomplete}
     changes: list[LabelChange] = []
-    for question in asked.values():
+    for question in progress(asked.values(), "Following labels", "question"):
         for numbers, span in question.labels():
             earlier = question.texts.get(numbers)
             text = dataset.texts.get(span.doc_id, "") if earlier is None else earlier

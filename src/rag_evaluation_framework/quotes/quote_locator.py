@@ -8,6 +8,7 @@ from itertools import islice, product
 from weakref import WeakValueDictionary
 
 from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of
@@ -318,7 +319,8 @@ class QuoteLocator:
     @cached_property
     def markups(self) -> list[Markup]:
         """What is shown of each document."""
-        return [markup_of(document.id, document.content) for document in self.corpus]
+        documents = progress(self.corpus, "Indexing documents", "document")
+        return [markup_of(document.id, document.content) for document in documents]
 
 
 _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
