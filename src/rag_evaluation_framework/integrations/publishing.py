@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from uuid import UUID, uuid4, uuid5
 
 from rag_evaluation_framework.base import progress, require
@@ -171,379 +171,6 @@ def _even(text: str) -> str:
     return " ".join(text.split())
 
 
-# An experiment in LangSmith: what of it is there, read back, and its scores, each once however often it is sent.
-
-_AT_ONCE = 100  # runs that are listed, or whose feedback is
-_SELECTED = ["id", "reference_example_id", "end_time"]
-_OF_SCORES = UUID("2b1f6a4e-67e5-4d4b-9a06-0f0a4f1d1f5c")
-
-
-@dataclass(frozen=True)
-class RecordedExperiment:
-    """An experiment in LangSmith.
-
-    Attributes:
-        client: The client of its SDK.
-        project: The id of the project that is the experiment.
-    """
-
-    client: Any
-    project: UUID
-
-    def runs(self) -> dict[str, str]:
-        """Return the runs that are finished, by the id of their example.
-
-        Raises:
-            ProviderError: They cannot be listed.
-        """
-        return dict(self._finished())
-
-    def doubled(self) -> int:
-        """Return how many examples have more than one finished run.
-
-        Raises:
-            ProviderError: They cannot be listed.
-        """
-        counts = Counter(example for example, _ in self._finished())
-        return sum(count > 1 for count in counts.values())
-
-    def _finished(self) -> list[tuple[str, str]]:
-        """Return example and run of all runs that are finished."""
-        found: list[tuple[str, str]] = []
-        # Not list_runs, which is to be removed; what replaces it asks another service.
-        wanted: dict[str, Any] = {"session": [str(self.project)], "is_root": True}
-        wanted |= {"limit": _AT_ONCE, "select": _SELECTED}
-        with answering(self.client, "listing the runs of the experiment"):
-            while True:
-                page: Any = self.client.request_with_retries("POST", "/runs/query", json=wanted).json()
-                found += [(run["reference_example_id"], run["id"]) for run in page["runs"] if run.get("end_time")]
-                if not (following := page["cursors"].get("next")):
-                    return found
-                wanted["cursor"] = following
-
-    def scored(self, runs: Sequence[str]) -> set[tuple[str, str]]:
-        """Return the run and the name of each score that is there.
-
-        Raises:
-            ProviderError: They cannot be listed.
-        """
-        found = set[tuple[str, str]]()
-        with answering(self.client, "listing the scores"):
-            for first in range(0, len(runs), _AT_ONCE):
-                for feedback in self.client.list_feedback(run_ids=runs[first : first + _AT_ONCE]):
-                    found.add((str(feedback.run_id), feedback.key))
-        return found
-
-    def counts(self) -> tuple[int, Counter[str]]:
-        """Return how many runs are there, and how many scores of each name.
-
-        Raises:
-            ProviderError: That is not known.
-        """
-        with answering(self.client, "reading back what arrived"):
-            read = self.client.read_project(project_id=self.project, include_stats=True)
-            stats: Any = read.feedback_stats or {}
-            return int(read.run_count or 0), Counter({key: int(known["n"] or 0) for key, known in stats.items()})
-
-    def score(self, run_id: Any, scores: Mapping[str, float], **options: Any) -> None:
-        """Send scores on a run, under ids that follow from the run and their names.
-
-        Args:
-            run_id: The run.
-            scores: The scores, by name.
-            options: More for the `create_feedback` of the SDK.
-        """
-        for name, score in scores.items():
-            identity = uuid5(_OF_SCORES, f"{run_id}/{name}")
-            self.client.create_feedback(
-                run_id,
-                name,
-                score=score,
-                feedback_id=identity,
-                session_id=self.project,
-                feedback_source_type="model",
-                **options,
-            )
-
-    def evaluator(self, scores: Callable[[str], Mapping[str, float]], losses: list[BaseException]) -> Any:
-        """Return a `RunEvaluator` that sends the scores that are known of an example.
-
-        It gives none to the SDK, which would send them under ids of its own, and errors as scores.
-
-        Args:
-            scores: Gives the scores by the id of the example.
-            losses: Gets the errors for which scores were not sent.
-        """
-        evaluation: Any = require("langsmith.evaluation", extra="langsmith", needed_by="publish_experiment")
-
-        def evaluate_run(_: Any, run: Any, example: Any = None, evaluator_run_id: Any = None) -> Any:
-            del evaluator_run_id
-            # With its trace a score is queued, and sent together with the runs.
-            queued = {"trace_id": run.trace_id, "start_time": run.start_time}
-            outcome(lambda: self.score(run.id, scores(str(example.id)), **queued), losses.append)
-            return evaluation.EvaluationResults(results=[])
-
-        return type("StoredScores", (evaluation.RunEvaluator,), {"evaluate_run": evaluate_run})()
-
-
-# Sending a result to LangSmith: the experiment, which is made once, and its runs through `client.evaluate`.
-
-_NAMESPACE = UUID("7d0c5a52-2d0e-4a55-9a0c-5a6a1a3f6b1e")
-_PUBLICATION = "rag_eval_publication"  # in the metadata: who made the experiment, if two try to at once
-_DIGITS = (8, 12, 16, 20, 24, 32)  # of the name: more if another experiment has it
-_FLUSH = 60  # seconds
-
-
-class Opened(NamedTuple):
-    """The experiment as which a result is published.
-
-    Attributes:
-        project: The project of LangSmith's SDK.
-        found: Whether it was there before.
-        ours: Whether this publication made it, or found it before it began to.
-    """
-
-    project: Any
-    found: bool
-    ours: bool = True
-
-
-@dataclass(frozen=True)
-class ExperimentSending:
-    """What is sent of a result.
-
-    Attributes:
-        client: The client of LangSmith's SDK.
-        content: The result.
-        dataset: The dataset of the SDK.
-        losses: Gets the errors for which scores were not sent.
-    """
-
-    client: Any
-    content: ExperimentContent
-    dataset: Any
-    losses: list[BaseException]
-
-    def opened(self) -> Opened:
-        """Return the experiment as which this result was published before, wholly or in part, or make one.
-
-        Its name follows from the result and the dataset, so that LangSmith refuses the second of two that are made at
-        the same time.
-
-        Raises:
-            ProviderError: It cannot be found or made.
-        """
-        known = self._known()
-        if known is not None:
-            return Opened(known, found=True)
-        utils: Any = require("langsmith.utils", extra="langsmith", needed_by="publish_experiment")
-        token, unique = uuid4().hex, uuid5(_NAMESPACE, f"{self.dataset.id}/{self.content.identity}").hex
-        for digits in _DIGITS:
-            made = self._made(f"{self.content.name}-{unique[:digits]}", token, utils)
-            if made is not None:
-                return Opened(made, found=False)
-            known = self._known()
-            if known is not None:  # another publication made it, or this one, and the answer was lost
-                ours = known.metadata.get(_PUBLICATION) == token
-                return Opened(known, found=not ours, ours=ours)
-        raise ProviderUnavailable(
-            f"LangSmith at {self.client.api_url}: recording the experiment failed: it has one of each name that was "
-            "tried",
-            PROVIDER,
-            409,
-        )
-
-    def _known(self) -> Any:
-        """Return the experiment of this result; of several, that with the most runs."""
-        found: list[Any] = []
-        with answering(self.client, "looking for an earlier experiment"):
-            for project in self.client.list_projects(reference_dataset_id=self.dataset.id):
-                metadata: Any = project.metadata or {}
-                if metadata.get(RUN) == self.content.identity:
-                    found.append(project)
-        return max(found, key=lambda project: len(RecordedExperiment(self.client, project.id).runs()), default=None)
-
-    def _made(self, name: str, token: str, utils: Any) -> Any:
-        """Return a new experiment; None if there is one of that name."""
-        content = self.content
-        with answering(self.client, "recording the experiment"):
-            try:
-                return self.client.create_project(
-                    name,
-                    description=f"{content.result.evaluation_type} evaluation by rag-eval",
-                    reference_dataset_id=self.dataset.id,
-                    metadata={**content.metadata, _PUBLICATION: token},
-                    num_examples=len(content.rows),
-                    num_repetitions=1,
-                    evaluator_keys=list(content.expected),
-                )
-            except utils.LangSmithConflictError:
-                return None
-
-    def send(self, rows: Sequence[int], project: Any) -> None:
-        """Record runs and scores through `client.evaluate`.
-
-        Args:
-            rows: The questions.
-            project: The experiment.
-
-        Raises:
-            ProviderError: They cannot be sent. What is lost later is not known here.
-        """
-        content = self.content
-        schemas: Any = require("langsmith.schemas", extra="langsmith", needed_by="publish_experiment")
-        helpers: Any = require("langsmith.run_helpers", extra="langsmith", needed_by="publish_experiment")
-        row_of = {content.example(row)["id"]: row for row in rows}
-        with answering(self.client, "reading the examples"):  # whose ids may be anything
-            data = [
-                schemas.Example(id=identity, dataset_id=self.dataset.id, inputs=content.example(row)["inputs"])
-                for identity, row in row_of.items()
-            ]
-
-        def retrieved(inputs: dict[str, Any]) -> dict[str, Any]:
-            """Return what was retrieved for the example that is asked for."""
-            del inputs
-            return content.outputs(row_of[str(helpers.get_current_run_tree().reference_example_id)])
-
-        recorded = RecordedExperiment(self.client, project.id)
-        with (
-            answering(self.client, "recording the experiment"),
-            progress(data, "Publishing", "run", file=sys.stderr) as shown,
-            helpers.tracing_context(parent=False),  # else they were runs within that of a caller that is traced
-            silent(),
-        ):
-            evaluated = self.client.evaluate(
-                retrieved,
-                data=shown,
-                evaluators=[recorded.evaluator(lambda example: content.scores(row_of[example]), self.losses)],
-                metadata=content.metadata,
-                max_concurrency=0,
-                disable_evaluator_tracing=True,
-                experiment=project,
-            )
-            evaluated.wait()  # raises what it caught
-            self.client.flush(timeout=_FLUSH)
-
-
-# What of a result is in LangSmith, read back after it was sent, and scores that are missing sent one by one.
-
-_REASON = 300  # characters
-_OF_ONE_REQUEST = re.compile(r"trace=|Content-Length")
-_FIRST_WAIT = 0.05  # seconds, doubled each time
-
-
-class _Score(NamedTuple):
-    row: int
-    run: str
-    name: str
-    value: float
-
-
-@dataclass
-class Completeness:
-    """What of a result is there.
-
-    Attributes:
-        content: The result.
-        recorded: The experiment.
-        losses: The errors for which a client of our own lost something.
-        patience: For how many seconds it is asked whether all is there.
-        problems: What went wrong, as texts.
-    """
-
-    content: ExperimentContent
-    recorded: RecordedExperiment
-    losses: list[BaseException]
-    patience: float
-    problems: list[str] = field(default_factory=list[str])
-
-    def completed(self, sent: Collection[int], found: bool) -> tuple[int, int]:
-        """Wait until all is there, send scores that were lost, and return how many runs and scores are there.
-
-        The counts of LangSmith are believed if everything was sent now, and nothing lost. Else they also have scores of
-        runs that did not arrive, and runs that did not end.
-
-        Args:
-            sent: The rows of the questions that were sent now.
-            found: Whether something was sent before.
-        """
-        there = self._completed(sent, found)
-        if doubled := self.recorded.doubled():
-            self.problems.append(
-                f"{doubled} of its questions have several runs, as another publication of it was sending meanwhile"
-            )
-        return there
-
-    def _completed(self, sent: Collection[int], found: bool) -> tuple[int, int]:
-        content = self.content
-        seen = self._is_there if found else self._seems_there
-        if self._waited(seen) and (found or not self.losses):
-            return len(content.rows), content.expected.total()
-        if found and not self.losses:
-            self._send_lost(sent)
-        there = self.recorded.runs()
-        finished = [row for row in content.rows if content.example(row)["id"] in there]
-        scores = sum(len(content.scores(row)) for row in finished)
-        missing = len(self._missing())
-        if missing or len(finished) < len(content.rows):  # else only answers were lost
-            self.problems.extend(dict.fromkeys(map(_why, self.losses)))
-        return len(finished), scores - missing
-
-    def _waited(self, is_there: Callable[[], bool]) -> bool:
-        """Return whether something is there, which may take a while; it is not waited for if something was lost."""
-        end, wait = time.monotonic() + self.patience, _FIRST_WAIT
-        while not is_there():
-            if self.losses or time.monotonic() + wait > end:
-                return False
-            time.sleep(wait)
-            wait *= 2
-        return True
-
-    def _seems_there(self) -> bool:
-        content = self.content
-        runs, scores = self.recorded.counts()
-        if runs < len(content.rows) or any(scores[key] < count for key, count in content.expected.items()):
-            return False
-        return self._has_runs()
-
-    def _is_there(self) -> bool:
-        return self._has_runs() and not self._missing()
-
-    def _has_runs(self) -> bool:
-        return self.recorded.runs().keys() >= {self.content.example(row)["id"] for row in self.content.rows}
-
-    def _missing(self) -> list[_Score]:
-        """Return the scores that are not there though their runs are."""
-        runs = self.recorded.runs()
-        there = self.recorded.scored(list(runs.values()))
-        return [
-            _Score(row, run, name, value)
-            for row in self.content.rows
-            if (run := runs.get(self.content.example(row)["id"])) is not None
-            for name, value in self.content.scores(row).items()
-            if (run, name) not in there
-        ]
-
-    def _send_lost(self, sent: Collection[int]) -> None:
-        """Send scores that were lost by an earlier publication, one by one, until one is refused.
-
-        Not those that were sent now, of which nobody knows what is lost and what only late.
-        """
-        lost = [score for score in self._missing() if score.row not in sent]
-        for _, run, name, value in lost:
-            why = outcome(partial(self.recorded.score, run, {name: value}), _why)
-            if why is not None:
-                self.problems.append(f"a score was refused: {why}")
-                break
-        if lost:
-            self._waited(lambda: not {*lost} & {*self._missing()})
-
-
-def _why(error: BaseException) -> str:
-    """Return why something was lost, without what differs from request to request: ids of runs, and its length."""
-    return one_line(_OF_ONE_REQUEST.split(raised(error))[0], _REASON) + advice(status_of(error))
-
-
 # What became of an experiment that was published.
 
 _TEXT = "rag_evaluation_framework.report.pages.dataset:published_text"  # a door upwards
@@ -604,6 +231,331 @@ class PublishedExperiment:
         return text
 
 
+# Sending a result to LangSmith, and reading back what of it arrived.
+
+_AT_ONCE = 100  # runs that are listed, or whose feedback is
+_SELECTED = ["id", "reference_example_id", "end_time"]
+_OF_SCORES = UUID("2b1f6a4e-67e5-4d4b-9a06-0f0a4f1d1f5c")
+_NAMESPACE = UUID("7d0c5a52-2d0e-4a55-9a0c-5a6a1a3f6b1e")
+_PUBLICATION = "rag_eval_publication"  # in the metadata: who made the experiment, if two try to at once
+_DIGITS = (8, 12, 16, 20, 24, 32)  # of the name: more if another experiment has it
+_FLUSH = 60  # seconds
+_REASON = 300  # characters
+_OF_ONE_REQUEST = re.compile(r"trace=|Content-Length")
+_FIRST_WAIT = 0.05  # seconds, doubled each time
+
+_Score: TypeAlias = tuple[int, str, str, float]
+"""A row of the result, its run, the name of a score, and the score."""
+
+
+@dataclass
+class _Publication:
+    """A result as an experiment in LangSmith.
+
+    Attributes:
+        client: The client of LangSmith's SDK.
+        content: The result.
+        dataset: The dataset of the SDK.
+        losses: Gets the errors for which runs or scores were not sent.
+        patience: For how many seconds it is asked whether all is there.
+        project: The experiment, as the SDK's project.
+        found: Whether it was there before.
+        ours: Whether this publication made it, or found it before it began to.
+        problems: What went wrong, as texts.
+    """
+
+    client: Any
+    content: ExperimentContent
+    dataset: Any
+    losses: list[BaseException]
+    patience: float
+    project: Any = None
+    found: bool = False
+    ours: bool = True
+    problems: list[str] = field(default_factory=list[str])
+
+    def publish(self) -> PublishedExperiment:
+        """Send what is not there yet, and see what is there.
+
+        Raises:
+            ProviderError: LangSmith cannot be reached, or refuses. What is lost later is told.
+        """
+        content = self.content
+        self._open()
+        done = self._runs() if self.found else {}
+        left = [row for row in content.rows if self.ours and content.example(row)["id"] not in done]
+        if left:
+            self._send(left)
+        runs, scores = self._arrived(left)
+        if doubled := sum(
+            count > 1 for count in Counter(example for example, _ in self._finished(self.project)).values()
+        ):
+            self.problems.append(
+                f"{doubled} of its questions have several runs, as another publication of it was sending meanwhile"
+            )
+        if not self.ours and runs < len(content.rows):
+            self.problems.append("another process is publishing it, so that nothing was sent")
+        return PublishedExperiment(
+            name=self.project.name,
+            url=f"{str(self.dataset.url or '').rstrip('/')}/compare?selectedSessions={self.project.id}",
+            dataset_name=self.dataset.name,
+            questions=len(content.rows),
+            runs=runs,
+            scores=content.expected.total(),
+            scores_there=scores,
+            sent=len(left),
+            problems=tuple(self.problems),
+            unmatched=content.unmatched,
+            unanswered=content.unanswered,
+            uncompared=content.uncompared,
+            reworded=content.reworded,
+            relabelled=content.relabelled,
+        )
+
+    # The experiment, which is made once.
+
+    def _open(self) -> None:
+        """Find the experiment as which this result was published before, wholly or in part, or make one.
+
+        Its name follows from the result and the dataset, so that LangSmith refuses the second of two that are made at
+        the same time.
+        """
+        self.project = self._known()
+        self.found = self.project is not None
+        utils: Any = require("langsmith.utils", extra="langsmith", needed_by="publish_experiment")
+        token, unique = uuid4().hex, uuid5(_NAMESPACE, f"{self.dataset.id}/{self.content.identity}").hex
+        names = (f"{self.content.name}-{unique[:digits]}" for digits in _DIGITS)
+        while self.project is None:
+            if (name := next(names, None)) is None:
+                raise ProviderUnavailable(
+                    f"LangSmith at {self.client.api_url}: recording the experiment failed: it has one of each name "
+                    "that was tried",
+                    PROVIDER,
+                    409,
+                )
+            self.project = self._made(name, token, utils)
+            if self.project is None and (known := self._known()) is not None:
+                # Another publication made it, or this one, and the answer was lost.
+                self.project, self.ours = known, known.metadata.get(_PUBLICATION) == token
+                self.found = not self.ours
+
+    def _known(self) -> Any:
+        """Return the experiment of this result; of several, that with the most runs."""
+        found: list[Any] = []
+        with answering(self.client, "looking for an earlier experiment"):
+            for project in self.client.list_projects(reference_dataset_id=self.dataset.id):
+                metadata: Any = project.metadata or {}
+                if metadata.get(RUN) == self.content.identity:
+                    found.append(project)
+        return max(found, key=lambda project: len({example for example, _ in self._finished(project)}), default=None)
+
+    def _made(self, name: str, token: str, utils: Any) -> Any:
+        """Return a new experiment; None if there is one of that name."""
+        content = self.content
+        with answering(self.client, "recording the experiment"):
+            try:
+                return self.client.create_project(
+                    name,
+                    description=f"{content.result.evaluation_type} evaluation by rag-eval",
+                    reference_dataset_id=self.dataset.id,
+                    metadata={**content.metadata, _PUBLICATION: token},
+                    num_examples=len(content.rows),
+                    num_repetitions=1,
+                    evaluator_keys=list(content.expected),
+                )
+            except utils.LangSmithConflictError:
+                return None
+
+    # Its runs and scores, which are sent through `client.evaluate`.
+
+    def _send(self, rows: Sequence[int]) -> None:
+        """Record the runs and scores of questions; what is lost later is not known here."""
+        content = self.content
+        schemas: Any = require("langsmith.schemas", extra="langsmith", needed_by="publish_experiment")
+        helpers: Any = require("langsmith.run_helpers", extra="langsmith", needed_by="publish_experiment")
+        row_of = {content.example(row)["id"]: row for row in rows}
+        with answering(self.client, "reading the examples"):  # whose ids may be anything
+            data = [
+                schemas.Example(id=identity, dataset_id=self.dataset.id, inputs=content.example(row)["inputs"])
+                for identity, row in row_of.items()
+            ]
+
+        def retrieved(inputs: dict[str, Any]) -> dict[str, Any]:
+            """Return what was retrieved for the example that is asked for."""
+            del inputs
+            return content.outputs(row_of[str(helpers.get_current_run_tree().reference_example_id)])
+
+        with (
+            answering(self.client, "recording the experiment"),
+            progress(data, "Publishing", "run", file=sys.stderr) as shown,
+            helpers.tracing_context(parent=False),  # else they were runs within that of a caller that is traced
+            silent(),
+        ):
+            evaluated = self.client.evaluate(
+                retrieved,
+                data=shown,
+                evaluators=[self._evaluator(lambda example: content.scores(row_of[example]))],
+                metadata=content.metadata,
+                max_concurrency=0,
+                disable_evaluator_tracing=True,
+                experiment=self.project,
+            )
+            evaluated.wait()  # raises what it caught
+            self.client.flush(timeout=_FLUSH)
+
+    def _evaluator(self, scores: Callable[[str], Mapping[str, float]]) -> Any:
+        """Return a `RunEvaluator` that sends the scores that are known of an example.
+
+        It gives none to the SDK, which would send them under ids of its own, and errors as scores.
+
+        Args:
+            scores: Gives the scores by the id of the example.
+        """
+        evaluation: Any = require("langsmith.evaluation", extra="langsmith", needed_by="publish_experiment")
+
+        def evaluate_run(_: Any, run: Any, example: Any = None, evaluator_run_id: Any = None) -> Any:
+            del evaluator_run_id
+            # With its trace a score is queued, and sent together with the runs.
+            queued = {"trace_id": run.trace_id, "start_time": run.start_time}
+            outcome(lambda: self._score(run.id, scores(str(example.id)), **queued), self.losses.append)
+            return evaluation.EvaluationResults(results=[])
+
+        return type("StoredScores", (evaluation.RunEvaluator,), {"evaluate_run": evaluate_run})()
+
+    def _score(self, run_id: Any, scores: Mapping[str, float], **options: Any) -> None:
+        """Send scores on a run, under ids that follow from the run and their names.
+
+        Args:
+            run_id: The run.
+            scores: The scores, by name.
+            options: More for the `create_feedback` of the SDK.
+        """
+        for name, score in scores.items():
+            identity = uuid5(_OF_SCORES, f"{run_id}/{name}")
+            self.client.create_feedback(
+                run_id,
+                name,
+                score=score,
+                feedback_id=identity,
+                session_id=self.project.id,
+                feedback_source_type="model",
+                **options,
+            )
+
+    # What of it is there, read back after it was sent; scores that are missing are sent one by one.
+
+    def _runs(self) -> dict[str, str]:
+        """Return the runs that are finished, by the id of their example."""
+        return dict(self._finished(self.project))
+
+    def _finished(self, project: Any) -> list[tuple[str, str]]:
+        """Return example and run of all runs of an experiment that are finished."""
+        found: list[tuple[str, str]] = []
+        # Not list_runs, which is to be removed; what replaces it asks another service.
+        wanted: dict[str, Any] = {"session": [str(project.id)], "is_root": True}
+        wanted |= {"limit": _AT_ONCE, "select": _SELECTED}
+        with answering(self.client, "listing the runs of the experiment"):
+            while True:
+                page: Any = self.client.request_with_retries("POST", "/runs/query", json=wanted).json()
+                found += [(run["reference_example_id"], run["id"]) for run in page["runs"] if run.get("end_time")]
+                if not (following := page["cursors"].get("next")):
+                    return found
+                wanted["cursor"] = following
+
+    def _scored(self, runs: Sequence[str]) -> set[tuple[str, str]]:
+        """Return the run and the name of each score that is there."""
+        found = set[tuple[str, str]]()
+        with answering(self.client, "listing the scores"):
+            for first in range(0, len(runs), _AT_ONCE):
+                for feedback in self.client.list_feedback(run_ids=runs[first : first + _AT_ONCE]):
+                    found.add((str(feedback.run_id), feedback.key))
+        return found
+
+    def _counts(self) -> tuple[int, Counter[str]]:
+        """Return how many runs are there, and how many scores of each name, as LangSmith counts them."""
+        with answering(self.client, "reading back what arrived"):
+            read = self.client.read_project(project_id=self.project.id, include_stats=True)
+            stats: Any = read.feedback_stats or {}
+            return int(read.run_count or 0), Counter({key: int(known["n"] or 0) for key, known in stats.items()})
+
+    def _arrived(self, sent: Collection[int]) -> tuple[int, int]:
+        """Wait until all is there, send scores that were lost, and return how many runs and scores are there.
+
+        The counts of LangSmith are believed if everything was sent now, and nothing lost. Else they also have scores of
+        runs that did not arrive, and runs that did not end.
+
+        Args:
+            sent: The rows of the questions that were sent now.
+        """
+        content = self.content
+        seen = self._is_there if self.found else self._seems_there
+        if self._waited(seen) and (self.found or not self.losses):
+            return len(content.rows), content.expected.total()
+        if self.found and not self.losses:
+            self._send_lost(sent)
+        there = self._runs()
+        finished = [row for row in content.rows if content.example(row)["id"] in there]
+        scores = sum(len(content.scores(row)) for row in finished)
+        missing = len(self._missing())
+        if missing or len(finished) < len(content.rows):  # else only answers were lost
+            self.problems.extend(dict.fromkeys(map(_why, self.losses)))
+        return len(finished), scores - missing
+
+    def _waited(self, is_there: Callable[[], bool]) -> bool:
+        """Return whether something is there, which may take a while; it is not waited for if something was lost."""
+        end, wait = time.monotonic() + self.patience, _FIRST_WAIT
+        while not is_there():
+            if self.losses or time.monotonic() + wait > end:
+                return False
+            time.sleep(wait)
+            wait *= 2
+        return True
+
+    def _seems_there(self) -> bool:
+        content = self.content
+        runs, scores = self._counts()
+        if runs < len(content.rows) or any(scores[key] < count for key, count in content.expected.items()):
+            return False
+        return self._has_runs()
+
+    def _is_there(self) -> bool:
+        return self._has_runs() and not self._missing()
+
+    def _has_runs(self) -> bool:
+        return self._runs().keys() >= {self.content.example(row)["id"] for row in self.content.rows}
+
+    def _missing(self) -> list[_Score]:
+        """Return the scores that are not there though their runs are."""
+        runs = self._runs()
+        there = self._scored(list(runs.values()))
+        return [
+            (row, run, name, value)
+            for row in self.content.rows
+            if (run := runs.get(self.content.example(row)["id"])) is not None
+            for name, value in self.content.scores(row).items()
+            if (run, name) not in there
+        ]
+
+    def _send_lost(self, sent: Collection[int]) -> None:
+        """Send scores that were lost by an earlier publication, one by one, until one is refused.
+
+        Not those that were sent now, of which nobody knows what is lost and what only late.
+        """
+        lost = [score for score in self._missing() if score[0] not in sent]
+        for _, run, name, value in lost:
+            why = outcome(partial(self._score, run, {name: value}), _why)
+            if why is not None:
+                self.problems.append(f"a score was refused: {why}")
+                break
+        if lost:
+            self._waited(lambda: not {*lost} & {*self._missing()})
+
+
+def _why(error: BaseException) -> str:
+    """Return why something was lost, without what differs from request to request: ids of runs, and its length."""
+    return one_line(_OF_ONE_REQUEST.split(raised(error))[0], _REASON) + advice(status_of(error))
+
+
 # Publishing a result as an experiment of LangSmith: what was retrieved and scored here, and nothing twice.
 
 PATIENCE = 30.0
@@ -648,7 +600,7 @@ def publish_experiment(
                 "the labels that it was scored with"
             )
         content = ExperimentContent(result, hits, examples, *matches)
-        published = _published(connected, content, stored, losses, patience)
+        published = _Publication(connected, content, stored, losses, patience).publish()
     keep_address(result, {**asdict(published), "notes": [] if published.complete else [published.told]})
     return published
 
@@ -672,36 +624,3 @@ def _check(result: Any, patience: Any) -> None:
         raise ConfigError(f"result={shown(result)}: expected an EvaluationResult")
     if isinstance(patience, bool) or not isinstance(patience, int | float) or not 0 <= patience < math.inf:
         raise ConfigError(f"patience={shown(patience)}: expected a number of seconds")
-
-
-def _published(
-    client: Any, content: ExperimentContent, dataset: Any, losses: list[BaseException], patience: float
-) -> PublishedExperiment:
-    """Send what is not there yet, and see what is there."""
-    sending = ExperimentSending(client, content, dataset, losses)
-    project, found, ours = sending.opened()
-    recorded = RecordedExperiment(client, project.id)
-    done = recorded.runs() if found else {}
-    left = [row for row in content.rows if ours and content.example(row)["id"] not in done]
-    if left:
-        sending.send(left, project)
-    completeness = Completeness(content, recorded, losses, patience)
-    runs, scores = completeness.completed(left, found)
-    if not ours and runs < len(content.rows):
-        completeness.problems.append("another process is publishing it, so that nothing was sent")
-    return PublishedExperiment(
-        name=project.name,
-        url=f"{str(dataset.url or '').rstrip('/')}/compare?selectedSessions={project.id}",
-        dataset_name=dataset.name,
-        questions=len(content.rows),
-        runs=runs,
-        scores=content.expected.total(),
-        scores_there=scores,
-        sent=len(left),
-        problems=tuple(completeness.problems),
-        unmatched=content.unmatched,
-        unanswered=content.unanswered,
-        uncompared=content.uncompared,
-        reworded=content.reworded,
-        relabelled=content.relabelled,
-    )
