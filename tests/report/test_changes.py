@@ -101,9 +101,9 @@ def test_of_many_changes_and_questions_the_first_are_shown_and_the_others_counte
     many = found(after, FIRST)
     shown = lines(update_page(replace(many, changes=many.changes * 1201), after))
     begin = shown.index("Labels found again 1,201")
-    assert (len(shown) - begin, shown[-1]) == (6, "  … and 1,197 more; --html FILE shows all of them")
+    assert (len(shown) - begin, shown[-1]) == (6, "  … and 1,197 more; the page of --html has them all")
     shown = lines(added_to(after, *(TokenLevelGroundTruth(Query(f"q{number}", "Who?"), []) for number in range(202))))
-    assert (shown[5], shown[-1]) == ("  Who? (q0)", "  … and 198 more; --html FILE shows all of them")
+    assert (shown[5], shown[-1]) == ("  Who? (q0)", "  … and 198 more; the page of --html has them all")
 
 
 def many_edits():

@@ -64,7 +64,7 @@ def test_quotes_that_are_located_where_readers_see_nothing_or_something_struck_o
 
 def test_of_many_quotes_that_are_not_shown_the_first_are_listed(shown):
     lines = shown(*["Tapes are kept for ten years."] * 103, page=PAGE_OF_OLD)
-    assert (len(lines), lines[-1]) == (12, "  … and 99 more; --html FILE shows all of them")
+    assert (len(lines), lines[-1]) == (12, "  … and 99 more; the page of --html has them all")
 
 
 def test_an_ambiguous_quote_is_told_once_with_its_places_also_where_readers_see_nothing(shown):
@@ -100,7 +100,7 @@ def test_two_thousand_quotes_are_one_screen_the_weakest_first(many):
     assert len(lines) <= 24
     assert lines[0].startswith("1,600 of 2,000 quotes located, 200 ambiguous, 200 missing")
     assert [line for line in lines if line.endswith(" 200")] == ["Missing 200", "Ambiguous 200"]
-    assert lines.count("  … and 198 more; --html FILE shows all of them") == 2
+    assert lines.count("  … and 198 more; the page of --html has them all") == 2
     assert str(many) == many.summary().as_text()
 
 

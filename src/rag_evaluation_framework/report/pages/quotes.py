@@ -16,7 +16,7 @@ from rag_evaluation_framework.text.line_places import LinePlaces, folder_of
 
 _SCREEN, _FEW = 4, 6  # rows that fit on a screen, shortened; up to so many are shown as they are
 _WHOLE = 5000  # rows of a page that a browser opens at once, each about 1 kB
-MORE = "--html FILE shows all of them"
+MORE = "the page of --html has them all"
 _MOST_PLACES = 3
 _SHORT = 50  # characters of a quote, or of a difference, on one line
 _AROUND, _LONGEST = 200, 2000  # characters of a document around what is marked, and of that
