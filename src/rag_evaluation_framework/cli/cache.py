@@ -14,7 +14,6 @@ from rag_evaluation_framework.base.files import checked_path, folder_size
 from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.cli import run_options
 from rag_evaluation_framework.cli.output import print_json, print_result, print_text
-from rag_evaluation_framework.embedders.onnx_model import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 
@@ -44,7 +43,7 @@ def cache(
         else:
             print_text(report.cache_text(found))
         return
-    models, others = exported(exports)
+    models, others = embedders.exported(exports)
     texts = results.texts_of_runs(root)
     freed = embeddings.size() + sum(map(folder_size, models)) + answers.size() + texts.size()
     left = [*embeddings.others(), *others, *answers.others()]
@@ -60,7 +59,7 @@ def cache(
     texts.remove(texts.digests())
     for kept_in, remove in (
         (embeddings.folder, embeddings.clear),
-        (exports, lambda: remove_exports(exports)),
+        (exports, lambda: embedders.remove_exports(exports)),
         (answers.folder, answers.clear),
     ):
         try:
