@@ -94,11 +94,11 @@ class Corpus:
         r"""Read every matching file below a folder.
 
         A document's id is its POSIX path relative to the folder, and documents are ordered by id. HTML (`.html`,
-        `.htm`, `.xhtml`) is read into the text that a browser shows, and plug-ins may read other kinds of files. All
-        other files are their own text, in UTF-8: newlines are kept unchanged (`\r\n` stays two characters), and a byte
-        order mark at the start is not part of it, so it never shifts an offset. Hidden files and folders (names that
-        start with a dot) are skipped. Links to folders are not followed, whatever the pattern, and a note says so; a
-        link to a file is read, with a note if the file is elsewhere.
+        `.htm`) is read into the text that a browser shows, and plug-ins may read other kinds of files. All other files
+        are their own text, in UTF-8: newlines are kept unchanged (`\r\n` stays two characters), and a byte order mark
+        at the start is not part of it, so it never shifts an offset. Hidden files and folders (names that start with a
+        dot) are skipped. Links to folders are not followed, whatever the pattern, and a note says so; a link to a file
+        is read, with a note if the file is elsewhere.
 
         Args:
             folder_path: The folder.
