@@ -155,6 +155,12 @@ def test_verbatim_occurrences_take_precedence_over_those_that_differ_in_white_sp
     assert [(span.start, span.end) for (span,) in row.places] == [(6, 9)]
 
 
+def test_a_quote_without_a_letter_or_digit_labels_nothing(tmp_path, corpus):
+    (row,) = check_quotes(file(tmp_path, "question,quote\nWhich sign?,…\n"), corpus).rows
+    assert (row.status, row.places) == ("missing", ())
+    assert row.advice == "the quote has no letter or digit, by which edits could be followed: quote more"
+
+
 def test_case_and_punctuation_are_not_white_space(tmp_path, corpus):
     path = file(tmp_path, "question,quote\nA?,refunds take five working days.\nB?,Install the agent!\n")
     assert statuses(check_quotes(path, corpus, verbatim_only=True)) == ["missing", "missing"]

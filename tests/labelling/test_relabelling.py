@@ -5,6 +5,7 @@ import pytest
 from rag_evaluation_framework import (
     CHUNK,
     TOKEN,
+    Answer,
     CharacterSpan,
     ChunkId,
     ChunkLevelGroundTruth,
@@ -116,8 +117,27 @@ def test_a_span_without_text_stays_in_a_document_that_is_unchanged_and_is_lost_i
     dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), [span])], TOKEN)
     dataset = Dataset(dataset, TOKEN, texts=corpus.text_hashes)
     assert [change.carried.span for change in relabel(dataset, corpus).changes] == [span]
-    (change,) = relabel(dataset, corpus_of(a="Less.")).changes
+    with pytest.warns(UserWarning, match=r"labelled texts that are not kept: a\.md"):
+        (change,) = relabel(dataset, corpus_of(a="Less.")).changes
     assert change.kind == "gone"
+
+
+def test_an_answer_that_lost_one_of_its_places_is_written_once():
+    """The list of incomplete questions is in one order, however often a dataset is carried to the same documents."""
+    corpus = corpus_of(
+        a="It opens at nine o'clock in the morning.", b="Nine it is, as before.", c="Closed on Sundays only."
+    )
+    spans = [CharacterSpan(document.id, 0, len(document.content), document.content) for document in corpus]
+    both = Answer(((spans[0],), (spans[1],)))
+    truth = [
+        TokenLevelGroundTruth(Query.from_text("Closed?"), [spans[2]]),
+        TokenLevelGroundTruth(Query.from_text("When?"), (both,)),
+    ]
+    edited = corpus_of(a="It opens at nine o'clock in the morning.", d="Nothing of this is here any longer.")
+    once = relabel(Dataset(truth, TOKEN, corpus=corpus), edited).dataset
+    again = relabel(once, edited).dataset
+    assert [question.query.text for question in again.incomplete] == ["When?", "Closed?"]
+    assert again.incomplete == once.incomplete
 
 
 def test_labels_that_are_ids_are_refused():

@@ -10,6 +10,7 @@ import typer
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, labelling, report
 from rag_evaluation_framework.base.files import read_text
+from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import dialog, paths
 from rag_evaluation_framework.cli.dataset import AsJson, write_dataset
 from rag_evaluation_framework.cli.init import Repeated, save_suggestions
@@ -18,6 +19,8 @@ from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+
+_MOST_SHOWN = 60  # characters of a proposal in the question about it
 
 
 def update(
@@ -114,16 +117,16 @@ def _ids(path: Path | None) -> list[str]:
 
 def _asked(found: labelling.Relabelled, corpus: rag.Corpus) -> list[str]:
     """Ask a person about one change after the other; return the ids of those whose proposals are taken."""
-    offered = [change for change in found.changed if change.carried.proposal]
+    offered = [(change, change.carried.proposal) for change in found.changed if change.carried.proposal]
     taken: list[str] = []
-    for number, change in enumerate(offered):
+    for number, (change, proposal) in enumerate(offered, 1):
         report.show(stdout(), report.change_passages([change], corpus))
+        text = one_line(proposal.text, _MOST_SHOWN)
+        asked = f"{number} of {len(offered)}: is its label now “{text}”? y, n, or q to stop > "
         typed = ""
         while typed not in ("y", "n", "q"):
             try:
-                typed = dialog.typed_line(
-                    f"{number + 1} of {len(offered)}: is this its label now? y, n, or q to stop > "
-                )
+                typed = dialog.typed_line(asked).lower()[:1]
             except dialog.NoMoreInput:
                 typed = "q"
         if typed == "q":

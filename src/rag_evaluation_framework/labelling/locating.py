@@ -171,6 +171,10 @@ def locate_quote(
             advice = "the quote is empty, but other rows answer the question: remove the row or fill it in"
             return QuoteFate("missing", advice=advice)
         return QuoteFate("no-answer")
+    if not any(map(str.isalnum, quote)):
+        return QuoteFate(
+            "missing", advice="the quote has no letter or digit, by which edits could be followed: quote more"
+        )
     if document.strip() == ANY_DOCUMENT:
         document, repeated = "", "any"
     try:

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import first_of, name_line
 from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.data import (
@@ -211,6 +212,8 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
             text = dataset.texts.get(span.doc_id, "") if earlier is None else earlier
             before, now = versions.read(span, text), versions.carried(span, text)
             changes.append(LabelChange(question.query, numbers, before, now, earlier is not None, text))
+    if named := first_of([*map(name_line, versions.not_kept)], 3):
+        note(f"labelled texts that are not kept: {named}; labels there are found only where all that they quote stands")
     return _relabelled(dataset, corpus, tuple(changes))
 
 
@@ -235,6 +238,7 @@ def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequen
     for entry in dataset:
         if not entry.labels:
             truth[entry.query.id] = TokenLevelGroundTruth(entry.query, ())
+    incomplete.sort(key=lambda question: question.query.id not in truth)  # as they are listed when they are read
     wanted = {text for question in incomplete for text in question.texts.values() if text}
     wanted -= set[str]() if dataset.kept is None else dataset.kept.digests()
     earlier = {digest: text for digest in sorted(wanted) if (text := dataset.text(digest)) is not None}
@@ -300,6 +304,7 @@ class _Versions:
         )
         self._lost = {text for text in lost if len(text.split()) >= _TELLING}
         self._carriers: dict[int, Carrier] = {}
+        self.not_kept: dict[DocumentId, None] = {}  # documents whose labelled texts are nowhere
 
     @cached_property
     def _by_text(self) -> tuple[QuoteLocator, DocumentResolver]:
@@ -320,6 +325,8 @@ class _Versions:
         if text and self._now.get(span.doc_id) == text:
             return Carried("unchanged", span)
         content = self.dataset.text(text)
+        if text and content is None:
+            self.not_kept.setdefault(span.doc_id)
         if content is None or (span.text and content[span.start : span.end].split() != span.text.split()):
             return self._located(span)
         number = next((at for at, texts in enumerate(self._earlier) if texts.get(span.doc_id) == text), -1)
