@@ -186,7 +186,7 @@ def _are_cut(document: Document, span: CharacterSpan) -> tuple[bool, bool]:
 
 _DELIMITERS = {".csv": ",;", ".tsv": "\t"}
 # The border between cells, and the line that is the key of the one below it: a short one, in definitions of any length.
-_FORMS = dict.fromkeys((".html", ".htm", ".xhtml"), (re.compile("\t"), re.compile(r"[^\n]{1,30}\n")))
+_FORMS = dict.fromkeys([".html", ".htm", ".xhtml"], (re.compile("\t"), re.compile(r"[^\n]{1,30}\n")))
 _FORM = re.compile(r"(?<!\\)\|"), re.compile(r"[^\n]+\n(?=[ \t]*(?::[ \t]|<dd\b))")
 _KEY = re.compile(  # "- **Team**:", "Team –", "team =", "<dt>Team</dt>"; without a mark not of a line of two sentences
     r"[ \t>]*(?P<marked>(?:[-*+•]|\d+[.)])[ \t]+|(?=[*_`:<]))?(?:<dt\b[^\n]*?</dt>|"
