@@ -78,6 +78,21 @@ def test_a_person_takes_a_proposal_by_its_id_and_only_for_the_text_that_was_seen
         again.taking([change.id])
 
 
+@pytest.mark.parametrize(("one", "other"), [("Goods", "Vouchers"), ("Goods", "Books")])
+def test_a_proposal_that_was_seen_elsewhere_in_its_document_is_not_taken(one, other):
+    """Also if the text is the same, and its place is."""
+    before = dataset_of(("How long?", SECOND), corpus=BEFORE)
+    first, second = (
+        relabel(before, corpus_of(a=f"# {name}\n\n{FIRST}\n\n{SECOND.replace('five', 'six')}\n"))
+        for name in (one, other)
+    )
+    (seen,), (now,) = first.changes, second.changes
+    assert seen.carried.proposal.text == now.carried.proposal.text == SECOND.replace("five", "six")
+    assert (len(seen.id), seen.id == now.id) == (12, False)
+    with pytest.raises(DatasetError, match="no change has the id"):
+        second.taking([seen.id])
+
+
 def test_where_no_text_is_kept_a_label_is_at_the_only_place_of_its_text():
     def found(**texts):
         (change,) = relabel(dataset_of(("When?", FIRST)), corpus_of(**texts)).changes

@@ -57,6 +57,7 @@ class LabelChange:
         carried: Where it is now.
         was_lost: Whether it was not in the documents before.
         text: The hash of the text in which it was last placed; "" if it is not known.
+        there: The hash of the text of today in which its proposal is; "" without one.
     """
 
     query: Query
@@ -65,6 +66,7 @@ class LabelChange:
     carried: Carried
     was_lost: bool = False
     text: str = ""
+    there: str = ""
 
     @property
     def kind(self) -> str:
@@ -78,10 +80,11 @@ class LabelChange:
 
     @cached_property
     def id(self) -> str:
-        """What a person names it by to take its proposal: 8 digits that are others if that is another one."""
-        proposal = self.carried.proposal
-        told = [self.query.id, self.numbers, *((span.doc_id, span.text) for span in (self.before, proposal) if span)]
-        return sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        """Name by which a person takes its proposal: 12 digits, others as soon as the document of that is edited."""
+        offered = self.carried.proposal
+        place = (offered.doc_id, offered.start, offered.end, self.there) if offered else ()
+        named = [self.query.id, self.numbers, self.before.doc_id, self.before.text, *place]
+        return sha256(repr(named).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     @property
     def reason(self) -> str:
@@ -211,7 +214,8 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
             earlier = question.texts.get(numbers)
             text = dataset.texts.get(span.doc_id, "") if earlier is None else earlier
             before, now = versions.read(span, text), versions.carried(span, text)
-            changes.append(LabelChange(question.query, numbers, before, now, earlier is not None, text))
+            there = corpus[now.proposal.doc_id].content_hash if now.proposal else ""
+            changes.append(LabelChange(question.query, numbers, before, now, earlier is not None, text, there))
     if named := first_of([*map(name_line, versions.not_kept)], 3):
         note(f"labelled texts that are not kept: {named}; labels there are found only where all that they quote stands")
     return _relabelled(dataset, corpus, tuple(changes))
