@@ -208,9 +208,24 @@ def test_a_dataset_without_texts_keeps_hashes_only_whenever_it_is_saved(tmp_path
     assert load_dataset(path).content_hash == labelled().content_hash
 
 
+def test_saving_a_dataset_without_texts_removes_those_that_were_kept(tmp_path):
+    path = save_dataset(labelled(), tmp_path / "d.json")
+    replace_dataset(texts.without_texts(load_dataset(path, corpus=CORPUS)), path, file_state(path))
+    assert kept(path) == set()
+    assert load_dataset(path).texts == CORPUS.text_hashes
+
+
+def test_a_text_at_hand_mends_the_file_that_a_power_cut_left_empty(tmp_path):
+    path = save_dataset(labelled(), tmp_path / "d.json")
+    (tmp_path / "d.texts" / CORPUS["b.md"].content_hash).write_bytes(b"")
+    replace_dataset(load_dataset(path, corpus=CORPUS), path, file_state(path))
+    assert load_dataset(path).labelled_corpus.documents == CORPUS.documents
+
+
 def test_a_forgotten_text_is_removed_with_those_of_its_copies_and_not_kept_again(tmp_path):
     path = save_dataset(labelled(), tmp_path / "d.json")
-    forgotten = texts.without_text(load_dataset(path, corpus=CORPUS), "b.md", path)
+    forgotten, digests = texts.without_text([load_dataset(path, corpus=CORPUS)], "b.md", path)
+    assert digests == {CORPUS["b.md"].content_hash}
     replace_dataset(forgotten, path, file_state(path))
     assert kept(path) == {CORPUS["a.md"].content_hash}
     replace_dataset(load_dataset(path, corpus=CORPUS), path, file_state(path))
@@ -223,9 +238,9 @@ def test_a_forgotten_text_is_removed_with_those_of_its_copies_and_not_kept_again
 
 def test_a_document_that_is_not_there_cannot_be_forgotten(tmp_path):
     with pytest.raises(DatasetError, match=r"d\.json: no labelled document 'copi\.md'; did you mean 'copy\.md'\?"):
-        texts.without_text(labelled(), "copi.md", tmp_path / "d.json")
+        texts.without_text([labelled()], "copi.md", tmp_path / "d.json")
     with pytest.raises(DatasetError, match=r"no labelled document '\?'; `texts` in its file lists them"):
-        texts.without_text(labelled(), "?", tmp_path / "d.json")
+        texts.without_text([labelled()], "?", tmp_path / "d.json")
 
 
 @pytest.mark.parametrize("given", [5, "a.md", None])

@@ -222,6 +222,18 @@ class TestWithoutAPlace:
         with pytest.raises(InputError, match=r"cannot be read \(Denied\); remove it with: rag-eval cache clear"):
             cache.contents()
 
+    @pytest.mark.parametrize("use", ["contents", "size", "others", "clear"])
+    def test_a_folder_that_cannot_be_read_is_named(self, cache, monkeypatch, use):
+        cache.put("one", {"a": a_vector(1)})
+
+        def denied(path):
+            raise PermissionError(13, "Denied", str(path))
+
+        monkeypatch.setattr("os.scandir", denied)
+        monkeypatch.setattr("os.listdir", denied)
+        with pytest.raises(InputError, match=r"embeddings: cannot be read \(Denied\); check its permissions"):
+            getattr(cache, use)()
+
 
 class TestProcesses:
     def test_two_processes_write_at_once_and_nothing_is_lost(self, tmp_path):

@@ -148,7 +148,11 @@ def _made(parent: Path) -> tuple[Path, int | None]:
 
 def remove_abandoned(parent: Path) -> None:
     """Remove the hidden folders that killed processes left in a folder."""
-    for folder in parent.glob(f"{_PREFIX}*"):
+    try:
+        found = [*parent.glob(f"{_PREFIX}*")]
+    except OSError:  # the folder was removed meanwhile, or cannot be read
+        return
+    for folder in found:
         with suppress(OSError):  # it is in use, or was moved or removed meanwhile
             lock = locked(folder) if folder.name.startswith(f"{_PREFIX}{_machine()}-") else None
             try:

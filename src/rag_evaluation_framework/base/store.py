@@ -18,7 +18,7 @@ HASH = re.compile("[0-9a-f]{64}")
 """Name of a file that is ours."""
 
 _CHECKSUM = 16  # bytes
-_ATTEMPTS = 10  # another process may clear a folder while it is written to, and again
+_ATTEMPTS = 100  # another process may clear a folder while it is written to, and again
 
 
 class HashedFiles:
@@ -84,20 +84,25 @@ class Store(HashedFiles):
     def put(self, texts: Iterable[str]) -> list[str]:
         """Keep texts that are not there yet, and return the hashes of all.
 
+        A file of another size than its text, as a power cut may leave it, is written anew.
+
         Raises:
             OSError: They cannot be written.
         """
-        there, listed = self.digests(), list[str]()
+        listed: list[str] = []
         with unfinished(self.folder) as folder:
             for text in texts:
                 data = text.encode("utf-8", "surrogatepass")
                 digest = hashlib.sha256(data).hexdigest()
                 listed.append(digest)
-                if digest not in there:
+                if not _has_size(self.folder / digest, len(data)):
                     part = folder / digest
-                    part.write_bytes(data)
+                    with part.open("wb") as file:
+                        file.write(data)
+                        if self._most is None:  # what is lost from a cache is made again, and waiting is slow
+                            file.flush()
+                            os.fsync(file.fileno())
                     part.replace(self.folder / digest)
-                    there.add(digest)
                 elif self._most is not None:
                     self._use(digest)
         if self._most is not None:
@@ -173,7 +178,7 @@ class Cache(HashedFiles):
                         part.write_bytes(_checksum(key, content) + content)
                         part.replace(self.folder / key)
                 return
-            except FileNotFoundError:
+            except (FileNotFoundError, FileExistsError):  # the folder went, or went while it was made
                 if attempt == _ATTEMPTS:
                     raise
 
@@ -204,6 +209,13 @@ def remove_empty(folder: Path) -> None:
 
 def _is_ours(entry: os.DirEntry[str]) -> bool:
     return HASH.fullmatch(entry.name) is not None and entry.is_file()
+
+
+def _has_size(file: Path, size: int) -> bool:
+    try:
+        return file.stat().st_size == size
+    except OSError:
+        return False
 
 
 def _checksum(key: str, content: bytes) -> bytes:

@@ -34,7 +34,14 @@ from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.cli.run_options import Corpus
 from rag_evaluation_framework.datasets.load import load_unfinished
 from rag_evaluation_framework.datasets.native import dataset_text, file_state, replace_dataset
-from rag_evaluation_framework.datasets.texts import KeptTexts, drop_texts, keep_texts, without_text
+from rag_evaluation_framework.datasets.texts import (
+    KeptTexts,
+    drop_texts,
+    keep_texts,
+    texts_beside,
+    versions_beside,
+    without_text,
+)
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, LevelMismatch
 
 DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
@@ -209,7 +216,7 @@ def forget(
     *,
     as_json: options.AsJson = False,
 ) -> None:
-    """Remove the text of a document that is kept beside a dataset; it is not kept again.
+    """Remove the texts of a document that are kept beside a dataset, also earlier ones; it is not kept again.
 
     Labels in it stay, with what they quote.
 
@@ -219,13 +226,24 @@ def forget(
         as_json: Print one JSON object.
     """
     state = file_state(dataset)
-    loaded = load_unfinished(dataset)
-    forgotten = without_text(loaded, document, dataset)
+    loaded, store = load_unfinished(dataset), texts_beside(dataset)
+    earlier = (path for path in versions_beside(dataset) if path.suffix in (".json", ".jsonl"))
+    forgotten, digests = without_text([loaded, *map(load_unfinished, earlier)], document, dataset)
+    there = digests & store.digests()
     replace_dataset(forgotten, dataset, state)
+    store.remove(there)
+    if left := there & store.digests():
+        raise DatasetError(f"{store.folder / min(left)}: cannot be removed; check the permissions of its folder")
     kept = KeptTexts.of(forgotten, dataset)
     labels = sum(unit.doc_id == document for entry in loaded for unit in entry.labels)
-    record = {"dataset": str(dataset), "document": document, "labels": labels, "texts_kept": kept.documents}
-    print_result(record, lambda: report.forgotten_text(document, labels, kept), as_json=as_json)
+    record = {
+        "dataset": str(dataset),
+        "document": document,
+        "labels": labels,
+        "texts_removed": len(there),
+        "texts_kept": kept.documents,
+    }
+    print_result(record, lambda: report.forgotten_text(document, labels, len(there), kept), as_json=as_json)
 
 
 # `rag-eval dataset push` and `pull`: datasets in LangSmith.

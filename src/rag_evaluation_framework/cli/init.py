@@ -29,6 +29,20 @@ Repeated = Annotated[
     ),
 ]
 
+_ROOT = Path(".rag-eval")
+_TEMPLATES = Path(__file__).with_name("templates")
+_FILES = {
+    "config.yaml": "{config}",
+    "gitignore": "{root}/.gitignore",
+    "sample.json": "{root}/datasets/sample.json",
+    "rag_eval_engine.py": "rag_eval_engine.py",
+    "rag-eval.yml": ".github/workflows/rag-eval.yml",
+}
+"""Where each of the templates for CI goes, below the working directory."""
+
+_ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
+_PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
+
 
 def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus: Path, glob: str) -> str:
     """Write the suggestions beside the questions; return what to tell about them, "" if there are none.
@@ -48,21 +62,6 @@ def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus
         path = error
     again = command_lines([*command, *options_of(corpus, glob), "--questions", str(path)])
     return report.suggestions_text(check, path, again)
-
-
-_ROOT = Path(".rag-eval")
-_TEMPLATES = Path(__file__).with_name("templates")
-_FILES = {
-    "config.yaml": "{config}",
-    "gitignore": "{root}/.gitignore",
-    "sample.json": "{root}/datasets/sample.json",
-    "rag_eval_engine.py": "rag_eval_engine.py",
-    "rag-eval.yml": ".github/workflows/rag-eval.yml",
-}
-"""Where each of the templates for CI goes, below the working directory."""
-
-_ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
-_PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
 
 
 def init_ci(root: Path) -> None:

@@ -315,8 +315,6 @@ def _without_answers(data: Any, where: str, level: Level[Any], records: RecordRe
     return {**rest, key: []}, listed or []
 
 
-# Saving a dataset in this format.
-
 # Saving datasets in the native format.
 
 

@@ -6,6 +6,7 @@ with the files, embedding goes on without them, with a note.
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -145,14 +146,22 @@ class EmbeddingCache:
         )
 
     def size(self) -> int:
-        """Return how many bytes it takes on disk."""
+        """Return how many bytes it takes on disk.
+
+        Raises:
+            InputError: It cannot be read.
+        """
         return sum(vectors.size() for vectors in self._vectors())
 
     def others(self) -> list[Path]:
-        """Return what is in its folders and is not ours."""
+        """Return what is in its folders and is not ours.
+
+        Raises:
+            InputError: It cannot be read.
+        """
         embedders = self._vectors()
         ours = {vectors.folder for vectors in embedders}
-        there = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+        there = (Path(entry) for entry in self._listed())
         beside = [path for path in there if path not in ours and not is_unfinished(path)]
         return [*beside, *(path for vectors in embedders for path in vectors.others())]
 
@@ -160,6 +169,7 @@ class EmbeddingCache:
         """Remove everything that is ours.
 
         Raises:
+            InputError: It cannot be read.
             OSError: Something cannot be removed.
         """
         remove_abandoned(self.folder)
@@ -169,8 +179,16 @@ class EmbeddingCache:
 
     def _vectors(self) -> list[Cache]:
         """Return the vectors of each embedder."""
-        there = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
-        return [Cache(path) for path in there if HASH.fullmatch(path.name) and path.is_dir() and not path.is_symlink()]
+        folders = (entry for entry in self._listed() if entry.is_dir(follow_symlinks=False))
+        return [Cache(Path(entry)) for entry in folders if HASH.fullmatch(entry.name)]
+
+    def _listed(self) -> list[os.DirEntry[str]]:
+        try:
+            return sorted(os.scandir(self.folder), key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise InputError(f"{self.folder}: cannot be read ({error.strerror}); check its permissions") from error
 
     def _vectors_of(self, identity: str) -> Cache:
         return Cache(self.folder / _digest(identity).hex())

@@ -203,8 +203,6 @@ class LintReport:
 
 # The labels of a dataset with their texts, and what is wrong with those that no retriever can find.
 
-# The labels of a dataset with their texts, and what is wrong with those that no retriever can find.
-
 _WORDS = 8  # shown from where two texts differ
 
 

@@ -24,8 +24,6 @@ from rag_evaluation_framework.labelling.quote_row import QuoteRow, with_conflict
 from rag_evaluation_framework.markups import markup_of
 from rag_evaluation_framework.markups.characters import flat
 
-# Questions of a table of quotes, added to a dataset in the same corpus.
-
 _LOST = (
     "its label was lost as the documents changed: `dataset update` shows what stands in its place, and takes it with "
     "--take; or quote another text"

@@ -29,8 +29,6 @@ from rag_evaluation_framework.quotes.quote_matcher import (
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
 from rag_evaluation_framework.text import LinePlaces, TextLocator
 
-# Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change.
-
 _MOST_OF_A_RESULT = 500  # gaps; of 600 letters that stand at 70 places with other signs
 NOT_SHOWN = "that it is not shown: it stands in a comment, a script or an attribute"
 

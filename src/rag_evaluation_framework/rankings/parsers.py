@@ -20,8 +20,6 @@ from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import Problems, brief_repr, storable
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
-# Parsers of qrels and rankings: what all file formats share.
-
 QUERY_KEYS = ("queryid", "qid", "id")
 UNIT_KEYS = ("docid", "corpusid", "documentid", "docno", "did", "chunkid")
 
