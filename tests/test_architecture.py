@@ -42,19 +42,21 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("analysis.leaderboard", "report.pages.leaderboard"),
     ("analysis.comparison", "report.pages.doubts"),  # the notes of a comparison, which JSON has
     ("analysis.leaderboard", "report.pages.doubts"),
-    ("attribution.attribution", "report.pages.causes"),
-    ("gates.checking", "report.pages.strength"),  # the power of a gate, which JSON has
-    ("attribution.explanation", "report.pages.explanation"),
-    ("integrations.langsmith_push", "report.pages.langsmith"),  # what arrived, in words, and in notes of a result
-    ("integrations.publishing", "report.pages.langsmith"),
-    ("inspection.findings", "report.pages.lint"),  # print(report), and the advice that JSON has
-    ("inspection.fixing", "report.pages.lint"),
+    ("attribution.attribution", "report.pages.explanation"),
+    ("gates.checking", "report.pages.gates"),  # the power of a gate, which JSON has
+    ("attribution.explaining", "report.pages.explanation"),
+    ("integrations.langsmith_push", "report.pages.dataset"),  # what arrived, in words, and in notes of a result
+    ("integrations.publishing", "report.pages.dataset"),
+    ("inspection.findings", "report.pages.dataset"),  # print(report), and the advice that JSON has
+    ("inspection.fixing", "report.pages.dataset"),
+    ("labelling.quote_check", "report.pages.quotes"),  # print(check), and notebooks
+    ("labelling.relabelling", "report.pages.changes"),
     ("report.page", "report.terminal"),  # loaded when a page is shown in this way
     ("report.page", "report.markdown"),
     ("report.page", "report.html"),
     ("experiments.evaluation", "integrations.langsmith_pull"),  # langsmith_dataset_name=
     ("experiments.runner", "trackers.sending"),  # save_results_path=, sinks=, and the same for results
-    ("synthesis.saving", "integrations.langsmith_push"),  # upload_to_langsmith=
+    ("synthesis.generator", "integrations.langsmith_push"),  # upload_to_langsmith=
 }
 TYPED = {  # what a contract names for type checkers only
     ("contracts.sink", "results.result"),

@@ -136,7 +136,7 @@ def shown_in_python(poisoned, comparison, quotes):
     yield from ((f"str of {name}", str(thing)) for name, thing in objects.items())
     yield "text", result.summary().as_text()
     yield "text of a comparison", comparison.summary().as_text()
-    yield "summary of quotes", quotes.summary()
+    yield "page of quotes", quotes.summary(whole=True).as_text()
     yield "HTML", result._repr_html_()
     yield "HTML of a comparison", comparison._repr_html_()
     yield "Markdown", result.summary().as_markdown()
@@ -302,6 +302,6 @@ def test_of_many_notes_the_first_are_shown_and_the_others_counted(poisoned):
 
 def test_of_many_rows_of_quotes_the_first_are_shown_and_the_others_counted(quotes):
     many = replace(quotes, rows=quotes.rows * 1000)
-    for text in (str(many), many.summary(), terminal(report.show, report.quotes_page(many))):
-        assert text.count("missing ") <= 300
+    for text in (str(many), terminal(report.show, many.summary(whole=False))):
+        assert text.count("missing:") <= 300
         assert re.search(r"… and \d,\d+ more", text)

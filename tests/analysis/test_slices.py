@@ -16,7 +16,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.analysis.slices import ScoreChange, regressed_slices, slices
+from rag_evaluation_framework.analysis.comparison import ScoreChange, regressed_slices, slices
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.report import slices_table
@@ -132,14 +132,14 @@ def test_saved_results_and_reports_alone_have_their_slices(tmp_path):
 
 
 def test_questions_without_the_score_are_not_in_a_slice():
-    some = ScoreChange("recall", np.array([0.5, np.nan, 0.2]), np.array([0.7, 0.1, np.nan]), Clusters(), 0)
+    some = ScoreChange("recall", np.array([0.5, np.nan, 0.2]), np.array([0.7, 0.1, np.nan]), Clusters())
     (found,) = slices("tag", [("a", "a"), ("a",), ("b",)], some)
     assert (found.value, found.questions, found.before, found.after) == ("a", 1, 0.5, 0.7)
 
 
 def test_clusters_of_a_slice_are_those_of_its_questions_if_they_are_many():
     after = np.random.default_rng(0).random(22) - 0.4
-    some = ScoreChange("recall", np.zeros(22), after, Clusters(np.repeat(np.arange(11), 2) * 7), 0)
+    some = ScoreChange("recall", np.zeros(22), after, Clusters(np.repeat(np.arange(11), 2) * 7))
     (many, few) = slices("tag", [("a",)] * 12 + [("b",)] * 10, some)
     assert (many.test.clusters, few.test.clusters) == (6, 10)
     assert many.test == paired_differences(after[:12, np.newaxis], np.repeat(np.arange(6), 2), largest=np.inf)[0]
@@ -148,7 +148,7 @@ def test_clusters_of_a_slice_are_those_of_its_questions_if_they_are_many():
 
 def test_a_document_that_lost_everything_is_told():
     """Its questions are one cluster, of which no spread is known."""
-    lost = ScoreChange("recall", np.ones(200), np.where(np.arange(200) < 8, 0.0, 1.0), Clusters(np.arange(200) // 8), 0)
+    lost = ScoreChange("recall", np.ones(200), np.where(np.arange(200) < 8, 0.0, 1.0), Clusters(np.arange(200) // 8))
     by_document = [(f"d{number // 8}",) for number in range(200)]
     assert slices("document", by_document, lost)[0].test.p_value == pytest.approx(2 / 2**8)
 
@@ -168,13 +168,13 @@ def test_a_slice_is_told_if_its_loss_is_more_than_chance(lost, is_told):
 
 
 def test_scores_beyond_1_may_differ_by_more():
-    seconds = ScoreChange("seconds", np.zeros(8), np.linspace(1, 8, 8), Clusters(), 0)
+    seconds = ScoreChange("seconds", np.zeros(8), np.linspace(1, 8, 8), Clusters())
     assert slices("tag", [("a",)] * 8, seconds)[0].test.high > 5
 
 
 def test_clusters_of_a_slice_are_counted_from_0():
     after = np.random.default_rng(0).random(40) - 0.4
-    some = ScoreChange("recall", np.zeros(40), after, Clusters(np.arange(40) * 1_000), 0)
+    some = ScoreChange("recall", np.zeros(40), after, Clusters(np.arange(40) * 1_000))
     assert slices("tag", [("a",)] * 40, some)[0].test == slices("tag", [("a",)] * 40, change(after))[0].test
 
 
@@ -182,7 +182,7 @@ def test_that_the_mean_regressed_is_what_the_test_of_documents_says():
     """Documents of which all lose the same make what is noise among questions a certain loss."""
     after = np.tile([0.7, -0.9], 24)  # of each of 24 documents two questions
     clusters = np.repeat(np.arange(24), 2)
-    some = ScoreChange("recall", np.zeros(48), after, Clusters(clusters), 0)
+    some = ScoreChange("recall", np.zeros(48), after, Clusters(clusters))
     values = [("a",) if number % 2 else ("b",) for number in range(48)]
     whole = slices("all", [("all",)] * 48, some)[0].test
     assert whole.p_value < 0.001
@@ -196,7 +196,7 @@ def test_documents_that_were_asked_for_are_clusters_in_slices_too():
     after = np.where(np.arange(48) // 8 == 0, -0.5, np.where(np.arange(48) % 4, 0.1, -0.1))
     documents = np.arange(48) // 8
     asked, default = (
-        ScoreChange("recall", np.zeros(48), after, Clusters(documents, 0, fewest), 0) for fewest in (1, FEWEST)
+        ScoreChange("recall", np.zeros(48), after, Clusters(documents, 0, fewest)) for fewest in (1, FEWEST)
     )
     values = [("a",) if number < 24 else ("b",) for number in range(48)]
     assert [one.test.clusters for one in slices("tag", values, asked)] == [3, 3]
@@ -215,7 +215,7 @@ def noted(labels, some):
 
 
 def change(after):
-    return ScoreChange("recall", np.zeros(len(after)), np.asarray(after), Clusters(), 0)
+    return ScoreChange("recall", np.zeros(len(after)), np.asarray(after), Clusters())
 
 
 def test_few_equal_signs_are_a_regression_whatever_their_sizes():

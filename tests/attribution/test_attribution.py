@@ -45,8 +45,7 @@ from rag_evaluation_framework import (
     load_dataset,
     load_result,
 )
-from rag_evaluation_framework.attribution.losses import CAUSES
-from rag_evaluation_framework.attribution.pipelines import (
+from rag_evaluation_framework.attribution.deep_pass import (
     corpus_of,
     is_ours,
     read_lengths,
@@ -54,6 +53,7 @@ from rag_evaluation_framework.attribution.pipelines import (
     uncovered,
     unread_text,
 )
+from rag_evaluation_framework.attribution.losses import CAUSES
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.demo import load_handbook

@@ -16,7 +16,7 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     Query,
 )
-from rag_evaluation_framework.attribution.losses import CAUSES, STEPS, Evidence, Units, unit_losses
+from rag_evaluation_framework.attribution.losses import CAUSES, STEPS, Evidence, unit_losses
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT
@@ -50,7 +50,7 @@ def evidence(truth, final, *, k="2", deep=None, first=None, indexed=ALL):
 
 
 def losses_of(known):
-    losses = unit_losses(known, Units.of(DOCUMENT, CORPUS, known.chunks))
+    losses = unit_losses(known, DOCUMENT)
     assert losses.recall[0] + sum(losses.lost[cause][0] for cause in CAUSES) == pytest.approx(1, abs=1e-12)
     return losses
 
@@ -134,7 +134,7 @@ def test_of_chunks_one_that_is_not_in_the_index_is_in_no_chunk():
     known = evidence(ChunkLevelGroundTruth(QUERY, tuple(map(ChunkId, ids))), [])
     ranked = RankedHits.of([(Hit.of(chunk("u0")),)])
     known = Evidence(known.truth, CORPUS, known.cutter, ranked, None, ranked, known.asked, known.chunks)
-    losses = unit_losses(known, Units.of(CHUNK, CORPUS, known.chunks))
+    losses = unit_losses(known, CHUNK)
     assert (losses.recall[0], losses.lost["in_no_chunk"][0]) == (0.5, 0.5)
 
 

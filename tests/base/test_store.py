@@ -2,10 +2,12 @@
 
 import hashlib
 import os
+import subprocess
+import sys
 
 import pytest
 
-from rag_evaluation_framework.base.store import Store
+from rag_evaluation_framework.base.store import Cache, DamagedEntry, Store
 from rag_evaluation_framework.errors import DatasetError
 
 TEXT = "# Größe\r\n\r\nFive days \U0001f600, or \ud800 none."
@@ -95,3 +97,107 @@ def test_a_text_that_is_larger_than_a_cache_is_not_in_it(tmp_path):
     store = Store(tmp_path, 3)
     store.put(["aaaa"])
     assert store.digests() == set()
+
+
+@pytest.mark.parametrize("most", [None, 1000])
+def test_a_file_that_a_power_cut_left_empty_is_written_anew(tmp_path, most):
+    store = Store(tmp_path, most)
+    (digest,) = store.put([TEXT])
+    (tmp_path / digest).write_bytes(b"")
+    store.put([TEXT])
+    assert store.get(digest) == TEXT
+
+
+@pytest.mark.parametrize("most", [None, 1000])
+def test_texts_that_are_no_cache_are_on_the_disk_before_they_have_their_names(tmp_path, most, monkeypatch):
+    named = []
+    monkeypatch.setattr(os, "fsync", lambda _: named.append(Store(tmp_path).digests()))
+    digests = Store(tmp_path, most).put(["a", "b"])
+    assert named == ([] if most else [set(), {digests[0]}])
+
+
+KEY, OTHER = digest_of("key"), digest_of("other")
+
+CLEARING = """
+import hashlib, sys, time
+from pathlib import Path
+from rag_evaluation_framework.base.store import Cache
+
+cache, writes = Cache(Path(sys.argv[1])), sys.argv[2] == "write"
+print("ready", flush=True)
+sys.stdin.readline()
+key, end = hashlib.sha256(sys.argv[2].encode()).hexdigest(), time.monotonic() + 2
+while time.monotonic() < end:
+    if writes:
+        cache.put({key: key.encode()})
+        assert cache.get(key) in (None, key.encode())
+    else:
+        cache.clear()
+        time.sleep(0.0005)
+"""
+
+
+class TestCache:
+    def test_an_entry_is_found_by_its_key_and_replaced(self, tmp_path):
+        cache = Cache(tmp_path / "vectors")
+        assert (cache.get(KEY), cache.digests(), cache.size()) == (None, set(), 0)
+        cache.put({KEY: b"one", OTHER: b""})
+        cache.put({KEY: b"two"})
+        assert (cache.get(KEY), cache.get(OTHER), cache.digests()) == (b"two", b"", {KEY, OTHER})
+        assert names(tmp_path) == ["vectors"]
+
+    @pytest.mark.parametrize("damaged", [b"", b"short", b"0" * 40])
+    def test_a_damaged_entry_is_removed_and_told_once(self, tmp_path, damaged):
+        cache = Cache(tmp_path / "vectors")
+        cache.put({KEY: b"one"})
+        (cache.folder / KEY).write_bytes(damaged)
+        with pytest.raises(DamagedEntry):
+            cache.get(KEY)
+        assert cache.get(KEY) is None
+
+    def test_an_entry_under_the_name_of_another_is_damaged(self, tmp_path):
+        cache = Cache(tmp_path / "vectors")
+        cache.put({KEY: b"one"})
+        (cache.folder / KEY).rename(cache.folder / OTHER)
+        with pytest.raises(DamagedEntry):
+            cache.get(OTHER)
+
+    def test_what_is_not_ours_stays_when_it_is_cleared(self, tmp_path):
+        cache = Cache(tmp_path / "vectors")
+        cache.put({KEY: b"one"})
+        (cache.folder / "notes.txt").write_text("mine")
+        cache.clear()
+        assert cache.others() == [cache.folder / "notes.txt"]
+        assert names(cache.folder) == ["notes.txt"]
+
+    def test_a_file_in_place_of_the_folder_is_an_error(self, tmp_path):
+        (tmp_path / "vectors").write_text("a file")
+        with pytest.raises(OSError, match="vectors"):
+            Cache(tmp_path / "vectors").put({KEY: b"one"})
+
+    def test_a_folder_that_another_process_clears_at_any_moment_is_made_again(self, tmp_path, monkeypatch):
+        cache, real, gone = Cache(tmp_path / "vectors"), type(tmp_path).mkdir, [FileNotFoundError, FileExistsError]
+
+        def cleared(path, *arguments, **options):
+            if path == cache.folder and gone:
+                raise gone.pop()  # there as it was made, and not there any more as it was looked at
+            real(path, *arguments, **options)
+
+        monkeypatch.setattr(type(tmp_path), "mkdir", cleared)
+        cache.put({KEY: b"one"})
+        assert (cache.get(KEY), gone) == (b"one", [])
+
+    def test_two_processes_write_while_two_others_clear(self, tmp_path):
+        folder, processes = tmp_path / "cache" / "vectors", []
+        for task in ("write", "write", "clear", "clear"):
+            command = [sys.executable, "-W", "error", "-c", CLEARING, str(folder), task]
+            processes.append(subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, text=True))
+        assert [process.stdout.readline() for process in processes] == ["ready\n"] * 4
+        for process in processes:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        assert [process.communicate(timeout=120)[1] for process in processes] == [""] * 4
+        assert [process.returncode for process in processes] == [0] * 4
+        Cache(folder).put({KEY: b"one"})
+        assert Cache(folder).get(KEY) == b"one"
+        assert names(folder.parent) == ["vectors"]

@@ -4,7 +4,7 @@ import pytest
 from langsmith import Client
 
 from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, Corpus, load_dataset
-from rag_evaluation_framework.loopback.langsmith_store import TENANT
+from rag_evaluation_framework.loopback.langsmith import TENANT
 from rag_evaluation_framework.testing import LoopbackProviders
 
 

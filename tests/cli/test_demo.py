@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import TOKEN, compare, load_result
-from rag_evaluation_framework.report.pages.demo import best_of
+from rag_evaluation_framework.report.pages.leaderboard import best_of
 from rag_evaluation_framework.statistics import tied_with_best
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,7 @@ from rag_evaluation_framework import load_dataset, load_result
 
 HERE = Path(__file__).parent / "first_hour"
 DATASET = ".rag-eval/datasets/questions.json"
-FOLDER = ("--corpus", "docs", "--glob", "**/*.{md,rst,txt}")
+FOLDER = ("--corpus", "docs", "--glob", "**/*.{md,rst,txt,html}")
 LATER = """\
 question,quote
 How much is the smallest plan?,Cabin 100 GB €4.50 five working days
@@ -22,6 +22,14 @@ May I run it on two machines at once?,
 Which port has to be open?,"Lighthouse talks to one server over port 443, and to nothing else."
 How much of my processor does it take?,"It uses at most one processor core, and stops while the battery is below 20 %."
 Which schedule is the default?,The default is “calm”.
+"""
+PAGE = """<!doctype html><title>Status</title>
+<h1>Status</h1><p>The status page is checked <b>every
+minute</b>, &amp; keeps what it saw for 90&nbsp;days.</p>
+"""
+MORE = """\
+How often is the status page checked?,"“The status page is checked every minute, & keeps what it saw …”",
+When does the beta end?,The beta ends in March...,
 """
 WRAPPED = """Each gets a recovery phrase of his or her own, and either
     can be taken back without a new back-
@@ -32,6 +40,10 @@ WRAPPED = """Each gets a recovery phrase of his or her own, and either
 def started(rag_eval, tmp_path):
     """The folder with the documents and the table of quotes."""
     shutil.copytree(HERE, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "docs/status.html").write_text(PAGE)
+    (tmp_path / "docs/beta.txt").write_text("The beta ends in March.\n")
+    table = tmp_path / "questions.csv"
+    table.write_text(f"{table.read_text().rstrip()}\n{MORE}")
     return tmp_path
 
 
@@ -54,7 +66,10 @@ def say_yes_to_all(table):
 
 
 def edit_documents(docs):
-    """What a week does to documents: a comment, another order, a new name, line breaks, words, a deleted sentence."""
+    """What a week does to documents: a comment, another order, new names, line breaks, words, and what is deleted."""
+    (docs / "status.html").write_text(PAGE.replace("<h1>Status</h1>", "<h1>Status</h1><p>All is well.</p>"))
+    (docs / "status.html").rename(docs / "health.html")
+    (docs / "beta.txt").unlink()
     edit(docs / "index.md", ("# Lighthouse backup\n", "<!-- checked in November -->\n# Lighthouse backup\n"))
     edit(
         docs / "index.md", ("**encrypted before they leave the machine**", "*encrypted before they leave the machine*")
@@ -91,7 +106,7 @@ def questions(skipped):
 
 def test_the_first_hour(told, started):
     said = told("init", *FOLDER, "--questions", "questions.csv")
-    assert "24 of 29 quotes located, 1 ambiguous, 4 missing; 1 question without an answer" in said
+    assert "26 of 31 quotes located, 1 ambiguous, 4 missing; 1 question without an answer" in said
     assert "line 23, missing: “The installer need" in said
     assert "differs: “5” for “five”" in said
     assert "4 suggestions beside the quotes: questions.suggested.csv" in said
@@ -105,8 +120,8 @@ def test_the_first_hour(told, started):
     ]
 
     said = told("run", ".rag-eval/questions.yaml", code=2)
-    assert "scored 24 of 29 answerable questions (5 skipped, 0 failed), 1 without an answer" in said
-    assert "5 of 29 answerable questions were skipped" in said
+    assert "scored 26 of 31 answerable questions (5 skipped, 0 failed), 1 without an answer" in said
+    assert "5 of 31 answerable questions were skipped" in said
     assert "`rag-eval dataset update`" in said
     before = saved(told("run", ".rag-eval/questions.yaml", "--allow-skipped", "5"))
     assert questions(before.skipped) == [*lost, ambiguous]
@@ -115,24 +130,30 @@ def test_the_first_hour(told, started):
     said = told("dataset", "update", DATASET, *FOLDER, "--questions", "questions.suggested.csv")
     assert "4 questions added, 0 corrected" in said
     said = told("run", ".rag-eval/questions.yaml", "--allow-skipped", "1")
-    assert "scored 28 of 29 answerable questions (1 skipped, 0 failed)" in said
+    assert "scored 30 of 31 answerable questions (1 skipped, 0 failed)" in said
     before = saved(said)
 
     edit_documents(started / "docs")
     said = told("run", ".rag-eval/questions.yaml", code=2)
-    assert "documents have changed since they were labelled: 29 labels:" in said
-    assert "3 questions skipped" in said
+    assert "documents have changed since they were labelled: 31 labels:" in said
+    assert "4 questions skipped" in said
     lost = ["How long does the first run take?", "Does it work behind a proxy?", "Can two people share a backup?"]
+    lost = [*lost, "When does the beta end?"]
     assert questions(saved(said).skipped) == [ambiguous, *lost]
 
     (started / "later.csv").write_text(LATER)
-    said = told("dataset", "update", DATASET, *FOLDER, "--questions", "later.csv")
+    said = told("dataset", "update", DATASET, *FOLDER, "--questions", "later.csv", "--html", "changes.html")
+    page = (started / "changes.html").read_text()
     assert "connection of [-100-] {+50+} Mbit/s" in said
     assert "5 questions added" in said
     changes = json.loads(told("dataset", "update", DATASET, *FOLDER, "--json"))
-    assert [change["query"]["query"] for change in changes["changes"] if "now" not in change] == lost
+    open_changes = {change["query"]["query"]: change["id"] for change in changes["changes"] if "now" not in change}
+    assert [*open_changes] == lost
+    assert all(number in page for number in open_changes.values())
+    told("dataset", "update", DATASET, *FOLDER, "--take", open_changes[lost[0]])  # somebody looked at it
+    lost = lost[1:]
     said = told("run", ".rag-eval/questions.yaml", code=2)
-    assert "scored 29 of 33 answerable questions (4 skipped, 0 failed), 2 without an answer" in said
+    assert "scored 31 of 35 answerable questions (4 skipped, 0 failed), 2 without an answer" in said
     after = saved(said)
-    assert len(before.compare(after).deltas["span_recall@5"]) == 25  # what both scored
+    assert len(before.compare(after).deltas["span_recall@5"]) == 26  # what both scored
     assert questions(load_dataset(started / DATASET).skipped) == [ambiguous, *lost]

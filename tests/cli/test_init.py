@@ -1,5 +1,6 @@
 import shlex
 import shutil
+import sys
 import unicodedata
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from rag_evaluation_framework import Corpus, load_dataset
 from rag_evaluation_framework.base.files import unfinished
 from rag_evaluation_framework.experiments import load_config
+from support.terminal import Terminal
 
 
 def test_init_says_what_was_located_and_the_command_it_prints_works(rag_eval, folder):
@@ -282,3 +284,59 @@ def test_text_files_that_the_default_pattern_does_not_match_are_told(rag_eval, f
     assert "Not read: 2 .rst, 1 .txt. --glob '**/*.{md,rst,txt}' reads them, too.\n" in said
     both = ("--glob", "**/*.{md,rst}", "--name", "both")
     assert "Not read" not in rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", *both).out
+
+
+def test_a_page_shows_every_quote_marked_in_its_passage(rag_eval, folder):
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--html", "check.html")
+    page = (folder / "check.html").read_text()
+    assert f"Wrote check.html: {len(page.encode()):,} bytes" in outcome.out
+    assert '<mark class="found">Invoices' in page
+    assert '<mark class="missed">Install the agent first.</mark>' in page
+
+
+def test_a_page_is_also_written_if_no_quote_was_located(rag_eval, folder):
+    (folder / "lost.csv").write_text("question,quote\nHow?,Upgrade the agent first.\n")
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "lost.csv", "--html", "check.html")
+    assert outcome.code == 2
+    assert '<mark class="missed">Install the agent first.</mark>' in (folder / "check.html").read_text()
+
+
+@pytest.mark.parametrize(("name", "problem"), [("page.txt", "such as page.html"), ("page.html", "already exists")])
+@pytest.mark.parametrize("command", ["init", "update"])
+def test_a_page_that_cannot_be_written_is_refused_before_any_work(rag_eval, folder, command, name, problem):
+    (folder / "page.html").touch()
+    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--name", "first")
+    begin = {"init": ["init"], "update": ["dataset", "update", ".rag-eval/datasets/first.json"]}[command]
+    before = sorted(folder.rglob("*"))
+    outcome = rag_eval(*begin, "--corpus", "docs", "--questions", "questions.csv", "--html", name)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"--html {name}" in outcome.err
+    assert problem in outcome.err
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_what_takes_long_is_said(rag_eval, folder, monkeypatch):
+    said = []
+
+    def recorded(items=None, **options):
+        said.append(options["desc"])
+        assert options["delay"] < 1  # it is seen in the first second
+        return items
+
+    monkeypatch.setattr(sys.modules["rag_evaluation_framework.base.progress"], "tqdm", recorded)
+    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    assert {"Reading documents", "Indexing documents", "Locating quotes"} <= set(said)
+    said.clear()
+    (folder / "docs/billing.md").write_text("# New\n\nInvoices are sent on the first day.\n")
+    rag_eval("dataset", "update", ".rag-eval/datasets/questions.json", "--corpus", "docs")
+    assert said[0] == "Reading documents"
+    assert {"Following labels", "Aligning documents"} <= set(said)
+
+
+def test_in_a_terminal_lines_end_between_words_and_commands_stay_whole(folder):
+    terminal = Terminal("init", "--corpus", "docs", "--questions", "questions.csv", folder=folder, columns=60)
+    assert terminal.end() == 0
+    said = terminal.text
+    prose = [line for line in said.splitlines() if not line.startswith("  rag-eval")]
+    assert max(map(len, prose)) <= 60
+    assert any(line.startswith("  rag-eval") and len(line) > 60 for line in said.splitlines())

@@ -60,11 +60,67 @@ def test_forget_removes_one_text_and_says_what_that_means(rag_eval, folder, text
     assert len([*texts.iterdir()]) == there - 1
 
 
+@pytest.mark.parametrize(
+    "edits", [["# Secret\n\nMore.\n"], ["A.\n", "B.\n"], [None]], ids=["edited", "twice", "deleted"]
+)
+def test_forget_removes_also_what_the_document_was_before(rag_eval, folder, texts, edits):
+    init(rag_eval)
+    dataset = folder / ".rag-eval/datasets/questions.json"
+    for edit in edits:
+        (folder / "docs/secret.md").unlink()
+        if edit is not None:
+            (folder / "docs/secret.md").write_text(edit)
+        assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
+    there = len([*texts.iterdir()])
+    assert any(SECRET in path.read_text() for path in texts.iterdir())
+    outcome = rag_eval("dataset", "forget", dataset, "secret.md")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert not any(SECRET in path.read_text() for path in texts.iterdir())
+    removed = there - len([*texts.iterdir()])
+    assert removed == 1 + len([edit for edit in edits if edit])
+    told = " ".join(outcome.out.split())
+    assert (f"{removed} texts of secret.md" if removed > 1 else "The text of secret.md was removed from") in told
+    assert "forget its earlier name too" in told
+    assert "What labels quote stays" in told
+    assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
+    assert not any(SECRET in path.read_text() for path in texts.iterdir())
+    again = rag_eval("dataset", "forget", dataset, "secret.md")
+    assert "No text of secret.md is in" in " ".join(again.out.split())
+
+
+def test_a_text_that_another_document_has_now_is_forgotten_with_it(rag_eval, folder, texts):
+    init(rag_eval)
+    dataset = folder / ".rag-eval/datasets/questions.json"
+    (folder / "docs/secret.md").rename(folder / "docs/moved.md")
+    (folder / "docs/secret.md").write_text("Nothing.\n")
+    for _ in range(2):
+        assert rag_eval("dataset", "update", dataset, "--corpus", "docs").code == 0
+        rag_eval("dataset", "forget", dataset, "secret.md")
+        assert not any(SECRET in path.read_text() for path in texts.iterdir())
+
+
+def test_an_earlier_version_that_cannot_be_read_is_named_and_nothing_is_forgotten(rag_eval, folder, texts):
+    init(rag_eval)
+    dataset = folder / ".rag-eval/datasets/questions.json"
+    dataset.with_name("questions.1.json").write_text("{")
+    before = dataset.read_bytes(), len([*texts.iterdir()])
+    outcome = rag_eval("dataset", "forget", dataset, "secret.md")
+    assert outcome.code == 2
+    assert "questions.1.json" in outcome.err
+    assert (dataset.read_bytes(), len([*texts.iterdir()])) == before
+
+
 def test_forget_in_json_and_what_it_refuses(rag_eval, folder, texts):
     init(rag_eval)
     dataset = folder / ".rag-eval/datasets/questions.json"
     record = json.loads(rag_eval("dataset", "forget", dataset, "secret.md", "--json").out)
-    assert record == {"dataset": str(dataset), "document": "secret.md", "labels": 0, "texts_kept": 2}
+    assert record == {
+        "dataset": str(dataset),
+        "document": "secret.md",
+        "labels": 0,
+        "texts_removed": 1,
+        "texts_kept": 2,
+    }
     refused = rag_eval("dataset", "forget", dataset, "bill.md")
     assert (refused.code, refused.out) == (2, "")
     assert "no labelled document 'bill.md'; did you mean 'billing.md'?" in refused.err

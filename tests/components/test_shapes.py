@@ -35,7 +35,7 @@ from rag_evaluation_framework.components.results import as_hits, as_retrieval
 from rag_evaluation_framework.data import Retrieval
 from rag_evaluation_framework.embedders import FunctionEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError, UnreadableAnswer
-from rag_evaluation_framework.experiments import asker
+from rag_evaluation_framework.experiments import ranker
 from rag_evaluation_framework.registry.building import load
 from rag_evaluation_framework.rerankers import FunctionReranker
 from rag_evaluation_framework.retrievers import chunk_corpus
@@ -387,7 +387,7 @@ def test_what_our_retrievers_return_is_not_read_again(monkeypatch, retriever, fa
     def as_retrieval(*given):
         raise AssertionError("it is read")
 
-    monkeypatch.setattr(asker, "as_retrieval", as_retrieval)
+    monkeypatch.setattr(ranker, "as_retrieval", as_retrieval)
     assert len(evaluate(retriever, dataset(), k=2).failures) == failed
 
 

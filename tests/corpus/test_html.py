@@ -221,6 +221,11 @@ def test_no_page_is_refused_and_every_place_is_in_the_file(pieces):
         (b"<meta charset=utf-16><p>caf\xc3\xa9", "café"),
         (b"<meta charset=nonsense><p>caf\xc3\xa9", "café"),
         (b"<!--" + 1100 * b"-" + b"--><meta charset=latin1><p>caf\xc3\xa9", "café"),
+        (b"<!-- <meta charset=cp437> --><meta charset=latin1><p>caf\xe9", "café"),
+        (b"<!-- <meta charset=latin1> > -- --><p>caf\xc3\xa9", "café"),
+        (b"<!-- <meta charset=latin1> <p>caf\xc3\xa9", ""),
+        (b"<!--><meta charset=latin1><p>caf\xe9", "café"),
+        (b"<!---><meta charset=latin1><p>caf\xe9", "café"),
     ],
 )
 def test_the_encoding_is_that_of_its_mark_or_what_the_page_declares_or_utf_8(data, text):
@@ -228,10 +233,25 @@ def test_the_encoding_is_that_of_its_mark_or_what_the_page_declares_or_utf_8(dat
 
 
 @each(
+    ("label", "data", "text"),
+    [
+        *[(label, "朱镕基 €".encode("gb18030"), "朱镕基 €") for label in ("gb2312", "GBK", "gb_2312-80", "x-gbk")],
+        *[(label, "① ～".encode("cp932"), "① ～") for label in ("shift_jis", "x-sjis", "Windows-31J")],
+        *[(label, "똠각".encode("cp949"), "똠각") for label in ("euc-kr", "ks_c_5601-1987", "windows-949")],
+        *[(label, "嘅咗".encode("big5-hkscs"), "嘅咗") for label in ("big5", "cn-big5")],
+        *[(label, "ไทย…".encode("cp874"), "ไทย…") for label in ("tis-620", "iso-8859-11", "windows-874")],
+        *[(label, b"\x93a\x94 \x81\x8d\x8f\x90\x9d", "“a” \x81\x8d\x8f\x90\x9d") for label in ("latin1", "us-ascii")],
+    ],
+)
+def test_a_declared_encoding_is_the_one_that_browsers_take_for_it(label, data, text):
+    assert HtmlReader().read(b"<meta charset=" + label.encode() + b"><p>" + data).text == text
+
+
+@each(
     ("data", "message"),
     [
         (b"<p>caf\xe9 x", "not valid utf-8 (byte 6: 0xe9)"),
-        (b"<meta charset=ascii><p>\x81", "not valid cp1252 (byte 23: 0x81)"),
+        (b"<meta charset=shift_jis><p>\x81", "not valid cp932 (byte 27: 0x81)"),
         (b"<meta charset=rot13><p>x", "; expected one of texts, such as utf-8"),
     ],
 )

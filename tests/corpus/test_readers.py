@@ -63,13 +63,12 @@ def folder_of(tmp_path, **files):
 
 
 def test_html_is_read_and_other_texts_are_their_source(tmp_path):
-    page = b"<p>One &amp; <b>two</b>"
-    folder = folder_of(
-        tmp_path, a_html=page, b_HTM=page, c_xhtml=page, d_md=page, e_rst=b"\xef\xbb\xbf*a*\r\n", f_txt=page
-    )
+    page, rst, xml = b"<p>One &amp; <b>two</b>", b"\xef\xbb\xbf*a*\r\n", b"<title/><p>One</p>"
+    folder = folder_of(tmp_path, a_html=page, b_HTM=page, c_md=page, d_rst=rst, e_txt=page, f_xhtml=xml)
     corpus = Corpus.from_folder(folder, "*")
-    assert [document.content for document in corpus] == [*["One & two"] * 3, page.decode(), "*a*\r\n", page.decode()]
-    assert [document.source is None for document in corpus] == [False, False, False, True, True, True]
+    texts = ["One & two", "One & two", page.decode(), "*a*\r\n", page.decode(), "<title/><p>One</p>"]
+    assert [document.content for document in corpus] == texts
+    assert [document.source is None for document in corpus] == [False, False, True, True, True, True]
     source = corpus["a.html"].source
     assert (source.reader, source.sha256) == ("html", hashlib.sha256(page).hexdigest())
     assert source.version.startswith("1, justhtml ")

@@ -9,7 +9,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, load_dataset, run_experiment
 from rag_evaluation_framework.data import DOCUMENT
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.chunks import ChunkRegistry
 from rag_evaluation_framework.errors import InputError, RagEvalError
 from rag_evaluation_framework.experiments import load_config
 from rag_evaluation_framework.rankings import read_qrels, read_rankings

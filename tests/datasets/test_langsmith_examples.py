@@ -24,7 +24,6 @@ from rag_evaluation_framework.data import (
     ChunkLevelDatasetExample,
     ChunkLevelRunOutput,
     DocumentLevelDatasetExample,
-    GroundTruth,
     QueryId,
     QueryText,
     TokenLevelDatasetExample,
@@ -462,14 +461,6 @@ def test_a_span_in_no_document_of_the_corpus_is_refused(corpus):
         DatasetError, match=r"\$\[0\]\.outputs\.relevantSpans\[0\]: the corpus has no document 'prices.md'"
     ):
         only(example({"relevantSpans": [{"docId": "prices.md", "start": 0, "end": 2}]}), corpus=corpus)
-
-
-def test_a_custom_kind_of_ground_truth_cannot_be_an_example():
-    class Whole(GroundTruth):
-        query, answers, level = Query.from_text("?"), (), TOKEN
-
-    with pytest.raises(DatasetError, match="Whole cannot be saved to a file"):
-        to_example(Whole())
 
 
 def test_prefixes_are_a_list_of_texts():

@@ -6,8 +6,7 @@ from functools import partial
 import pytest
 
 from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, Corpus, Document, DocumentId, load_dataset
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import ChunkRegistry, PositionAwareChunk
 from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch
 from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each

@@ -22,7 +22,7 @@ from rag_evaluation_framework import (
     save_dataset,
 )
 from rag_evaluation_framework.datasets import texts
-from rag_evaluation_framework.datasets.save import file_state, replace_dataset
+from rag_evaluation_framework.datasets.native import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.alignment import Words
 from rag_evaluation_framework.labelling.known_words import known_words
@@ -181,9 +181,8 @@ def test_of_many_documents_only_those_with_labels_are_kept_whole(tmp_path, monke
     dataset = load_dataset(path)
     assert dataset.labelled_corpus is None
     assert dataset.text(CORPUS["a.md"].content_hash) == TEXTS["a.md"]
-    vocabulary = {}
-    words = Words(CORPUS.documents, vocabulary)
-    assert known_words(dataset).has_lines(words, vocabulary).tolist() == [False, True, True]
+    words = Words(CORPUS.documents)
+    assert known_words(dataset).has_lines(words).tolist() == [False, True, True]
     assert json.loads(path.read_text())["texts"].keys() == TEXTS.keys()
 
 
@@ -209,9 +208,24 @@ def test_a_dataset_without_texts_keeps_hashes_only_whenever_it_is_saved(tmp_path
     assert load_dataset(path).content_hash == labelled().content_hash
 
 
+def test_saving_a_dataset_without_texts_removes_those_that_were_kept(tmp_path):
+    path = save_dataset(labelled(), tmp_path / "d.json")
+    replace_dataset(texts.without_texts(load_dataset(path, corpus=CORPUS)), path, file_state(path))
+    assert kept(path) == set()
+    assert load_dataset(path).texts == CORPUS.text_hashes
+
+
+def test_a_text_at_hand_mends_the_file_that_a_power_cut_left_empty(tmp_path):
+    path = save_dataset(labelled(), tmp_path / "d.json")
+    (tmp_path / "d.texts" / CORPUS["b.md"].content_hash).write_bytes(b"")
+    replace_dataset(load_dataset(path, corpus=CORPUS), path, file_state(path))
+    assert load_dataset(path).labelled_corpus.documents == CORPUS.documents
+
+
 def test_a_forgotten_text_is_removed_with_those_of_its_copies_and_not_kept_again(tmp_path):
     path = save_dataset(labelled(), tmp_path / "d.json")
-    forgotten = texts.without_text(load_dataset(path, corpus=CORPUS), "b.md", path)
+    forgotten, digests = texts.without_text([load_dataset(path, corpus=CORPUS)], "b.md", path)
+    assert digests == {CORPUS["b.md"].content_hash}
     replace_dataset(forgotten, path, file_state(path))
     assert kept(path) == {CORPUS["a.md"].content_hash}
     replace_dataset(load_dataset(path, corpus=CORPUS), path, file_state(path))
@@ -224,9 +238,9 @@ def test_a_forgotten_text_is_removed_with_those_of_its_copies_and_not_kept_again
 
 def test_a_document_that_is_not_there_cannot_be_forgotten(tmp_path):
     with pytest.raises(DatasetError, match=r"d\.json: no labelled document 'copi\.md'; did you mean 'copy\.md'\?"):
-        texts.without_text(labelled(), "copi.md", tmp_path / "d.json")
+        texts.without_text([labelled()], "copi.md", tmp_path / "d.json")
     with pytest.raises(DatasetError, match=r"no labelled document '\?'; `texts` in its file lists them"):
-        texts.without_text(labelled(), "?", tmp_path / "d.json")
+        texts.without_text([labelled()], "?", tmp_path / "d.json")
 
 
 @pytest.mark.parametrize("given", [5, "a.md", None])

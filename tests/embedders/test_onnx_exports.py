@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
+from rag_evaluation_framework.embedders.onnx_model import exported, remove_exports
 
 NAME = "0123456789ab" * 6
 EXPORT, UNFINISHED = NAME[:64], f".{NAME[:12]}-ab_1cdef"

@@ -14,7 +14,7 @@ from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.embedders.cached import embedder_identity
 from rag_evaluation_framework.embedders.embedding_cache import Embedding
 from rag_evaluation_framework.errors import ConfigError, InputError, ProviderRefused
-from rag_evaluation_framework.loopback.chat import vector
+from rag_evaluation_framework.loopback.models import vector
 from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe

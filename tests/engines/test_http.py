@@ -21,7 +21,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.engines import HttpEngine
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
-from rag_evaluation_framework.experiments.configured_engine import make_engine
+from rag_evaluation_framework.experiments.spec import make_engine
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
 from support.each import each
 from support.engines import MemoryEngine, served

@@ -145,7 +145,7 @@ class Blocks(BM25Retriever):
 
 
 def test_a_block_is_taken_as_a_whole_or_asked_as_a_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("rag_evaluation_framework.experiments.asker._TOGETHER", 8)
+    monkeypatch.setattr("rag_evaluation_framework.experiments.ranker._TOGETHER", 8)
     monkeypatch.setattr(Blocks, "stop_at", 20)
     with pytest.raises(Interrupted):
         evaluate(Blocks(), DATASET, save_results_path=tmp_path, resume=True)

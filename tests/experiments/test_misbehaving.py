@@ -34,7 +34,7 @@ from rag_evaluation_framework.data import Chunk, ChunkId, Hit, QueryId, QueryTex
 from rag_evaluation_framework.embedders import FunctionEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError, QueryFailed, UnreadableAnswer
 from rag_evaluation_framework.metrics import SpanMetric
-from rag_evaluation_framework.results.record import question_lines
+from rag_evaluation_framework.results.query_result import question_lines
 from rag_evaluation_framework.retrievers import HybridRetriever, RerankedRetriever
 from support.each import each
 

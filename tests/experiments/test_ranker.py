@@ -40,7 +40,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import QueryId, QueryText, Retrieval
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.experiments import asker, ranker
+from rag_evaluation_framework.experiments import ranker
 from support.results import told
 
 HANDBOOK = load_handbook()
@@ -202,7 +202,7 @@ def test_where_asking_together_fails_each_question_is_asked_alone(monkeypatch, f
 
 def test_questions_are_asked_together_in_blocks(monkeypatch):
     monkeypatch.setattr(ranker, "_MOST_TIMED", 2)
-    monkeypatch.setattr(asker, "_TOGETHER", 5)
+    monkeypatch.setattr(ranker, "_TOGETHER", 5)
     retriever = Together()
     result = evaluate(retriever, numbers(14), k=5, budgets=[])
     assert retriever.blocks == [5, 5, 2]

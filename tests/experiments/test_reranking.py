@@ -31,7 +31,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.experiments import reranking
+from rag_evaluation_framework.experiments import runner
 from rag_evaluation_framework.experiments.config import CONFIGS
 from rag_evaluation_framework.retrievers import FunctionRetriever
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
@@ -233,7 +233,7 @@ class TestCeiling:
         whole = RerankedRetriever(lambda query, k: found[:k], ReversingReranker())
         truth = dataset([(0, 5), (20, 40), (50, 75)], [(20, 25)], [(5, 8), (60, 70)])
         together = run(whole, truth, k=[2], budgets=["20ch"]).queries.ceilings
-        monkeypatch.setattr(reranking, "_HITS_AT_ONCE", 1)
+        monkeypatch.setattr(runner, "_HITS_AT_ONCE", 1)
         for name, column in run(whole, truth, k=[2], budgets=["20ch"]).queries.ceilings.items():
             np.testing.assert_array_equal(column, together[name], err_msg=name)
 

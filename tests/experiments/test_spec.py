@@ -21,7 +21,7 @@ from rag_evaluation_framework.base import docstrings
 from rag_evaluation_framework.cli.run_options import key_options
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments import Asking, RunSpec, parse_config
-from rag_evaluation_framework.experiments.settings import AskingFields, EvaluationFields, Measuring
+from rag_evaluation_framework.experiments.config import AskingFields, EvaluationFields, Measuring
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs/reference/run.schema.json").read_text(encoding="utf-8"))

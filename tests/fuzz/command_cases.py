@@ -94,7 +94,7 @@ def _files() -> dict[str, bytes]:
         "qrels.json": json.dumps(samples.QRELS).encode(),
         "run.json": json.dumps(samples.RANKINGS).encode(),
         **{f"saved/runs/{run}/{name}": content for run in "ab" for name, content in samples.report("token").items()},
-        "cache/embeddings/vectors.sqlite": samples.cache_file(),
+        **samples.cache_files(),
         **{f"docs/{name}": content.encode() for name, content in samples.DOCUMENTS.items()},
     }
 

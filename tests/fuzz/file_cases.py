@@ -5,8 +5,7 @@ import gzip
 import hashlib
 import json
 import os
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -168,7 +167,6 @@ def cases() -> dict[str, Case]:
         **{name: case(name) for name in USES},
         **{f"run-folder-{level}": _saved(level, donors) for level in samples.LEVELS},
         "cache": _cache,
-        "cache-records": _cache_records,
         "corpus": _corpus,
     }
 
@@ -234,51 +232,16 @@ def _changed(rng: Random, name: str, data: bytes, donors: Sequence[Any]) -> byte
 
 
 def _cache(rng: Random, folder: Path) -> None:
-    kept = folder / "cache" / "embeddings"
-    kept.mkdir(parents=True)
-    (kept / "vectors.sqlite").write_bytes(mutation.mutated_bytes(rng, samples.cache_file()))
+    files = samples.cache_files()
+    changed = rng.choice(sorted(files))
+    write_cache(folder, {**files, changed: mutation.mutated_bytes(rng, files[changed])})
     uses.embedding_cache(folder)
 
 
-_CACHE_STATEMENTS = [
-    "UPDATE vectors SET record = ?",
-    "UPDATE vectors SET key = ? WHERE rowid = 1",
-    "UPDATE vectors SET embedder = ?",
-    "UPDATE embedders SET identity = ?",
-    "UPDATE embedders SET latest = ?",
-    "UPDATE embedders SET digest = ?",
-    "UPDATE embedders SET id = ?",
-    "DELETE FROM embedders WHERE identity <> ?",
-]
-
-
-def _cache_records(rng: Random, folder: Path) -> None:
-    kept = folder / "cache" / "embeddings"
-    kept.mkdir(parents=True)
-    (kept / "vectors.sqlite").write_bytes(samples.cache_file())
-    connection = sqlite3.connect(kept / "vectors.sqlite", isolation_level=None)
-    try:
-        for _ in range(rng.choice((1, 1, 2))):
-            _change_cache(rng, connection)
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    finally:
-        connection.close()
-    uses.embedding_cache(folder)
-
-
-def _change_cache(rng: Random, connection: sqlite3.Connection) -> None:
-    values = [None, 0, -1, 2**62, 0.5, "x", "\x1b[2J", b"", b"x" * 33, b"x" * 100, "{}", '{"type": 1}', "[" * 9999]
-    statement = rng.choice(
-        [
-            *_CACHE_STATEMENTS,
-            f"PRAGMA user_version = {rng.choice((0, 3, -1, 999))}",
-            f"DROP TABLE {rng.choice(('vectors', 'embedders'))}",
-            "ALTER TABLE embedders DROP COLUMN latest",
-            "ALTER TABLE vectors RENAME COLUMN record TO other",
-        ]
-    )
-    with contextlib.suppress(sqlite3.Error, OverflowError):  # SQLite itself may refuse it
-        connection.execute(statement, (rng.choice(values),) if "?" in statement else ())
+def write_cache(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
 
 
 _NAMES = [

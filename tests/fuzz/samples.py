@@ -242,15 +242,16 @@ TEXTS = ("one text", "another text", "a third one")
 
 
 @cache
-def cache_file() -> bytes:
-    """Return the file of an embedding cache."""
+def cache_files() -> dict[str, bytes]:
+    """Return the files of an embedding cache, by their names below its root."""
     with TemporaryDirectory() as folder:
         kept = EmbeddingCache(folder)
         kept.put(
             IDENTITY,
             {text: Embedding(np.full(4, number + 0.5, np.float32), False) for number, text in enumerate(TEXTS)},
         )
-        return next(Path(folder).rglob("*.sqlite")).read_bytes()
+        files = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 @cache

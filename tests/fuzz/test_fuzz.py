@@ -1,6 +1,5 @@
 """The fuzzer's own tests, the inputs that once ended badly, and some thousand new ones in every run of all tests."""
 
-import shutil
 import signal
 import warnings
 from pathlib import Path
@@ -37,8 +36,7 @@ def test_the_sample_of_a_run_is_valid(level, folder):
 
 
 def test_the_sample_of_a_cache_is_valid(folder):
-    (folder / "cache" / "embeddings").mkdir(parents=True)
-    (folder / "cache" / "embeddings" / "vectors.sqlite").write_bytes(samples.cache_file())
+    file_cases.write_cache(folder, samples.cache_files())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         uses.embedding_cache(folder)
@@ -153,8 +151,7 @@ def test_an_input_that_ended_badly_once_ends_well(crasher, folder):
 
     def case(rng, folder):
         if name == "cache":
-            (folder / "cache" / "embeddings").mkdir(parents=True)
-            shutil.copy(crasher, folder / "cache" / "embeddings" / "vectors.sqlite")
+            file_cases.write_cache(folder, dict.fromkeys(samples.cache_files(), crasher.read_bytes()))
             uses.embedding_cache(folder)
         else:
             file_cases.used(name, crasher.read_bytes(), folder)

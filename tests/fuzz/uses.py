@@ -17,7 +17,7 @@ from rag_evaluation_framework import experiments, rankings
 from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
 from rag_evaluation_framework.errors import RagEvalError
 from rag_evaluation_framework.report import quotes_page, result_page, show
-from rag_evaluation_framework.results.record import question_lines
+from rag_evaluation_framework.results.query_result import question_lines
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 _HARMFUL = ("Cc", "Cs", "Zl", "Zp")

@@ -496,7 +496,7 @@ def test_an_experiment_whose_answer_was_lost_is_not_published_twice(providers, c
 
 def forget(providers, number):
     """Lose some scores, as a service does."""
-    feedback = providers.langsmith.store.feedback
+    feedback = providers.langsmith.feedback
     for identity in list(feedback)[:number]:
         del feedback[identity]
 
@@ -542,7 +542,7 @@ def test_a_score_that_is_refused_is_reported(providers, client):
 def test_scores_of_runs_that_never_arrived_are_not_taken_for_others(providers, client):
     result = published_result()
     publish_experiment(result, NAME, client=client)
-    runs = providers.langsmith.store.runs
+    runs = providers.langsmith.runs
     for run in list(runs):
         if runs[run]["inputs"]["query"].startswith(("Question 1", "Does it fail")):
             del runs[run]
@@ -559,7 +559,7 @@ def test_scores_of_runs_that_never_arrived_are_not_taken_for_others(providers, c
 def test_a_run_that_never_ended_is_told_and_sent_again(providers, client):
     result = published_result()
     publish_experiment(result, NAME, client=client)
-    run = next(iter(providers.langsmith.store.runs.values()))
+    run = next(iter(providers.langsmith.runs.values()))
     del run["end_time"]
     told = publish_experiment(result, NAME, client=client, patience=0.2)
     assert (told.sent, told.complete) == (1, True)
@@ -625,7 +625,7 @@ def test_scores_of_runs_that_were_sent_now_are_not_sent_one_by_one(providers, cl
 def test_scores_say_that_a_program_gave_them(providers, client):
     publish_experiment(published_result(), NAME, client=client)
     forget(providers, 5)
-    sources = {str(feedback["feedback_source"]["type"]) for feedback in providers.langsmith.store.feedback.values()}
+    sources = {str(feedback["feedback_source"]["type"]) for feedback in providers.langsmith.feedback.values()}
     assert sources == {"model"}
 
 
@@ -676,7 +676,7 @@ def test_two_publications_at_once_make_one_experiment(providers):
 def test_questions_that_two_publications_sent_are_told(providers, client):
     result = published_result()
     publish_experiment(result, NAME, client=client)
-    runs = providers.langsmith.store.runs
+    runs = providers.langsmith.runs
     first = next(run for run in runs.values() if run["reference_example_id"])
     again = str(uuid4())
     runs[again] = {**first, "id": again}
@@ -691,8 +691,8 @@ def test_questions_that_two_publications_sent_are_told(providers, client):
 def test_who_comes_second_says_who_else_publishes(providers, client):
     result = published_result()
     (known,) = (publish_experiment(result, NAME, client=client),) and experiments_of(providers, result)
-    for run in list(providers.langsmith.store.runs):
-        del providers.langsmith.store.runs[run]
+    for run in list(providers.langsmith.runs):
+        del providers.langsmith.runs[run]
     providers.fault("GET /sessions", change=lambda experiments: [], times=1)
     told = publish_experiment(result, NAME, client=client, patience=0.2)
     assert (told.name, told.sent, told.runs, told.complete) == (known.name, 0, 0, False)
@@ -703,8 +703,8 @@ def test_who_comes_second_says_who_else_publishes(providers, client):
 def test_a_name_that_another_experiment_has_is_not_taken(providers, client):
     result = published_result()
     name = publish_experiment(result, NAME, client=client).name
-    providers.langsmith.store.sessions.clear()
-    providers.langsmith.store.runs.clear()
+    providers.langsmith.sessions.clear()
+    providers.langsmith.runs.clear()
     client.create_project(name)
     told = publish_experiment(result, NAME, client=client)
     assert told.complete
@@ -782,7 +782,7 @@ def test_a_publication_that_was_killed_is_completed_by_the_next_and_nothing_is_t
     has_come, is_over = threading.Event(), threading.Event()
 
     def held(answer):  # the process waits here for its end
-        if len(providers.langsmith.store.runs) >= moment:
+        if len(providers.langsmith.runs) >= moment:
             has_come.set()
             is_over.wait()
         return answer
@@ -798,9 +798,7 @@ def test_a_publication_that_was_killed_is_completed_by_the_next_and_nothing_is_t
     process.stdout.close()
     providers.clear_faults()
     is_over.set()
-    before = Counter(
-        run["reference_example_id"] for run in providers.langsmith.store.runs.values() if "end_time" in run
-    )
+    before = Counter(run["reference_example_id"] for run in providers.langsmith.runs.values() if "end_time" in run)
     told = publish_experiment(result, "many", client=client, patience=0.5)
     assert told.complete
     assert told.sent <= 202 - len(before)  # what it had sent may still be arriving

@@ -49,7 +49,7 @@ def test_every_occurrence_is_a_place_in_the_order_of_the_corpus(tmp_path, docume
     found = check(tmp_path, f"When?,{TEXT},{document},,", **options)
     assert places(found) == [[[A1], [A2], [B], [C]]]
     assert found.rows[0].status == "located"
-    assert "1 answer with 4 places, any of which is enough" in found.summary()
+    assert "1 answer with 4 places, any of which is enough" in str(found)
     assert str(found.rows[0]).startswith("line 2    located    any of 4: a.md[11:65], a.md[")
 
 

@@ -14,8 +14,7 @@ PAGE = "# Refunds\n\nRefunds take five working days, in all countries.\nAsk for 
 
 
 def words_of(*texts):
-    vocabulary = {}
-    return Words([Document(DocumentId(f"{n}.md"), text) for n, text in enumerate(texts)], vocabulary), vocabulary
+    return Words([Document(DocumentId(f"{n}.md"), text) for n, text in enumerate(texts)])
 
 
 def known_of(*texts):
@@ -23,10 +22,10 @@ def known_of(*texts):
 
 
 def test_lines_and_runs_that_stood_in_a_document_are_known_wherever_they_stand_now():
-    words, vocabulary = words_of("New words are here today, friends.\nAsk for help!\n", f"Ask.\n{PAGE}")
+    words = words_of("New words are here today, friends.\nAsk for help!\n", f"Ask.\n{PAGE}")
     known = known_of("Another page of no interest at all.", PAGE)
-    assert known.has_lines(words, vocabulary).tolist() == [False, True, False, True, True, True]
-    runs, (_, whole) = known.has_runs(words, vocabulary), words.runs(4)
+    assert known.has_lines(words).tolist() == [False, True, False, True, True, True]
+    runs, (_, whole) = known.has_runs(words), words.runs(4)
     first, last = words.bounds(DocumentId("1.md"))
     assert not runs[: first - 1].any()
     assert runs[first + 1 : last - 3].all()  # behind "Ask."
@@ -39,28 +38,28 @@ def test_lines_and_runs_that_stood_in_a_document_are_known_wherever_they_stand_n
 )
 def test_words_in_another_order_or_fewer_or_more_are_not_known(line):
     known = known_of("Refunds take five days\n")
-    words, vocabulary = words_of(line)
-    assert known.has_lines(words, vocabulary).tolist() == [False]
+    words = words_of(line)
+    assert known.has_lines(words).tolist() == [False]
     expected = [True, False] if line == "Refunds take five days five" else [False] * max(len(line.split()) - 3, 0)
-    assert known.has_runs(words, vocabulary).tolist()[: len(expected)] == expected
+    assert known.has_runs(words).tolist()[: len(expected)] == expected
 
 
 def test_of_many_lines_and_runs_hardly_one_is_taken_for_another():
     chosen = random.Random(1)
     texts = ["\n".join(" ".join(f"w{chosen.randrange(10**6)}" for _ in range(8)) for _ in range(2000)) for _ in "ab"]
-    known, (words, vocabulary) = known_of(texts[0]), words_of(texts[1])
+    known, words = known_of(texts[0]), words_of(texts[1])
     assert len(known.lines) == 2000
-    assert known.has_lines(words, vocabulary).sum() == 0
-    assert known.has_runs(words, vocabulary).sum() <= 2
+    assert known.has_lines(words).sum() == 0
+    assert known.has_runs(words).sum() <= 2
 
 
 def test_nothing_is_known_of_no_documents():
-    known, (words, vocabulary) = known_of(), words_of(PAGE)
-    assert not known.has_lines(words, vocabulary).any()
-    assert not known.has_runs(words, vocabulary).any()
+    known, words = known_of(), words_of(PAGE)
+    assert not known.has_lines(words).any()
+    assert not known.has_runs(words).any()
     assert known_of("", "one two").runs.tolist() == []
-    empty, meanings = words_of("")
-    assert known_of(PAGE).has_lines(empty, meanings).tolist() == []
+    empty = words_of("")
+    assert known_of(PAGE).has_lines(empty).tolist() == []
 
 
 def test_a_file_has_them_the_same_bytes_each_time_and_no_word(tmp_path):

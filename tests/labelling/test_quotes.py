@@ -75,20 +75,23 @@ def test_a_quote_that_occurs_twice_in_its_document_asks_for_more_of_the_passage(
     assert rest == "write * as the document (init and dataset update: --repeated any, for all rows)"
 
 
-def test_the_check_prints_every_row_and_its_summary_the_problems_only(tmp_path, corpus):
+def test_a_check_prints_the_counts_and_the_problems_and_has_every_row(tmp_path, corpus):
     path = file(tmp_path, f"question,quote\nHow long?,{REFUNDS}\nHow fast?,{ANSWERS}\nWho?,\n")
     check = check_quotes(path, corpus)
-    counted, problem = check.summary().splitlines()
+    counted = check.counted()
     assert counted.startswith(f"{path}: 3 rows: 1 located, 1 ambiguous, 0 missing, 1 no-answer")
     assert counted.endswith("; 1 question skipped: fix its quotes")
-    assert problem.startswith("line 3    ambiguous  guides/start.md:3:45 (")
-    *rows, last = str(check).splitlines()
-    assert [row.split()[:3] for row in rows] == [
+    assert [str(row).split()[:3] for row in check.rows] == [
         ["line", "2", "located"],
         ["line", "3", "ambiguous"],
         ["line", "4", "no-answer"],
     ]
-    assert last == counted
+    verdict, skipped, _, kind, quote, advice, *_ = check.summary().as_text(200).splitlines()
+    assert verdict == "1 of 2 quotes located, 1 ambiguous, 0 missing; 1 question without an answer"
+    assert skipped == "1 question skipped: fix its quotes"
+    assert (kind, quote) == ("Ambiguous", f"  line 3, ambiguous: “{ANSWERS}”")
+    assert advice.startswith("    guides/start.md:3:45 (")
+    assert str(check) == check.summary().as_text()
 
 
 @pytest.mark.parametrize("name", ["guides/stop.md", "stop.md", "stop", " stop ", "guides\\stop.md"])
@@ -152,6 +155,12 @@ def test_verbatim_occurrences_take_precedence_over_those_that_differ_in_white_sp
     assert [(span.start, span.end) for (span,) in row.places] == [(6, 9)]
 
 
+def test_a_quote_without_a_letter_or_digit_labels_nothing(tmp_path, corpus):
+    (row,) = check_quotes(file(tmp_path, "question,quote\nWhich sign?,…\n"), corpus).rows
+    assert (row.status, row.places) == ("missing", ())
+    assert row.advice == "the quote has no letter or digit, by which edits could be followed: quote more"
+
+
 def test_case_and_punctuation_are_not_white_space(tmp_path, corpus):
     path = file(tmp_path, "question,quote\nA?,refunds take five working days.\nB?,Install the agent!\n")
     assert statuses(check_quotes(path, corpus, verbatim_only=True)) == ["missing", "missing"]
@@ -190,7 +199,7 @@ def test_every_quote_that_was_not_located_is_told_and_its_question_skipped_once(
     check = check_quotes(file(tmp_path, rows), corpus)
     assert [label.quote for label in check.skipped] == [ANSWERS, "Never written."]
     assert {label.query for label in check.skipped} == {Query(QueryId("q"), QueryText("Both?"), {"topic": "support"})}
-    assert "; 1 question skipped: fix its quotes" in check.summary()
+    assert "; 1 question skipped: fix its quotes" in check.counted()
 
 
 def test_a_file_of_which_nothing_is_left_is_refused_with_every_row(tmp_path, corpus):
@@ -385,7 +394,7 @@ def test_an_unlocated_quote_of_one_id_does_not_affect_the_same_question_under_an
 def test_one_row_reads_right(tmp_path, corpus):
     path = tmp_path / "one.csv"
     path.write_text("question,quote\nWho is the king?,\n")
-    assert ": 1 row: 0 located, 0 ambiguous, 0 missing, 1 no-answer" in check_quotes(path, corpus).summary()
+    assert ": 1 row: 0 located, 0 ambiguous, 0 missing, 1 no-answer" in check_quotes(path, corpus).counted()
 
 
 def test_of_a_long_missing_quote_the_words_are_told_that_are_not_there(tmp_path):

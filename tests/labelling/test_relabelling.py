@@ -5,6 +5,7 @@ import pytest
 from rag_evaluation_framework import (
     CHUNK,
     TOKEN,
+    Answer,
     CharacterSpan,
     ChunkId,
     ChunkLevelGroundTruth,
@@ -77,6 +78,21 @@ def test_a_person_takes_a_proposal_by_its_id_and_only_for_the_text_that_was_seen
         again.taking([change.id])
 
 
+@pytest.mark.parametrize(("one", "other"), [("Goods", "Vouchers"), ("Goods", "Books")])
+def test_a_proposal_that_was_seen_elsewhere_in_its_document_is_not_taken(one, other):
+    """Also if the text is the same, and its place is."""
+    before = dataset_of(("How long?", SECOND), corpus=BEFORE)
+    first, second = (
+        relabel(before, corpus_of(a=f"# {name}\n\n{FIRST}\n\n{SECOND.replace('five', 'six')}\n"))
+        for name in (one, other)
+    )
+    (seen,), (now,) = first.changes, second.changes
+    assert seen.carried.proposal.text == now.carried.proposal.text == SECOND.replace("five", "six")
+    assert (len(seen.id), seen.id == now.id) == (12, False)
+    with pytest.raises(DatasetError, match="no change has the id"):
+        second.taking([seen.id])
+
+
 def test_where_no_text_is_kept_a_label_is_at_the_only_place_of_its_text():
     def found(**texts):
         (change,) = relabel(dataset_of(("When?", FIRST)), corpus_of(**texts)).changes
@@ -116,8 +132,27 @@ def test_a_span_without_text_stays_in_a_document_that_is_unchanged_and_is_lost_i
     dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), [span])], TOKEN)
     dataset = Dataset(dataset, TOKEN, texts=corpus.text_hashes)
     assert [change.carried.span for change in relabel(dataset, corpus).changes] == [span]
-    (change,) = relabel(dataset, corpus_of(a="Less.")).changes
+    with pytest.warns(UserWarning, match=r"labelled texts that are not kept: a\.md"):
+        (change,) = relabel(dataset, corpus_of(a="Less.")).changes
     assert change.kind == "gone"
+
+
+def test_an_answer_that_lost_one_of_its_places_is_written_once():
+    """The list of incomplete questions is in one order, however often a dataset is carried to the same documents."""
+    corpus = corpus_of(
+        a="It opens at nine o'clock in the morning.", b="Nine it is, as before.", c="Closed on Sundays only."
+    )
+    spans = [CharacterSpan(document.id, 0, len(document.content), document.content) for document in corpus]
+    both = Answer(((spans[0],), (spans[1],)))
+    truth = [
+        TokenLevelGroundTruth(Query.from_text("Closed?"), [spans[2]]),
+        TokenLevelGroundTruth(Query.from_text("When?"), (both,)),
+    ]
+    edited = corpus_of(a="It opens at nine o'clock in the morning.", d="Nothing of this is here any longer.")
+    once = relabel(Dataset(truth, TOKEN, corpus=corpus), edited).dataset
+    again = relabel(once, edited).dataset
+    assert [question.query.text for question in again.incomplete] == ["When?", "Closed?"]
+    assert again.incomplete == once.incomplete
 
 
 def test_labels_that_are_ids_are_refused():

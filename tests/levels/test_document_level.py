@@ -12,7 +12,6 @@ from rag_evaluation_framework import (
     Answer,
     CharacterSpan,
     Chunk,
-    ChunkLevelGroundTruth,
     Corpus,
     Dataset,
     Document,
@@ -281,25 +280,3 @@ def test_a_prefix_is_found_by_what_begins_with_it_and_a_document_by_itself():
     assert found("guide/*", "guide/*")
     assert not found("guide/*", "other/guide/a.md")
     assert not found("guide/", "guide/a.md")
-
-
-class MirroredDocuments(DocumentLevelGroundTruth):
-    """The copy of a document in another folder is as good."""
-
-    def as_labelled(self, units):
-        return [unit.removeprefix("copy/") for unit in units]
-
-
-class MirroredChunks(ChunkLevelGroundTruth):
-    as_labelled = MirroredDocuments.as_labelled
-
-
-def test_truth_of_ones_own_kind_says_which_units_satisfy_it():
-    corpus = Corpus([Document(DocumentId(name), "text") for name in ("a", "copy/a", "b")])
-    query = Query.from_text("which?")
-    truth = Dataset([MirroredDocuments(query, ("a",))], DOCUMENT, corpus=corpus)
-    result = evaluate(lambda query, k: [{"doc_id": "b"}, {"doc_id": "copy/a"}], truth, k=2, metrics=[MRR()])
-    assert result.metrics["mrr@2"] == 0.5
-    assert MirroredChunks(query, ("a",)).has_groups
-    assert not ChunkLevelGroundTruth(query, ("a",)).has_groups
-    assert not DocumentLevelGroundTruth(query, ("a",)).has_groups

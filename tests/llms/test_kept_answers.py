@@ -71,7 +71,7 @@ def test_how_many_answers_were_read_is_counted(serving, tmp_path):
     other = again(model, tmp_path)
     assert other.text("What?") == other.text("What?")
     assert other.kept.used == 2
-    assert other.kept.size > 0
+    assert other.kept.size() > 0
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_an_answer_of_nothing_is_not_kept(serving, tmp_path):
     providers.fault(CHAT, change=lambda answer: {**answer, "choices": []})
     with pytest.raises(InvalidAnswer):
         model.text("What?")
-    assert model.kept.size == 0
+    assert model.kept.size() == 0
 
 
 def test_an_empty_answer_is_a_fault_of_the_server_and_is_asked_for_again(serving, tmp_path):
@@ -208,7 +208,7 @@ def test_the_same_question_is_asked_once_by_many_threads(serving, tmp_path):
 def test_a_damaged_answer_is_said_and_asked_for_again(serving, tmp_path, damage):
     providers, model = serving(["First.", "Second."], tmp_path)
     assert model.text("What?").value == "First."
-    (path,) = (tmp_path / "cache" / "answers").glob("*/*.json")
+    (path,) = (tmp_path / "cache" / "answers").iterdir()
     path.write_bytes(path.read_bytes().replace(b"First", b"Fifth") if damage == b"half" else damage)
     with collected() as notes:
         assert again(model, tmp_path).text("What?").value == "Second."
@@ -220,10 +220,11 @@ def test_a_damaged_answer_is_said_and_asked_for_again(serving, tmp_path, damage)
 def test_no_prompt_and_no_key_is_in_the_files(serving, tmp_path):
     _, model = serving(["Here."], tmp_path)
     model.text("What is the codeword?")
-    (path,) = (tmp_path / "cache" / "answers").glob("*/*.json")
-    assert set(json.loads(path.read_text())) == {*vars(KeptAnswer("")), "checksum"}
-    assert "codeword" not in path.read_text()
-    assert KEY not in path.read_text()
+    (path,) = (tmp_path / "cache" / "answers").iterdir()
+    content = path.read_bytes()[16:].decode("ascii")  # behind a checksum
+    assert set(json.loads(content)) == {*vars(KeptAnswer(""))}
+    assert "codeword" not in content
+    assert KEY not in content
     assert "kept" not in repr(model)
 
 
@@ -247,4 +248,4 @@ def test_answers_of_a_client_that_tells_no_address_are_not_kept(tmp_path):
             assert model.text("What?").value == answer
         (told,) = notes
         assert told.endswith("tells no base_url: its answers are not kept, and are asked for each time")
-    assert KeptAnswers(tmp_path).size == 0
+    assert KeptAnswers(tmp_path).size() == 0

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.loopback.chat import ChatRequest, ChatScript
+from rag_evaluation_framework.loopback.models import ChatRequest, ChatScript
 
 PASSAGE = "Refunds take five working days. Invoices are sent on the first day of the month."
 QUESTION = f"Ask about this passage.\n\n{PASSAGE}\n\nAnswer in JSON."

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.loopback.messages import Answer, Fault, Request
+from rag_evaluation_framework.loopback.server import Answer, Fault, Request
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,16 @@ import pytest
 import zstandard
 
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.loopback.messages import Answer, Fault, Refused, field_of, numbered, text_of
-from rag_evaluation_framework.loopback.server import LoopbackServer, Route
+from rag_evaluation_framework.loopback.server import (
+    Answer,
+    Fault,
+    LoopbackServer,
+    Refused,
+    Route,
+    field_of,
+    numbered,
+    text_of,
+)
 
 ECHO = "POST /echo"
 

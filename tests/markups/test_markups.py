@@ -130,18 +130,22 @@ SIGNS = st.text(alphabet="ab1 \n\r\t*_`~[]()<>!#|-=+:.\\&;\"'/^é…", max_size=
 @given(st.sampled_from(sorted(READ)), SIGNS, st.integers(0, 60), st.integers(0, 60))
 def test_whatever_the_source_parts_are_in_order_and_within_it(suffix, source, first, length):
     markup = READ[suffix](source)
-    edges = [edge for start, end, _, _ in markup.parts(0, len(source)) for edge in (start, end)]
+    edges = [edge for start, end, _, _ in markup.parts for edge in (start, end)]
     assert edges == sorted(edges)
     assert all(0 <= edge <= len(source) for edge in edges)
-    characters = list(markup.characters(0, len(source)))
-    assert markup.shown(0, len(source)) == "".join(sign for sign, _, _ in characters)
-    assert markup.characters_before(len(source), len(source) + 1) == characters[::-1]
+    characters, at = [], 0
+    for start, end, _, sign in [*markup.parts, (len(source), len(source), "", "")]:
+        characters += [(source[offset], offset, offset + 1) for offset in range(at, start)]
+        characters += [(sign, start, end)] * bool(sign)
+        at = end
+    assert markup.text == markup.shown(0, len(source)) == "".join(sign for sign, _, _ in characters)
+    assert markup.offsets.tolist() == [start for _, start, _ in characters]
+    assert [(markup.offset(number), markup.end_of(start)) for number, (_, start, _) in enumerate(characters)] == [
+        (start, end) for _, start, end in characters
+    ]
     last = first + length
     assert markup.shown(first, last) == "".join(sign for sign, start, _ in characters if first <= start < last)
-    codes, offsets = markup.codes()
-    assert [(chr(code), offset) for code, offset in zip(codes.tolist(), offsets.tolist(), strict=True)] == [
-        (sign, start) for sign, start, end in characters if source[start:end] == sign or sign.strip()
-    ]
+    assert all(markup.at(offset) == sum(start < offset for _, start, _ in characters) for offset in (first, last))
 
 
 OPENED = (

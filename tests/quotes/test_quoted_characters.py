@@ -154,7 +154,7 @@ def test_keys_know_where_their_characters_stand(texts):
         markups = [read(text) for text in texts]
         keyed = KeyedTexts(markups)
         for number, markup in enumerate(markups):
-            shown = [(part, start) for sign, start, _ in markup.characters(0, len(markup.source)) for part in key(sign)]
+            shown = [(part, at) for sign, at in zip(markup.text, markup.offsets, strict=True) for part in key(sign)]
             assert keyed.offsets(number).tolist() == [start for _, start in shown]
             text = "".join(part for part, _ in shown)
             if text:

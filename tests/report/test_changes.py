@@ -7,7 +7,7 @@ from tests.support.poison import HARMFUL, POISON
 
 from rag_evaluation_framework import TOKEN, CharacterSpan, Corpus, Dataset, Document, Query, TokenLevelGroundTruth
 from rag_evaluation_framework.labelling import Additions, QuoteCheck, relabel
-from rag_evaluation_framework.report import update_page
+from rag_evaluation_framework.report import Page, change_passages, update_page
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
 PAGE = f"{FIRST} {SECOND} Write to us.\n"
@@ -35,11 +35,13 @@ def test_labels_to_look_at_come_first_with_what_differs():
         "bills, in docs",
         "2 labels: 0 unchanged, 1 moved, 1 changed; 1 question skipped",
         "The dataset has 1 question, 1 with an answer; 1 more is skipped",
+        "--take ID makes a label what stands there now.",
         "Wrote bills.json",
         "",
-        "Labels to look at",
-        f"    {change.id} a.md:3:37, changed in a.md: When?",
-        f"  ┃ {FIRST} {SECOND.replace('five', '[-five-] {+six+}')}",
+        "Changed",
+        f"    {change.id} docs/a.md:3:37, changed: When?",
+        f"    {FIRST} {SECOND.replace('five', '[-five-] {+six+}')}",
+        "    Write to us.",
         "",
         "Labels found again",
         f"moved          a.md[0:35] → docs/a.md:3:1 “{FIRST}”",
@@ -98,10 +100,51 @@ def test_of_many_changes_and_questions_the_first_are_shown_and_the_others_counte
     after = corpus_of(f"# New\n\n{PAGE}")
     many = found(after, FIRST)
     shown = lines(update_page(replace(many, changes=many.changes * 1201), after))
-    begin = shown.index("Labels found again")
-    assert (len(shown) - begin, shown[-1]) == (202, "  … and 1,001 more; --json lists all of them")
+    begin = shown.index("Labels found again 1,201")
+    assert (len(shown) - begin, shown[-1]) == (6, "  … and 1,197 more; the page of --html has them all")
     shown = lines(added_to(after, *(TokenLevelGroundTruth(Query(f"q{number}", "Who?"), []) for number in range(202))))
-    assert (shown[5], shown[-1]) == ("  Who? (q0)", "  … and 2 more; --json lists all of them")
+    assert (shown[5], shown[-1]) == ("  Who? (q0)", "  … and 198 more; the page of --html has them all")
+
+
+def many_edits():
+    """Two thousand labels: a fifth gone, a fifth changed, a fifth on a page that was rewritten in half, and moved."""
+    texts = [f"Rule {number} holds for parcels of size {number} in the {number}th yard." for number in range(2000)]
+    edited = [
+        *(text for text in texts[:1200]),
+        *(text.replace("parcels", "letters") for text in texts[1200:1600]),
+    ]
+    before, after = corpus_of("\n\n".join(texts)), corpus_of("\n\n".join(["# New", *edited]), source="docs")
+    content, entries = before["a.md"].content, []
+    for number, text in enumerate(texts):
+        begin = content.index(text)
+        span = CharacterSpan("a.md", begin, begin + len(text), text)
+        entries.append(TokenLevelGroundTruth(Query(f"q{number}", f"What of {number}?"), [span]))
+    return relabel(Dataset(entries, TOKEN, name="bills", corpus=before), after)
+
+
+def test_two_thousand_labels_are_one_screen_the_weakest_first_and_a_page_with_all_of_them():
+    relabelled = many_edits()
+    shown = lines(relabelled.summary(), 80)
+    assert len(shown) <= 24
+    gone, changed = relabelled.counts()["gone"], relabelled.counts()["changed"]
+    assert gone + changed == 800
+    titles = [line for line in shown if line.startswith(("Gone", "Changed", "Labels"))]
+    assert titles == [f"Gone {gone}", f"Changed {changed}"]
+    assert str(relabelled).splitlines()[1].startswith("2000 labels: 0 unchanged, 1200 moved, ")
+    page = relabelled._repr_html_()
+    assert page.index("Gone") < page.index("Changed") < page.index("Labels found again")
+    assert all(change.id in page for change in relabelled.changes if not change.is_found)
+    assert page.count("[-parcels-]") == changed
+    assert "more; --html" not in page
+    assert len(page) < 1_500_000
+
+
+def test_a_word_that_came_is_shown_also_where_the_line_ends_between_it_and_the_one_that_went():
+    after = corpus_of(PAGE.replace("Refunds take five", "Refunds take thirteen"))
+    (change,) = found(after, SECOND).changes
+    for width in range(60, 90):
+        shown = lines(Page("", (change_passages([change], after),)), width)
+        assert [line[:3] for line in shown if "{+thirteen+}" in line] == ["  ┃"]
 
 
 def test_nothing_of_it_acts_on_a_terminal():

@@ -54,7 +54,7 @@ def runs(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(runs):
-    from rag_evaluation_framework.report.pages.questions import questions_page  # noqa: PLC0415
+    from rag_evaluation_framework.report.pages.explanation import questions_page  # noqa: PLC0415
 
     result, corpus = hostile()
     shown = questions_page(result, result.scores.query_ids, corpus)

@@ -17,8 +17,7 @@ from rag_evaluation_framework.inspection import (
 )
 from rag_evaluation_framework.labelling import Additions, QuoteCheck, relabel
 from rag_evaluation_framework.providers import ModelUsage
-from rag_evaluation_framework.report.bars import drawn
-from rag_evaluation_framework.report.page import Bar, Page, Table
+from rag_evaluation_framework.report.page import Bar, Page, Table, drawn
 from rag_evaluation_framework.results import GateVerdict
 from rag_evaluation_framework.synthesis import Estimate, FailedRequests, Funnel, Rejection
 from rag_evaluation_framework.synthesis.estimate import Range

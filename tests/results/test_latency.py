@@ -20,7 +20,7 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.report.pages.result import latency_table
-from rag_evaluation_framework.results.latency import Duration, Latency
+from rag_evaluation_framework.results.means import Duration, Latency
 from rag_evaluation_framework.testing import ReversingReranker
 from support.results import saved_rows
 

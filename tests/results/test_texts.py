@@ -91,6 +91,15 @@ def test_a_corpus_that_would_take_the_whole_store_is_not_kept(folder, monkeypatc
     assert not (folder / ".rag-eval/store").exists()
 
 
+def test_a_corpus_is_as_large_as_its_bytes_and_does_not_push_out_its_own_texts(monkeypatch):
+    chinese = Corpus([Document(DocumentId(f"{number}.md"), chr(0x4E00 + number) * 4_000) for number in range(12)])
+    monkeypatch.setattr(texts, "_MOST", 100_000)  # characters: 48,000; bytes: 144,000
+    texts.keep_corpus(CORPUS, ".rag-eval")
+    texts.keep_corpus(chinese, ".rag-eval")
+    assert {*CORPUS.text_hashes.values()} < texts_of_runs(".rag-eval").digests()
+    assert len(texts_of_runs(".rag-eval").digests()) == 3
+
+
 def test_where_texts_cannot_be_written_the_run_is_saved_all_the_same(folder):
     (folder / ".rag-eval").mkdir()
     (folder / ".rag-eval/store").write_text("a file")

@@ -5,7 +5,7 @@ import pytest
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, TokenLevelDataGenerator
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.data import Answer
-from rag_evaluation_framework.synthesis.quoting import MOST_PLACES, distinct
+from rag_evaluation_framework.synthesis.token_level import MOST_PLACES, distinct
 from support.scripted_llm import ScriptedModel
 
 TEXT = "Basic plan.\nAnswered within 2 days.\n\nGold plan.\nAnswered within 2 days.\n\nHotline.\nAnswered at once.\n"

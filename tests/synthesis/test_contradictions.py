@@ -14,8 +14,8 @@ from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.synthesis import DimensionQuestions, SimpleQuestions, filtering
-from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence
-from rag_evaluation_framework.synthesis.filtering import without_contradictions
+from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, sifted
+from rag_evaluation_framework.synthesis.filtering import contradicted
 from support.scripted_llm import CHUNK, ScriptedModel
 
 REQUEST = QuestionRequest("", (Section(DocumentId("a.md"), ()),), 1)
@@ -34,7 +34,7 @@ def answered(*texts, number=0, doc_id="a.md", request=REQUEST, question="How lon
 def told(candidates):
     """Return the numbers of those that are kept, and what is told of the others."""
     rejections = []
-    kept = without_contradictions(candidates, rejections)
+    kept = sifted(candidates, "kept", contradicted(candidates), rejections)
     return [each.number for each in kept], [(each.reason, each.detail) for each in rejections]
 
 

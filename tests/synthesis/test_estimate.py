@@ -29,7 +29,7 @@ from rag_evaluation_framework.synthesis import (
     RealQuestions,
     SimpleQuestions,
 )
-from rag_evaluation_framework.synthesis.forms import (
+from rag_evaluation_framework.synthesis.asking import (
     AskedQuestions,
     CitedChunks,
     CitedQuestions,

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from rag_evaluation_framework.llms.language_model import form_in, strict_schema
-from rag_evaluation_framework.synthesis.forms import (
+from rag_evaluation_framework.synthesis.asking import (
     AskedQuestions,
     CitedChunks,
     CitedQuestions,

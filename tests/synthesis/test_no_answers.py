@@ -22,7 +22,7 @@ from rag_evaluation_framework.errors import ConfigError, MissingDependency
 from rag_evaluation_framework.synthesis import NoAnswerQuestions, SimpleQuestions
 from rag_evaluation_framework.synthesis.answerability import DEPTH, AnswerSearch
 from rag_evaluation_framework.synthesis.filters import dedup_threshold
-from rag_evaluation_framework.synthesis.sections import Headings
+from rag_evaluation_framework.synthesis.strategies import Headings
 from support.scripted_llm import QUESTION, ScriptedModel
 
 FREE = "Is there a plan for schools?"

@@ -8,8 +8,8 @@ from rag_evaluation_framework import Corpus, Document, DocumentId, TokenLevelDat
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.contracts import QuestionRequest, Section
 from rag_evaluation_framework.synthesis import RealQuestions
-from rag_evaluation_framework.synthesis.answerability import asked_plausibly
-from rag_evaluation_framework.synthesis.candidates import Candidate
+from rag_evaluation_framework.synthesis.answerability import flaw_of_wording
+from rag_evaluation_framework.synthesis.candidates import Candidate, sifted
 
 SENTENCE = "Refunds take five working days."
 LONG = " ".join(f"The value of setting number {number} is {number * 7}." for number in range(40))
@@ -139,7 +139,8 @@ def test_of_the_public_questions_only_those_about_the_text_are_rejected(shared):
         questions = [row["question"] for row in csv.DictReader(file)]
     request = QuestionRequest("", (Section(DocumentId("a"), ()),), 1)
     rejections = []
-    kept = asked_plausibly([Candidate(question, request) for question in questions], rejections)
+    candidates = [Candidate(question, request) for question in questions]
+    kept = sifted(candidates, "parsed", map(flaw_of_wording, candidates), rejections)
     assert len(kept) + len(rejections) == len(questions) == 276
     assert all("in the text" in each.question for each in rejections)
     assert len(rejections) == 4

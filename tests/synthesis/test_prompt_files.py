@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from rag_evaluation_framework.synthesis import forms
-from rag_evaluation_framework.synthesis.forms import load_prompt, read_prompt
+from rag_evaluation_framework.synthesis import asking
+from rag_evaluation_framework.synthesis.asking import load_prompt, read_prompt
 from support.each import each
 
-FOLDER = Path(forms.__file__).parent / "prompts"
+FOLDER = Path(asking.__file__).parent / "prompts"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.md"))
 TEXT = 'version: 3\n\n# System\n\nSay {what}.\n\n# User\n\nAbout {it}: {what} {"json": ["{it}"]} {}\n'
 

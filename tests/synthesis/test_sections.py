@@ -8,7 +8,13 @@ from rag_evaluation_framework import Corpus, Document, DocumentId, RecursiveChar
 from rag_evaluation_framework.contracts import Section
 from rag_evaluation_framework.retrievers import chunk_corpus
 from rag_evaluation_framework.synthesis import SimpleQuestions
-from rag_evaluation_framework.synthesis.sections import Headings, dealt_out, sections_of, sections_of_chunks, shared_out
+from rag_evaluation_framework.synthesis.strategies import (
+    Headings,
+    dealt_out,
+    sections_of,
+    sections_of_chunks,
+    shared_out,
+)
 
 TEXT = "\n\n".join(f"Paragraph {number} says {number}." for number in range(500))
 CORPUS = Corpus(

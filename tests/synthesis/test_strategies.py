@@ -23,10 +23,10 @@ from rag_evaluation_framework.synthesis import (
     RealQuestions,
     SimpleQuestions,
 )
-from rag_evaluation_framework.synthesis.answerability import needing_all_parts
+from rag_evaluation_framework.synthesis.answerability import answered_by_a_part
+from rag_evaluation_framework.synthesis.asking import Numbers
 from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence
-from rag_evaluation_framework.synthesis.forms import Numbers
-from rag_evaluation_framework.synthesis.sections import Headings, WordOverlap, sections_of
+from rag_evaluation_framework.synthesis.strategies import Headings, WordOverlap, sections_of
 from support.each import each
 from support.scripted_llm import QUESTION, ScriptedModel, sentences
 
@@ -381,7 +381,7 @@ def test_all_of_a_part_is_shown_where_it_is_asked_if_it_is_enough():
 
     request = QuestionRequest("", (Section(DocumentId("a.md"), ()),), 1, least_places=2)
     candidate = Candidate("What?", request, evidence=(*near, far))
-    assert needing_all_parts([candidate], Seeing(), []) == [candidate]
+    assert list(answered_by_a_part([candidate], Seeing())) == [None]
     assert "\n0.\n\n1.\n</excerpt>" in seen[0][1]["content"]
 
 

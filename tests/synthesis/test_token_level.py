@@ -94,9 +94,7 @@ def test_the_metadata_says_where_a_question_comes_from(served, pages):
     assert [version.split("@")[0] for version in versions] == ["simple", "questions", "quotes", "places", "answerable"]
     generation = dataset.metadata["generation"]
     assert generation["funnel"]["kept"] == len(dataset)
-    assert generation["strategies"] == [
-        {"type": "rag_evaluation_framework.synthesis.strategies.documents:SimpleQuestions"}
-    ]
+    assert generation["strategies"] == [{"type": "rag_evaluation_framework.synthesis.strategies:SimpleQuestions"}]
     assert json.loads(json.dumps(generation)) == generation
 
 

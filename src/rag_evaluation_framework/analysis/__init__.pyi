@@ -1,6 +1,6 @@
 from .comparison import Comparison as Comparison
+from .comparison import Slice as Slice
+from .comparison import slice_record as slice_record
 from .leaderboard import Leaderboard as Leaderboard
 from .leaderboard import Standing as Standing
 from .leaderboard import compare as compare
-from .slices import Slice as Slice
-from .slices import slice_record as slice_record

@@ -8,13 +8,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework import quotes
+from rag_evaluation_framework import labelling, quotes
 from rag_evaluation_framework.data import Answer, CharacterSpan, ScoreTable
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
-from rag_evaluation_framework.data.identity import unit_key
+from rag_evaluation_framework.data.ground_truth import unit_key
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
-from rag_evaluation_framework.labelling.alignment import partners_of
-from rag_evaluation_framework.labelling.carrying import Carrier
 from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.results import EvaluationResult, QueryResults
 from rag_evaluation_framework.results.meaning import other_meaning, servers
@@ -192,7 +190,8 @@ def _followed(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any],
     old, new = (run.corpus or kept_corpus(run.config["corpus"], run.folder) for run in (baseline, candidate))
     if old is None or new is None or not rows:
         return {}
-    carrier, partners = Carrier(old, new), cache(lambda: partners_of(old.documents, new.documents))
+    carrier = labelling.Carrier(old, new)
+    partners = cache(lambda: labelling.partners_of(old.documents, new.documents))
 
     def now(unit: Any) -> Any:
         if _is_span(unit):

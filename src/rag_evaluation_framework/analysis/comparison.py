@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
@@ -16,7 +17,6 @@ from rag_evaluation_framework.analysis.comparability import (
     incomparable_scores,
     same_questions,
 )
-from rag_evaluation_framework.analysis.slices import ScoreChange, Slice, regressed_slices, slices
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.columns import Integers, Numbers
@@ -24,16 +24,155 @@ from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.results.means import Cluster, Clusters
-from rag_evaluation_framework.results.properties import Labels, labels_of
+from rag_evaluation_framework.results.means import (
+    FEWEST,
+    Cluster,
+    Clusters,
+    Labels,
+    change_record,
+    change_tests,
+    labels_of,
+    rows_by_value,
+)
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown, recorded_test
 from rag_evaluation_framework.statistics import PairedDifference, TiedWithBest, paired_differences, tied_with_best
+from rag_evaluation_framework.statistics.paired import LEVEL
+from rag_evaluation_framework.statistics.weights import by_cluster
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from rag_evaluation_framework.report.pages.comparison import Page
+
+
+# Slices: some of the questions that were compared, by what the dataset says of them, or by their answers.
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Some of the questions, and how one score of theirs changed.
+
+    Attributes:
+        by: The property by which they were chosen: a key of their metadata, `document` or `answer length`.
+        value: Its value.
+        score: The score.
+        questions: How many have the score in both results.
+        before: The mean of the baseline.
+        after: The mean of the candidate.
+        test: What chance makes of the difference, as if this slice were the only one that was looked at.
+    """
+
+    by: str
+    value: str
+    score: str
+    questions: int
+    before: float
+    after: float
+    test: PairedDifference
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreChange:
+    """One score of the questions that are compared.
+
+    Attributes:
+        name: The name of the score.
+        before: That of the baseline, shape (questions,); NaN where a question lacks it.
+        after: That of the candidate.
+        clusters: Which questions count together.
+    """
+
+    name: str
+    before: Numbers
+    after: Numbers
+    clusters: Clusters
+
+    @cached_property
+    def change(self) -> Numbers:
+        """After minus before; NaN where a question lacks one of them."""
+        change: Numbers = self.after - self.before
+        return change
+
+    def of(self, by: str, value: str, rows: Integers) -> Slice | None:
+        """Return the slice of some questions; None if none of them has the score in both results."""
+        rows = rows[~np.isnan(self.change[rows])]
+        if not len(rows):
+            return None
+        before, after = self.before[rows], self.after[rows]
+        clusters = self.clusters.among(rows).numbers
+        beyond = min(before.min(), after.min()) < 0 or max(before.max(), after.max()) > 1
+        largest = inf if beyond else 1.0
+        (test,) = paired_differences(self.change[rows][:, np.newaxis], clusters, largest=largest)
+        means = float(before.mean()), float(after.mean())
+        return None if test is None else Slice(by, value, self.name, len(rows), *means, test)
+
+    def regressed(self, by: str, value: str, rows: Integers) -> Slice | None:
+        """Return the slice of some questions if its score regressed by more than chance.
+
+        Of random signs, at least a tenth of the patterns are as far from 0 as one standard deviation of theirs
+        (Oleszkiewicz, Probab. Math. Statist. 16 (1996), 127), so that what is nearer needs no test.
+        """
+        rows = rows[~np.isnan(self.change[rows])]
+        clusters = self.clusters.among(rows).numbers
+        sums = by_cluster(self.change[rows][:, np.newaxis], clusters)[0][:, 0]
+        if not sums.any() or sums.sum() > -np.sqrt(sums @ sums):
+            return None
+        found = self.of(by, value, rows)
+        return None if found is None or found.test.p_value > 1 - LEVEL else found
+
+
+def slices(by: str, values: Sequence[tuple[str, ...]], change: ScoreChange) -> list[Slice]:
+    """Return the slices of one property, the largest first; a question with several values is in several.
+
+    Args:
+        by: The name of the property.
+        values: Its values of each question.
+        change: The score.
+    """
+    found = (change.of(by, value, rows) for value, rows in rows_by_value(values).items())
+    return sorted((one for one in found if one is not None), key=lambda one: (-one.questions, one.value))
+
+
+@dataclass(frozen=True)
+class RegressedSlices:
+    """The slices in which a score regressed by more than chance, though its mean did not.
+
+    Attributes:
+        score: The score.
+        worse: The slices, the least likely by chance first.
+        tested: How many slices were looked at.
+        few: Whether questions are taken as independent in slices of fewer documents than are needed.
+    """
+
+    score: str
+    worse: Sequence[Slice]
+    tested: int
+    few: bool
+
+
+def regressed_slices(labels: Labels, change: ScoreChange, whole: PairedDifference | None) -> RegressedSlices | None:
+    """Return the slices in which a score regressed; None without any, or if its mean regressed as well.
+
+    Args:
+        labels: The properties, and their values of each question.
+        change: The score.
+        whole: The test of all questions; None if none has the score in both results.
+    """
+    if whole is None or (whole.mean < 0 and whole.p_value <= 1 - LEVEL):
+        return None
+    every = [(by, value, rows) for by, values in labels.items() for value, rows in rows_by_value(values).items()]
+    large = [one for one in every if (~np.isnan(change.change[one[2]])).sum() >= FEWEST]
+    tested = (change.regressed(*one) for one in large)
+    worse = sorted((one for one in tested if one is not None), key=lambda one: (one.test.p_value, one.test.mean))
+    few = change.clusters.numbers is not None and change.clusters.fewest == FEWEST
+    return RegressedSlices(change.name, worse, len(large), few) if worse else None
+
+
+def slice_record(one: Slice) -> dict[str, Any]:
+    """Return a slice for JSON."""
+    told = {"score": one.score, "value": one.value, "n": one.questions, "before": one.before, "after": one.after}
+    return {**told, "delta": one.test.mean, "test": recorded_test(one.test)}
 
 
 # What of compared results is taken as independent.
@@ -132,7 +271,6 @@ def _best(tables: Sequence[ScoreTable], name: str) -> int | None:
 
 _PAGE = "rag_evaluation_framework.report.pages.comparison:comparison_page"  # a door upwards
 _DOUBTS = "rag_evaluation_framework.report.pages.doubts:comparison_doubts"  # as this one
-_SEED = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -263,12 +401,7 @@ class Comparison(Shown):
 
         Scores of which no query has a delta are left out. The random signs are the same every time.
         """
-        names = [*self.change.columns]
-        change = np.stack([self.change.columns[name] for name in names], axis=1)
-        both = [np.stack([table.columns[name] for name in names], axis=1) for table in (self.before, self.after)]
-        beyond = np.any([(scores < 0) | (scores > 1) for scores in both], axis=(0, 1))
-        found = paired_differences(change, self.clusters.numbers, seed=_SEED, largest=np.where(beyond, np.inf, 1.0))
-        return {name: test for name, test in zip(names, found, strict=True) if test is not None}
+        return change_tests(self.before, self.after, self.change.columns, self.clusters)
 
     @property
     def means(self) -> Mapping[str, tuple[float | None, float | None]]:
@@ -345,7 +478,7 @@ class Comparison(Shown):
 
     def _change(self, name: str) -> ScoreChange:
         full = self._full(name)
-        return ScoreChange(full, self.before.columns[full], self.after.columns[full], self.clusters, _SEED)
+        return ScoreChange(full, self.before.columns[full], self.after.columns[full], self.clusters)
 
     def _full(self, name: str) -> str:
         full = full_name(name, self.change.columns)
@@ -390,7 +523,7 @@ class Comparison(Shown):
             "schema_version": 1,
             "baseline": both[0],
             "candidate": both[1],
-            "intervals": self.clusters.record(_SEED),
+            "intervals": self.clusters.record(),
             "scores": {name: self._score_record(name) for name in self.deltas},
             "incomparable": dict(self.incomparable),
             "properties": list(self.labels),
@@ -407,17 +540,7 @@ class Comparison(Shown):
         }
 
     def _score_record(self, name: str) -> dict[str, Any]:
-        (before, after), values, test = self.means[name], self.deltas[name].values(), self.tests.get(name)
-        return {
-            "n": len(values),
-            "before": before,
-            "after": after,
-            "delta": self.delta(name),
-            "test": None if test is None else recorded_test(test),
-            "improved": sum(value > 0 for value in values),
-            "regressed": sum(value < 0 for value in values),
-            "unchanged": sum(value == 0 for value in values),
-        }
+        return change_record(self.means[name], self.delta(name), self.tests.get(name), self.change.columns[name])
 
     def summary(self) -> "Page":
         """Return the comparison as people read it."""

@@ -91,7 +91,6 @@ def scores_in_all(comparisons: Sequence[Comparison]) -> tuple[ScoreTable, ...]:
     return tuple(ScoreTable(query_ids, column, answerable) for column in columns)
 
 
-_SEED = 0
 _PAGE = "rag_evaluation_framework.report.pages.leaderboard:leaderboard_page"  # a door upwards
 _DOUBTS = "rag_evaluation_framework.report.pages.doubts:board_doubts"  # as this one
 
@@ -234,7 +233,7 @@ class Leaderboard(Shown):
     def tied(self) -> Mapping[str, TiedWithBest]:
         """For each score which runs may be as good as the best; scores that no query has in all are left out."""
         clusters = self.clusters.numbers
-        found = {name: tied_with_best(self._scores(name), clusters, seed=_SEED) for name in self.score_names}
+        found = {name: tied_with_best(self._scores(name), clusters) for name in self.score_names}
         return {name: tied for name, tied in found.items() if tied is not None}
 
     @cached_property
@@ -248,7 +247,7 @@ class Leaderboard(Shown):
             scores = self._scores(name)
             largest = np.inf if np.any((scores < 0) | (scores > 1)) else 1.0
             change = scores[:, 1:] - scores[:, :1]
-            found[name] = (*paired_differences(change, self.clusters.numbers, seed=_SEED, largest=largest),)
+            found[name] = (*paired_differences(change, self.clusters.numbers, largest=largest),)
         return found
 
     def standings(self, score: str | None = None) -> tuple[Standing, ...]:
@@ -277,7 +276,7 @@ class Leaderboard(Shown):
         Raises:
             ConfigError: The runs do not all have this score.
         """
-        return optimism_of_best(self._scores(self.score(score)), self.clusters.numbers, seed=_SEED)
+        return optimism_of_best(self._scores(self.score(score)), self.clusters.numbers)
 
     @property
     def budget_curves(self) -> tuple[BudgetCurve, ...]:
@@ -321,7 +320,7 @@ class Leaderboard(Shown):
                 )
             ],
             "baseline": self.runs[0],
-            "intervals": self.clusters.record(_SEED),
+            "intervals": self.clusters.record(),
             "ordered_by": by,
             "order": [standing.run for standing in self.standings(by)],
             "optimism": self.optimism(by),

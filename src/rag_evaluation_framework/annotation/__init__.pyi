@@ -7,10 +7,10 @@ from .choosing import sentences_of as sentences_of
 from .choosing import trimmed as trimmed
 from .pool import Found as Found
 from .pool import Pool as Pool
-from .questions import read_questions as read_questions
 from .reviewing import ReviewChecks as ReviewChecks
 from .reviewing import ReviewCounts as ReviewCounts
 from .reviewing import ReviewSession as ReviewSession
 from .session import Question as Question
 from .session import SavedFile as SavedFile
 from .session import Session as Session
+from .session import read_questions as read_questions

@@ -23,7 +23,7 @@ from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError, InputError
 from rag_evaluation_framework.inspection import Finding, lint_dataset
-from rag_evaluation_framework.inspection.labelled_text import LabelTexts
+from rag_evaluation_framework.inspection.findings import LabelTexts
 from rag_evaluation_framework.inspection.question_checks import wording_key
 
 # Questions without some of their answers.

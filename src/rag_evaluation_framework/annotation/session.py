@@ -1,13 +1,17 @@
-"""A session of labelling: the questions of a dataset, labelled or not, saved after each answer."""
+"""Sessions of labelling: questions from files, and the dataset of a person, which is saved after each answer."""
 
+import csv
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.annotation.choosing import Places
+from rag_evaluation_framework.base.files import read_text, table_rows
 from rag_evaluation_framework.base.interrupts import finished
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data import (
     NOT_LABELLED,
     TOKEN,
@@ -20,11 +24,12 @@ from rag_evaluation_framework.data import (
     Skipped,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.ids import QueryIds, QueryText
+from rag_evaluation_framework.data.ids import QueryId, QueryIds, QueryText
 from rag_evaluation_framework.datasets.load import load_unfinished
-from rag_evaluation_framework.datasets.save import file_state, replace_dataset
+from rag_evaluation_framework.datasets.native import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
+from rag_evaluation_framework.labelling.quote_table import delimiter_of
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -249,3 +254,76 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
 
 def _collapsed(text: str) -> str:
     return " ".join(text.split())
+
+
+_TABLES = (".csv", ".tsv")
+_NO_TEXTS = (".json", ".jsonl", ".yaml", ".yml")
+
+
+def read_questions(path: Path) -> list[Query]:
+    """Return the questions of a file, each once.
+
+    A `.csv` or `.tsv` file has a column `question` and may have a column `id`; its other columns are metadata of the
+    questions. Any other file has one question per line.
+
+    Raises:
+        DatasetError: The file cannot be read, has no questions, or has two of one id.
+    """
+    asked: dict[str, Query] = {}
+    ids = QueryIds()
+    for number, row in _rows(path):
+        wording, given = " ".join(row.pop("question").split()), row.pop("id", "").strip()
+        if not wording:
+            raise DatasetError(f"{path}: line {number}: the question is empty")
+        metadata = {name: value for name, value in row.items() if value.strip()}
+        query = Query(QueryId(given) if given else ids.of(wording), QueryText(wording), metadata)
+        if asked.setdefault(query.id, query).text != wording:
+            raise DatasetError(
+                f"{path}: line {number}: the id {query.id!r} is already used for another question, "
+                f"{shown(asked[query.id].text, 60)}; ids must be unique"
+            )
+    if not asked:
+        raise DatasetError(f"{path}: holds no questions")
+    return list(asked.values())
+
+
+def read_wordings(path: Path) -> list[str]:
+    """Return the wordings of the questions of a file, as often as they are there; nothing else of its rows is read.
+
+    Raises:
+        DatasetError: The file cannot be read, or has no questions.
+    """
+    found = [wording for _, row in _rows(path) if (wording := " ".join(row["question"].split()))]
+    if not found:
+        raise DatasetError(f"{path}: holds no questions")
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    if path.suffix.lower() in _NO_TEXTS:
+        raise DatasetError(f"{path}: expected questions in a .csv or .tsv file, or a text file with one per line")
+    text = read_text(path, remedy="split it into several files")
+    if path.suffix.lower() in _TABLES:
+        return _table(text, path)
+    return ((number, {"question": line}) for number, line in enumerate(text.splitlines(), start=1) if line.strip())
+
+
+def _table(text: str, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    rows = table_rows(text, delimiter_of(text), skip_initial_space=True)
+    try:
+        header = [name.strip().lower() for name in next(rows, (1, list[str]()))[1]]
+        if "question" not in header or len({*header}) < len(header):
+            raise DatasetError(
+                f"{path}: line 1: expected one column 'question' and others of other names, got "
+                f"{', '.join(map(shown, header)) or 'none'}"
+            )
+        for number, cells in rows:
+            if len(cells) > len(header):
+                raise DatasetError(
+                    f"{path}: line {number}: expected {len(header)} columns, got {len(cells)}; put quotes around text "
+                    "that contains the sign between two columns"
+                )
+            if any(cell.strip() for cell in cells):
+                yield number, dict(zip_longest(header, cells, fillvalue=""))
+    except csv.Error as error:
+        raise DatasetError(f"{path}: {error}") from error

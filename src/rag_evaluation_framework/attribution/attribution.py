@@ -1,5 +1,6 @@
 """`Attribution`: where a run lost relevant text or units, by cause, over all of its questions."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,26 +9,261 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.attribution.deep_pass import gather
-from rag_evaluation_framework.attribution.losses import CAUSES, Bound, Cause, Losses
-from rag_evaluation_framework.attribution.told_recall import (
-    confirmed,
-    noted,
-    noted_own_cutoffs,
-    recall_name,
-    scored_rows,
-    told_losses,
-    unlocated,
+from rag_evaluation_framework.attribution.deep_pass import Gathered, gather
+from rag_evaluation_framework.attribution.losses import (
+    CAUSES,
+    Bound,
+    Cause,
+    Evidence,
+    Losses,
+    span_losses,
+    unit_losses,
 )
-from rag_evaluation_framework.base.files import is_object
+from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.data import Corpus, EvaluationType
+from rag_evaluation_framework.data.columns import Integers
+from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
+from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.levels import LEVELS
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
+from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.registry.loading import load_installed
+from rag_evaluation_framework.results.meaning import other_meaning
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.retrievers.function import Pipeline
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.causes import Page
+    from rag_evaluation_framework.report.pages.explanation import Page
+
+
+# The recall whose losses are told: which it is, of which questions, and whether it is still that of the run.
+
+RECALLS: Mapping[EvaluationType, tuple[str, ...]] = {
+    "document-level": ("recall",),
+    "chunk-level": ("chunk_recall", "recall"),
+    "token-level": ("span_recall",),
+}
+"""The scores whose losses are told, by evaluation type; the first is meant if none is named."""
+
+_NEARLY = 1e-9
+_LINE = 300
+
+
+def recall_name(result: EvaluationResult[Any], score: str | None = None, row: int | None = None) -> tuple[str, Cutoff]:
+    """Return the name of the recall that is meant, and its cutoff: of a question alone its own, if each has one.
+
+    Raises:
+        ConfigError: It is not a recall at a cutoff of the run.
+        ResultError: What is given is not a result.
+    """
+    given_result: Any = result
+    if not isinstance(given_result, EvaluationResult):
+        raise ResultError(f"{shown(given_result)}: expected an EvaluationResult; load_result(path) reads one")
+    recalls = RECALLS[result.evaluation_type]
+    known = next((metric for metric in recalls if metric in result.metric_names), recalls[0])
+    try:
+        given = ScoreName.parse(known if score is None else score).canonical
+    except ConfigError:
+        given = None
+    cutoffs = [cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)]  # one for all questions
+    cutoff = None if given is None else str(given.cutoff or result.cutoffs[0])
+    if cutoff == str(OWN_CUTOFF) and (given is None or given.cutoff is None or row is not None):
+        cutoff = cutoffs[0] if row is None else own_cutoff(result, row)
+    if given is None or given.metric not in recalls or cutoff not in cutoffs:
+        there = ", ".join(f"{known}@{cutoff}" for cutoff in cutoffs)
+        own = f"; of one question alone also {known}@{OWN_CUTOFF}" if str(OWN_CUTOFF) in result.cutoffs else ""
+        raise ConfigError(f"score {shown(score)}: losses are known only for recall; expected one of {there}{own}")
+    meant = Cutoff.parse(cutoff)
+    return str(ScoreName(given.metric, meant)), meant
+
+
+def own_cutoff(result: EvaluationResult[Any], row: int) -> str:
+    """Return the cutoff of a question: its own if each has one, else the first of all."""
+    others: Mapping[str, int] = result.config.get("top_k") or {}
+    first = next((cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)), result.cutoffs[0])
+    return str(others.get(result.scores.query_ids[row], first))
+
+
+def noted_own_cutoffs(result: EvaluationResult[Any], cutoff: Cutoff) -> list[str]:
+    """Return that questions ask for different numbers of results, if they do, and at which this is told."""
+    if str(OWN_CUTOFF) not in result.cutoffs:
+        return []
+    return [
+        f"questions ask for different numbers of results, and this is told at {cutoff} for all; one question alone is "
+        "told at its own"
+    ]
+
+
+def scored_rows(result: EvaluationResult[Any], name: str) -> Integers:
+    """Return the rows of the questions that have a recall; of one that the run does not score, of all scored.
+
+    Raises:
+        ResultError: There are none.
+    """
+    scored = result.scores.with_status("scored")
+    column = result.scores.columns.get(name)
+    rows: Integers = np.flatnonzero(scored if column is None else scored & ~np.isnan(column))
+    if not len(rows):
+        raise ResultError(
+            f"{name_line(result.name)}: no question has {name}, so that nothing can be told{_why(result)}"
+        )
+    return rows
+
+
+def _why(result: EvaluationResult[Any]) -> str:
+    """Return what failed in a run, as a part of a sentence; nothing, if nothing did."""
+    failed = [row for row, status in enumerate(result.scores.statuses) if status == "failed"]
+    if not failed:
+        return ""
+    reasons = Counter(f"{told.kind}: {told.message}" for row in failed for told in result.queries[row].failures[:1])
+    reason, count = reasons.most_common(1)[0]
+    some = "" if count == len(failed) else f", {count} of them"
+    return f": {len(failed)} of {len(result.scores.statuses)} questions failed{some} with {one_line(reason, _LINE)}"
+
+
+def losses_of(result: EvaluationResult[Any], evidence: Evidence) -> Losses:
+    """Return what was lost of each question, by cause."""
+    if result.evaluation_type == "token-level":
+        return span_losses(evidence)
+    return unit_losses(evidence, LEVELS[result.evaluation_type])
+
+
+def _as_scored(result: EvaluationResult[Any], name: str, rows: Integers, losses: Losses) -> NDArray[np.bool_]:
+    """Return which questions have the recall that the run gave them; all, if it gave none."""
+    column = result.scores.columns.get(name)
+    if column is None:
+        return np.ones(len(rows), dtype=np.bool_)
+    same: NDArray[np.bool_] = np.abs(column[rows] - losses.recall) <= _NEARLY
+    return same
+
+
+def confirmed(
+    result: EvaluationResult[Any], name: str, rows: Integers, losses: Losses
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which questions have the recall that the run gave them, and a note on the others.
+
+    Raises:
+        ResultError: None has.
+    """
+    kept = _as_scored(result, name, rows, losses)
+    differing = int((~kept).sum())
+    why = (
+        "what is stored of a run is its deepest ranking, with places instead of texts, and its retriever ranks "
+        "differently at every cutoff, or returns texts that are not those of their places"
+    )
+    if not kept.any():
+        raise ResultError(f"{name_line(result.name)}: its {name} cannot be told from what it stored: {why}")
+    if not differing:
+        return kept, []
+    return kept, [f"{differing} of {len(rows)} questions are left out, as their {name} could not be recomputed: {why}"]
+
+
+def noted(result: EvaluationResult[Any], gathered: Gathered) -> list[str]:
+    """Return what is to be known of losses: what is not known, and which questions count."""
+    notes: list[str] = []
+    if gathered.depth is not None and gathered.evidence.chunks is None:
+        notes.append("the retriever cannot list its chunks: what is in no chunk counts as not retrieved")
+    if result.scores.count_as_zero:
+        zeros = ", ".join(sorted(result.scores.count_as_zero))
+        notes.append(f"the run counts as 0: {zeros}; here only questions that were scored count")
+    if unplaced := unlocated(result, gathered):
+        notes.append(
+            f"{unplaced} of {len(gathered.evidence.final.flat)} results have no place in the documents. Relevant text "
+            "may be among them: what is called not retrieved may have been returned, and was not found there"
+        )
+    return notes
+
+
+def unlocated(result: EvaluationResult[Any], gathered: Gathered) -> int:
+    """Return how many results have no place, or no id of a chunk; at document level none needs one."""
+    if result.evaluation_type == "document-level":
+        return 0
+    hits = gathered.evidence.final.flat
+    return len(hits) - int(LEVELS[result.evaluation_type].known(hits).sum())
+
+
+# A question in the baseline beside which it is explained.
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionBefore:
+    """The same question in the baseline.
+
+    Attributes:
+        name: The name of the baseline.
+        recall: The recall there; None if it has none, or the question was another one.
+        ranking: What was retrieved there; None if the documents were others, in which places mean something else, or
+            the question was another one.
+        notes: What has changed since, but for the results.
+    """
+
+    name: str
+    recall: float | None
+    ranking: Ranking | None
+    notes: tuple[str, ...] = ()
+
+
+def question_before(
+    baseline: EvaluationResult[Any], result: EvaluationResult[Any], row: int, name: str
+) -> QuestionBefore:
+    """Return what a baseline retrieved for a question: that of the same id or, if it has none, of the same wording.
+
+    Of one that had another wording or truth there, nothing but that is told.
+
+    Raises:
+        LevelMismatch: The baseline is of another evaluation type.
+        ResultError: It does not have the question, or does not know what was retrieved; or its scores mean something
+            else, as those of another chunking.
+    """
+    given: Any = baseline
+    if not isinstance(given, EvaluationResult):
+        raise ResultError(f"baseline={shown(given)}: expected an EvaluationResult; load_result(path) reads one")
+    if baseline.evaluation_type != result.evaluation_type:
+        raise LevelMismatch(
+            f"baseline {baseline.name!r} is {baseline.evaluation_type}, {result.name!r} is {result.evaluation_type}"
+        )
+    reason = RULES[result.evaluation_type].incomparable(baseline.config, result.config)
+    if reason is not None:
+        raise ResultError(f"baseline {name_line(baseline.name)} cannot be compared: {reason}")
+    query_id, text = result.scores.query_ids[row], result.queries.texts[row]
+    there = baseline.scores.rows.get(query_id)
+    if there is None and text in baseline.queries.texts:
+        there = [*baseline.queries.texts].index(text)
+    if there is None:
+        raise ResultError(f"baseline {name_line(baseline.name)} does not have the question {name_line(query_id)}")
+    same_documents = baseline.config["corpus"]["hash"] == result.config["corpus"]["hash"]
+    if what := _changed(baseline, there, result, row, same_documents):
+        note = f"the {what} of the question was another one in {name_line(baseline.name)}: the two are not compared"
+        return QuestionBefore(baseline.name, None, None, (note,))
+    column = baseline.scores.columns.get(name)
+    records = [(run.metric_names, run.config) for run in (baseline, result)]
+    other = other_meaning(name, *records) if name in baseline.scores.columns.keys() & result.scores.columns else ""
+    recall = None if column is None or other or np.isnan(column[there]) else float(column[there])
+    was, now = own_cutoff(baseline, there), own_cutoff(result, row)
+    each = str(OWN_CUTOFF) in (*baseline.cutoffs, *result.cutoffs) and was != now
+    cut = (f"the question is cut at {now}, and was cut at {was} in {name_line(baseline.name)}",) if each else ()
+    cut = (*cut, f"{name} of {name_line(baseline.name)} is not comparable: {other}") if other else cut
+    if same_documents:
+        return QuestionBefore(baseline.name, recall, baseline.queries.hits[there], cut)
+    note = (
+        f"the documents are not those of {name_line(baseline.name)}: which results it had is not told, as places in "
+        "other documents mean something else"
+    )
+    return QuestionBefore(baseline.name, recall, None, (*cut, note))
+
+
+def _changed(
+    baseline: EvaluationResult[Any], there: int, result: EvaluationResult[Any], row: int, same_documents: bool
+) -> Literal["", "wording", "truth"]:
+    """Return what of a question is another one in the baseline, though it has the same id.
+
+    The truth is compared in the same documents only: in others, the same truth may have other names and places.
+    """
+    one, other = baseline.queries, result.queries
+    if one.texts[there] != other.texts[row]:
+        return "wording"
+    return "truth" if same_documents and one.identities[there] != other.identities[row] else ""
 
 
 # Advice on what to change first: the change that the greatest share of the missing recall is about.
@@ -47,7 +283,7 @@ Change = Literal[
 ]
 """What is to be changed."""
 
-_PAGES = "rag_evaluation_framework.report.pages.causes"  # a door upwards
+_PAGES = "rag_evaluation_framework.report.pages.explanation"  # a door upwards
 _SEEN = 0.0005  # of recall: less is printed as 0
 
 
@@ -196,8 +432,11 @@ class Attribution(Shown):
         name, cutoff = recall_name(result, score)
         rows = scored_rows(result, name)
         gathered = gather(result, rows, cutoff, retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep)
-        gathered, losses = told_losses(result, name, rows, gathered)
+        losses = losses_of(result, gathered.evidence)
         kept, notes = confirmed(result, name, rows, losses)
+        if not kept.all():
+            chosen = np.flatnonzero(kept)
+            losses = losses_of(result, gathered.evidence.take(chosen, [gathered.evidence.truth[row] for row in chosen]))
         told_of: list[int] = rows[kept].tolist()
         return cls(
             run=result.name,
@@ -205,7 +444,7 @@ class Attribution(Shown):
             score=name,
             query_ids=tuple(result.scores.query_ids[row] for row in told_of),
             questions=tuple(result.queries.texts[row] for row in told_of),
-            losses=_taken(losses, kept),
+            losses=losses,
             depth=gathered.depth,
             notes=(*noted_own_cutoffs(result, cutoff), *gathered.notes, *noted(result, gathered), *notes),
             headline=result.headline,
@@ -289,19 +528,6 @@ class Attribution(Shown):
         """
         page: Page = load_installed(f"{_PAGES}:causes_page")(self, worst)
         return page
-
-
-def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
-    """Return the losses of some of the questions."""
-
-    def rows(value: Any) -> Any:
-        if isinstance(value, Bound):
-            return Bound(value.recall[kept], value.exact[kept])
-        if is_object(value):
-            return {cause: column[kept] for cause, column in value.items()}
-        return None if value is None else value[kept]
-
-    return losses if kept.all() else Losses(**{name: rows(value) for name, value in vars(losses).items()})
 
 
 def _bound_record(bound: Bound) -> dict[str, Any]:

@@ -1,47 +1,274 @@
 """Making explanations: what one question of a run found, what it missed, and why."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from rag_evaluation_framework.attribution.deep_pass import Gathered, gather, truth_of
-from rag_evaluation_framework.attribution.explanation import ExplainedAnswer, Missed, Neighbour, RankedResult
-from rag_evaluation_framework.attribution.explanation import Explanation as Explanation
-from rag_evaluation_framework.attribution.losses import CAUSES, Cause, Evidence, Losses, accounted, units_of
-from rag_evaluation_framework.attribution.pipelines import uncovered
-from rag_evaluation_framework.attribution.told_recall import (
+from rag_evaluation_framework.attribution.attribution import (
     QuestionBefore,
     confirmed,
     losses_of,
     noted,
     question_before,
     recall_name,
-    told_losses,
 )
+from rag_evaluation_framework.attribution.deep_pass import Gathered, gather, truth_of
+from rag_evaluation_framework.attribution.losses import CAUSES, Cause, Evidence, Losses, accounted, uncovered, units_of
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.data import (
     Answer,
     CharacterSpan,
     Corpus,
+    EvaluationType,
     GroundTruth,
+    Hit,
     PositionAwareChunk,
     Skipped,
     merge_overlapping_spans,
 )
-from rag_evaluation_framework.data.hits import Hit, RankedHits, Ranking
+from rag_evaluation_framework.data.hits import RankedHits, Ranking
 from rag_evaluation_framework.data.levels import LEVELS
+from rag_evaluation_framework.data.score_table import Status
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.retrievers.function import Pipeline
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.report.pages.explanation import Page
+
+
+# `explain`: what one question found, what it missed, and why.
+
+_PAGE = "rag_evaluation_framework.report.pages.explanation:explanation_page"  # a door upwards
+
+
+@dataclass(frozen=True)
+class RankedResult:
+    """One result of the ranking.
+
+    Attributes:
+        rank: Its rank, from 1.
+        hit: The result.
+        text: What its reader reads.
+        relevant: Which stretches of the text are in a place of an answer: first character, and one past the last.
+        read: How much of it was read: all, a part, as the budget ends in it, or nothing.
+        was: Its rank in the baseline; None if it is not there, or there is no baseline.
+    """
+
+    rank: int
+    hit: Hit
+    text: str
+    relevant: tuple[tuple[int, int], ...]
+    read: Literal["all", "part", "none"]
+    was: int | None = None
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A chunk that holds missed text, or stands beside one that does.
+
+    Attributes:
+        place: Where it is.
+        holds: Whether it holds some of the missed text.
+        rank: Its rank; None if it is not among the results that are known.
+        first_rank: Its rank before the reranker; None without one, or if it is not among the results that are known.
+    """
+
+    place: CharacterSpan
+    holds: bool
+    rank: int | None
+    first_rank: int | None = None
+
+
+@dataclass(frozen=True)
+class Missed:
+    """Relevant text that was not read.
+
+    Attributes:
+        span: Where it is, with its text.
+        before: What the document has before it.
+        after: What the document has behind it.
+        neighbours: The chunks that hold it, and one on either side, in the order of the document.
+    """
+
+    span: CharacterSpan
+    before: str
+    after: str
+    neighbours: tuple[Neighbour, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExplainedAnswer:
+    """What became of one answer.
+
+    Attributes:
+        answer: The answer.
+        recall: How much of it was found, in [0, 1].
+        lost: What each cause lost of it; with `recall` it adds up to 1.
+        is_split: Whether chunks hold it, but none of them all of it.
+        is_truncated: Whether some of what is missing is behind what the embedder reads of its chunks.
+        is_cut_off: Whether some of what is missing is behind what the budget reads of its chunks, were they the first.
+        rank: The best rank at which more of it is found than was read; None if no known result has more.
+        before: The results before that rank, best first.
+        first_rank: The same rank before the reranker; None without one.
+        outside_rank: The first rank before the reranker at which more of it is found than its candidates have; None
+            without one, or if no known result has more.
+        found_at: The rank at which it is first found; None if it is not.
+        was_found_at: The same in the baseline.
+        missed: What of its first place was not read, where nothing else stands for it.
+    """
+
+    answer: Answer[Any]
+    recall: float
+    lost: Mapping[Cause, float]
+    is_split: bool
+    is_truncated: bool
+    is_cut_off: bool
+    rank: int | None
+    before: tuple[Hit, ...]
+    first_rank: int | None
+    outside_rank: int | None
+    found_at: int | None
+    was_found_at: int | None
+    missed: tuple[Missed, ...]
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The causes that lost something of it, the greatest loss first."""
+        return tuple(cause for cause in sorted(CAUSES, key=lambda one: -self.lost[one]) if self.lost[cause] > 0)
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
+    """What one question found, what it missed, and why. Printed, it shows all of that.
+
+    Attributes:
+        run: The name of the run.
+        evaluation_type: Its evaluation type.
+        score: The recall that is explained, such as `span_recall@5`.
+        query_id: The question's id.
+        text: Its wording.
+        status: `failed` if its retrieval raised, `no-answer` if nothing is relevant, else `scored`.
+        recall: Its recall; None if it has none.
+        results: The ranking of the run, best first, as deep as it is known.
+        answers: What became of each answer.
+        depth: How many results the pipeline was asked for again; None if it was not asked.
+        notes: What is to be known of it.
+        baseline: The name of the baseline; None if there is none.
+        before: The recall in the baseline; None if it has none, or the question was another one there.
+        knows_ranks: Whether the ranks of results in the baseline are known: there is one, of the same documents and the
+            same question.
+        gone: What the baseline read at the cutoff and the run did not, with its ranks in both; the second is None where
+            it is not among the results of the run.
+        cutoff: Where rankings are cut, as it is printed.
+        corpus: The documents.
+    """
+
+    run: str
+    evaluation_type: EvaluationType
+    score: str
+    query_id: str
+    text: str
+    status: Status
+    recall: float | None
+    results: tuple[RankedResult, ...]
+    answers: tuple[ExplainedAnswer, ...]
+    depth: int | None
+    notes: tuple[str, ...]
+    baseline: str | None = None
+    before: float | None = None
+    knows_ranks: bool = False
+    gone: tuple[tuple[Hit, int, int | None], ...] = ()
+    cutoff: str = ""
+    corpus: Corpus | None = field(default=None, compare=False)
+
+    def summary(self) -> "Page":
+        """Return the explanation as people read it."""
+        page: Page = load_installed(_PAGE)(self)
+        return page
+
+    def record(self) -> dict[str, Any]:
+        """Return the explanation for JSON."""
+        return {
+            "schema_version": 1,
+            "run": {"name": self.run},
+            "score": self.score,
+            "id": self.query_id,
+            "query": self.text or None,
+            "status": self.status,
+            "recall": self.recall,
+            "depth": self.depth,
+            "results": [_result_record(result) for result in self.results],
+            "answers": [_answer_record(answer) for answer in self.answers],
+            "baseline": None if self.baseline is None else {"name": self.baseline, "recall": self.before},
+            "gone": [{**_hit_record(hit), "was": was, "rank": rank} for hit, was, rank in self.gone],
+            "notes": list(self.notes),
+        }
+
+
+def _hit_record(hit: Hit) -> dict[str, Any]:
+    return {"doc_id": hit.doc_id, "start": hit.start, "end": hit.end, "chunk_id": hit.chunk_id}
+
+
+def _result_record(result: RankedResult) -> dict[str, Any]:
+    return {
+        "rank": result.rank,
+        **_hit_record(result.hit),
+        "text": result.text,
+        "relevant": [list(stretch) for stretch in result.relevant],
+        "read": result.read,
+        "was": result.was,
+    }
+
+
+def _answer_record(known: ExplainedAnswer) -> dict[str, Any]:
+    return {
+        "places": [[_unit_record(unit) for unit in place] for place in known.answer.places],
+        "recall": known.recall,
+        "lost": {cause: known.lost[cause] for cause in known.causes},
+        "split_by_chunker": known.is_split,
+        "truncated_by_embedder": known.is_truncated,
+        "cut_off_by_budget": known.is_cut_off,
+        "rank": known.rank,
+        "rank_before_reranking": known.first_rank,
+        "found_at": known.found_at,
+        "was_found_at": known.was_found_at,
+        "missed": [
+            {
+                **_unit_record(missed.span),
+                "before": missed.before,
+                "after": missed.after,
+                "neighbours": [
+                    {
+                        **_unit_record(near.place),
+                        "holds": near.holds,
+                        "rank": near.rank,
+                        "rank_before_reranking": near.first_rank,
+                    }
+                    for near in missed.neighbours
+                ],
+            }
+            for missed in known.missed
+        ],
+    }
+
+
+def _unit_record(unit: Any) -> Any:
+    if not isinstance(unit, CharacterSpan):
+        return unit
+    text = {"text": unit.text} if unit.text else {}
+    return {"doc_id": unit.doc_id, "start": unit.start, "end": unit.end, **text}
+
 
 # The question of a run that a text names: its id, its wording, a beginning of either, or some of its words.
 
-_WAYS = ("id", "wording", "beginning", "words")  # the closest first
 _MOST_LISTED = 5
 _LINE = 100
 _NEAR = 0.3
@@ -58,68 +285,53 @@ def find_question(result: EvaluationResult[Any], given: str) -> int:
         ConfigError: No question is called so, or several are, and the message lists some; or the one that is was
             skipped, and the message says why.
     """
-    ids, texts = result.scores.query_ids, [*map(_folded, result.queries.texts)]
+    ids, texts, run = result.scores.query_ids, result.queries.texts, name_line(result.name)
+    folded = [*map(_folded, texts)]
     name: Any = given
     if not isinstance(name, str) or not (sought := _folded(name)):
         raise ConfigError(f"question {shown(given)}: expected its id, or the beginning or some words of it")
-    known = [_way(given, query_id, texts[row]) for row, query_id in enumerate(ids)]
-    skipped = [_way(given, label.query.id, _folded(label.query.text)) for label in result.skipped]
-    for way in _WAYS:
-        rows = [row for row, found in enumerate(known) if found == way]
+    ways: tuple[Callable[[str, str], bool], ...] = (  # the closest first
+        lambda query_id, _: query_id == given,
+        lambda _, text: text == sought,
+        lambda query_id, text: query_id.startswith(given) or text.startswith(sought),
+        lambda _, text: {*sought.split()} <= {*text.replace("?", " ").split()},
+    )
+    skipped: dict[str, Skipped] = {}
+    for label in result.skipped:
+        skipped.setdefault(label.query.id, label)
+    for fits in ways:
+        rows = [row for row, known in enumerate(zip(ids, folded, strict=True)) if fits(*known)]
         if len(rows) == 1:
             return rows[0]
         if rows:
             raise ConfigError(
-                f"{shown(given)} names {len(rows)} questions of {name_line(result.name)}; write more of one, or its id:"
-                f"\n{_listed(result, rows)}"
+                f"{shown(given)} names {len(rows)} questions of {run}; write more of one, or its id:\n"
+                f"{_listed([(ids[row], one_line(texts[row], _LINE)) for row in rows])}"
             )
-        labels = [label for label, found in zip(result.skipped, skipped, strict=True) if found == way]
+        labels = [label for label in skipped.values() if fits(label.query.id, _folded(label.query.text))]
         if labels:
-            raise ConfigError(_were_skipped(result, given, labels))
-    near = get_close_matches(sought, texts, _MOST_LISTED, _NEAR)
-    rows = [texts.index(text) for text in dict.fromkeys(near)]
-    rows += [ids.index(name) for name in get_close_matches(given, ids, _MOST_LISTED, 2 * _NEAR)]
+            raise ConfigError(_were_skipped(run, given, labels))
+    near = [folded.index(text) for text in get_close_matches(sought, folded, _MOST_LISTED, _NEAR)]
+    near += [ids.index(name) for name in get_close_matches(given, ids, _MOST_LISTED, 2 * _NEAR)]
+    rows = [*dict.fromkeys(near)][:_MOST_LISTED]
     how = "; name one by its id, or by the beginning or some words of it"
-    told = f"; the nearest:\n{_listed(result, [*dict.fromkeys(rows)][:_MOST_LISTED])}" if rows else how
-    raise ConfigError(f"no question of {name_line(result.name)} is called {shown(given)}{told}")
+    told = f"; the nearest:\n{_listed([(ids[row], one_line(texts[row], _LINE)) for row in rows])}" if rows else how
+    raise ConfigError(f"no question of {run} is called {shown(given)}{told}")
 
 
-def _way(given: str, query_id: str, text: str) -> str | None:
-    """Return in which way a text names a question of this id and folded wording; None if in none."""
-    sought = _folded(given)
-    fits = (
-        query_id == given,
-        text == sought,
-        query_id.startswith(given) or text.startswith(sought),
-        {*sought.split()} <= {*text.replace("?", " ").split()},
-    )
-    return next((way for way, is_so in zip(_WAYS, fits, strict=True) if is_so), None)
+def _were_skipped(run: str, given: str, labels: Sequence[Skipped]) -> str:
+    """Return which questions of a run were skipped, and why; of many, some."""
+    reasons = [one_line(label.reason, _LINE) for label in labels]
+    why = "skipped, so that there is nothing to explain:"
+    if len(labels) == 1:
+        return f"the question {name_line(labels[0].query.id)} of {run} was {why} {reasons[0]}"
+    told = zip(labels, reasons, strict=True)
+    listed = _listed([(label.query.id, f"{one_line(label.query.text, _LINE)}: {reason}") for label, reason in told])
+    return f"{shown(given)} names {len(labels)} questions of {run} that were {why}\n{listed}"
 
 
-def _were_skipped(result: EvaluationResult[Any], given: str, labels: Sequence[Skipped]) -> str:
-    """Return which questions were skipped, and why; of many, some."""
-    first = {label.query.id: label for label in reversed(labels)}
-    named = [first[name] for name in dict.fromkeys(label.query.id for label in labels)]
-    if len(named) == 1:
-        return (
-            f"the question {name_line(named[0].query.id)} of {name_line(result.name)} was skipped, so that there is "
-            f"nothing to explain: {one_line(named[0].reason, _LINE)}"
-        )
-    reasons = (f"{one_line(label.query.text, _LINE)}: {one_line(label.reason, _LINE)}" for label in named)
-    listed = _lines([(label.query.id, why) for label, why in zip(named, reasons, strict=True)])
-    return (
-        f"{shown(given)} names {len(named)} questions of {name_line(result.name)} that were skipped, so that there is "
-        f"nothing to explain:\n{listed}"
-    )
-
-
-def _listed(result: EvaluationResult[Any], rows: list[int]) -> str:
-    texts = result.queries.texts
-    return _lines([(result.scores.query_ids[row], one_line(texts[row], _LINE)) for row in rows])
-
-
-def _lines(questions: Sequence[tuple[str, str]]) -> str:
-    """Return questions by id, a line each; of many the first ones."""
+def _listed(questions: Sequence[tuple[str, str]]) -> str:
+    """Return questions by id, with what is told of each, a line each; of many the first ones."""
     lines = [f"  {name_line(name)}  {told}".rstrip() for name, told in questions[:_MOST_LISTED]]
     more = len(questions) - len(lines)
     return "\n".join([*lines, *([f"  and {more} more"] if more else [])])
@@ -159,7 +371,7 @@ def explain(
     gathered = gather(result, rows, cutoff, retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep)
     losses = None
     if result.scores.statuses[row] == "scored":
-        gathered, losses = told_losses(result, name, rows, gathered)
+        losses = losses_of(result, gathered.evidence)
     before = None if baseline is None else question_before(baseline, result, row, name)
     return _Explaining(result, row, name, gathered, losses, before).explanation
 

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
+from itertools import chain
 from math import isinf
 from pathlib import Path
 from tempfile import mkdtemp
@@ -147,7 +148,11 @@ def _made(parent: Path) -> tuple[Path, int | None]:
 
 def remove_abandoned(parent: Path) -> None:
     """Remove the hidden folders that killed processes left in a folder."""
-    for folder in parent.glob(f"{_PREFIX}*"):
+    try:
+        found = [*parent.glob(f"{_PREFIX}*")]
+    except OSError:  # the folder was removed meanwhile, or cannot be read
+        return
+    for folder in found:
         with suppress(OSError):  # it is in use, or was moved or removed meanwhile
             lock = locked(folder) if folder.name.startswith(f"{_PREFIX}{_machine()}-") else None
             try:
@@ -406,6 +411,15 @@ def folder_size(folder: Path) -> int:
             found = path.lstat()
             total += found.st_size if stat.S_ISREG(found.st_mode) else 0
     return total
+
+
+def is_deeper(value: object, most: int) -> bool:
+    """Return whether lists and objects are nested deeper than this, which what walks through them may not bear."""
+    level: list[Any] = [value]
+    for _ in range(most):
+        nested = (item.values() if is_object(item) else item for item in level if is_object(item) or is_list(item))
+        level = [*chain.from_iterable(nested)]
+    return any(is_object(item) or is_list(item) for item in level)
 
 
 def is_list(value: Any) -> TypeGuard[list[Any]]:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from tqdm.std import tqdm as Bar  # noqa: N812
 
 T = TypeVar("T")
-AFTER = 2.0  # seconds, before which no bar is shown
+AFTER = 0.3  # seconds, before which no bar is shown
 
 
 def progress(items: Iterable[T], doing: str, unit: str, *, file: TextIO | None = None) -> "Bar[T]":
-    """Return items that show how many of them were taken, where somebody watches and it takes longer than two seconds.
+    """Return items that show how many of them were taken, where somebody watches it for more than 0.3 seconds.
 
     Args:
         items: The items.

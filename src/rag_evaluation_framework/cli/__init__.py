@@ -1,4 +1,4 @@
-"""The command line: one module per command."""
+"""The command line: one function per command."""
 
 import lazy_loader as lazy
 

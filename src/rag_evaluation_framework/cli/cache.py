@@ -12,22 +12,29 @@ import typer
 from rag_evaluation_framework import embedders, llms, registry, report, results
 from rag_evaluation_framework.base.files import checked_path, folder_size
 from rag_evaluation_framework.base.store import Store
-from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.cli import run_options
 from rag_evaluation_framework.cli.output import print_json, print_result, print_text
-from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 
 def cache(
-    action: Annotated[Literal["info", "clear"], typer.Argument(metavar="ACTION", help="info or clear.")],
-    root: Annotated[Path, paths.PathOption(help="The folder that contains the cache.")] = Path(".rag-eval"),
-    yes: Annotated[bool, typer.Option("--yes", help="Confirm the removal.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    action: Annotated[Literal["info", "clear"], typer.Argument(metavar="ACTION")],
+    *,
+    root: Path = Path(".rag-eval"),
+    yes: bool = False,
+    as_json: run_options.AsJson = False,
 ) -> None:
-    """Show or clear what runs keep: vectors, exported models, answers of language models, texts of documents."""
+    """Show or clear what runs keep: vectors, exported models, answers of language models, texts of documents.
+
+    Args:
+        action: info or clear.
+        root: The folder that contains the cache.
+        yes: Confirm the removal.
+        as_json: Print JSON.
+    """
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
-    embeddings, answers = embedders.EmbeddingCache(root), llms.KeptAnswers(root).folder
+    embeddings, answers = embedders.EmbeddingCache(root), llms.KeptAnswers(root)
     exports = root / "cache" / "onnx"
     if action == "info":
         found = _described(embeddings, exports, answers, results.texts_of_runs(root))
@@ -36,32 +43,37 @@ def cache(
         else:
             print_text(report.cache_text(found))
         return
-    (models, others), (kept, strange) = exported(exports), llms.answer_files(answers)
+    models, others = embedders.exported(exports)
     texts = results.texts_of_runs(root)
-    freed = embeddings.size() + sum(map(folder_size, (*models, *kept))) + texts.size()
-    left = [*embeddings.others(), *others, *strange]
+    freed = embeddings.size() + sum(map(folder_size, models)) + answers.size() + texts.size()
+    left = [*embeddings.others(), *others, *answers.others()]
     if freed and not yes:
-        asked = report.plural(len(kept), "answer")
+        kept = len(answers.digests())
+        asked = report.plural(kept, "answer")
         raise ConfigError(
             f"this removes {freed:,} bytes"
             f"{f', {asked} of language models among them, to be asked for again,' * bool(kept)} from "
             f"{root / 'cache'}{f' and {texts.folder}' * bool(texts.digests())}; "
             "add --yes to confirm"
         )
-    embeddings.clear()
     texts.remove(texts.digests())
-    freed -= embeddings.size()  # where another process uses the cache
-    for folder, remove in ((exports, remove_exports), (answers, llms.remove_answers)):
+    for kept_in, remove in (
+        (embeddings.folder, embeddings.clear),
+        (exports, lambda: embedders.remove_exports(exports)),
+        (answers.folder, answers.clear),
+    ):
         try:
-            remove(folder)
+            remove()
         except OSError as error:
-            raise InputError(f"{folder}: cannot be removed ({error.strerror})") from error
+            raise InputError(f"{kept_in}: cannot be removed ({error.strerror})") from error
     record = {"root": str(root), "freed_bytes": freed, "left": [str(path) for path in left]}
     print_result(record, lambda: report.cleared_text(freed, left), as_json=as_json)
 
 
-def _described(embeddings: embedders.EmbeddingCache, exports: Path, answers: Path, texts: Store) -> dict[str, Any]:
-    contents, (kept, _) = embeddings.contents(), llms.answer_files(answers)
+def _described(
+    embeddings: embedders.EmbeddingCache, exports: Path, answers: llms.KeptAnswers, texts: Store
+) -> dict[str, Any]:
+    contents = embeddings.contents()
     return {
         "folder": str(embeddings.folder.parent),
         "vectors": sum(entry.vectors for entry in contents),
@@ -76,8 +88,8 @@ def _described(embeddings: embedders.EmbeddingCache, exports: Path, answers: Pat
         ],
         "onnx_exports": len(list(exports.glob("*/export.json"))),
         "onnx_bytes": folder_size(exports),
-        "answers": len(kept),
-        "answer_bytes": sum(map(folder_size, kept)),
+        "answers": len(answers.digests()),
+        "answer_bytes": answers.size(),
         "texts": len(texts.digests()),
         "text_bytes": texts.size(),
     }

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
 from importlib import import_module
-from inspect import getdoc
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar
 
@@ -18,7 +17,7 @@ from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.outside import fit_to_show
 from rag_evaluation_framework.cli.endings import Ended
-from rag_evaluation_framework.cli.run_options import describe, with_keys
+from rag_evaluation_framework.cli.run_options import describe, help_of, with_help, with_keys
 
 
 class Command(TyperCommand):
@@ -48,7 +47,7 @@ class Command(TyperCommand):
 
     def with_options(self) -> Callable[..., None]:
         """Return the function with its arguments and options as parameters."""
-        return self.function
+        return with_help(self.function)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
@@ -65,7 +64,7 @@ class Run(Command):
 
     def with_options(self) -> Callable[..., None]:
         """Return the function, with the keys of a run as options."""
-        return with_keys(self.function)
+        return with_keys(super().with_options())
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show the help, for which alone the keys are described."""
@@ -85,11 +84,12 @@ class Commands(TyperGroup):
     """The commands, which refuse arguments in words that are fit to be shown."""
 
     modules: ClassVar[Mapping[str, str]] = {
-        name: name
-        for name in (
-            *("demo", "init", "label", "generate", "run", "baseline", "compare"),
-            *("explain", "report", "score", "publish", "components", "cache"),
-        )
+        **{name: name for name in ("demo", "init", "label", "generate", "run")},
+        **dict.fromkeys(("baseline", "compare", "explain", "report"), "saved"),
+        "score": "score",
+        "publish": "saved",
+        "components": "components",
+        "cache": "cache",
     }
     """The module of each command, in which its function is called like it."""
 
@@ -102,7 +102,7 @@ class Commands(TyperGroup):
         """Return a command with its help."""
         command = super().get_command(ctx, cmd_name)
         if isinstance(command, Command):
-            command.help = getdoc(command.function)
+            command.help, _ = help_of(command.function)
         return command
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -120,8 +120,7 @@ class DatasetCommands(Commands):
     """The commands of `rag-eval dataset`."""
 
     modules: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("info", "lint", "quality"), "dataset"),
-        "review": "dataset_review",
+        **dict.fromkeys(("info", "lint", "quality", "review"), "dataset"),
         "update": "dataset_update",
         **dict.fromkeys(("forget", "push", "pull"), "dataset"),
     }

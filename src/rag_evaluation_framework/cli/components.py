@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from math import inf, isfinite
 from shutil import get_terminal_size
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -13,12 +13,20 @@ from rag_evaluation_framework import registry
 from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.optional import install_command, missing_extras
 from rag_evaluation_framework.base.outside import name_line, one_line, raised
+from rag_evaluation_framework.cli import run_options
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.contracts.component import Component, default_parameters
 
 
-def components(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """List the available components, their parameters and the extras they need."""
+def components(
+    *,
+    as_json: run_options.AsJson = False,
+) -> None:
+    """List the available components, their parameters and the extras they need.
+
+    Args:
+        as_json: Print JSON.
+    """
     listed = {kind: [_listed(kind, name) for name in registry.components(kind)] for kind in registry.KINDS}
     if as_json:
         print_json(listed, indent=1)

@@ -1,10 +1,12 @@
-"""`rag-eval dataset`: what a dataset is like, its checks, and its way to LangSmith and back."""
+"""`rag-eval dataset`: what a dataset is like, its checks and its review, and its way to LangSmith and back."""
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -12,19 +14,37 @@ from typing import Annotated, Any, Literal, cast
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import inspection, integrations, report
+from rag_evaluation_framework import annotation, inspection, integrations, report
 from rag_evaluation_framework.base.files import published, unfinished, write_new
+from rag_evaluation_framework.base.outside import harmless
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
+from rag_evaluation_framework.cli.dialog import Dialog, Stop, is_terminal, saving, typed_line
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.output import arriving, print_json, print_result, stdout
+from rag_evaluation_framework.cli.output import (
+    arriving,
+    command_lines,
+    option,
+    print_json,
+    print_result,
+    print_text,
+    stdout,
+)
+from rag_evaluation_framework.cli.paths import options_of
+from rag_evaluation_framework.cli.run_options import Corpus
 from rag_evaluation_framework.datasets.load import load_unfinished
-from rag_evaluation_framework.datasets.save import dataset_text, file_state, replace_dataset
-from rag_evaluation_framework.datasets.texts import KeptTexts, drop_texts, keep_texts, without_text
-from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
+from rag_evaluation_framework.datasets.native import dataset_text, file_state, replace_dataset
+from rag_evaluation_framework.datasets.texts import (
+    KeptTexts,
+    drop_texts,
+    keep_texts,
+    texts_beside,
+    versions_beside,
+    without_text,
+)
+from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, LevelMismatch
 
 DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any format, of any level.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 # The file of the dataset that a command is about: read whatever its format and level, and written anew.
 
@@ -96,12 +116,17 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
 
 def info(
     dataset: DatasetFile,
+    *,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers."""
+    """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers.
+
+    Args:
+        as_json: Print one JSON object.
+    """
     described = inspection.describe_dataset(*read_dataset(dataset, corpus, glob, chunks))
     record = {"dataset": str(dataset), **described.record()}
     print_result(record, lambda: report.dataset_page(described), as_json=as_json)
@@ -112,20 +137,25 @@ def info(
 
 def lint(
     dataset: DatasetFile,
+    *,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    budget: Annotated[str, typer.Option(help="The largest context budget, in characters.")] = "4000ch",
-    k: Annotated[int, typer.Option(min=1, help="The largest number of results.")] = 10,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Mend what is certain, in a native .json or .jsonl file; it is kept beside.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all that was found.")] = False,
+    budget: str = "4000ch",
+    k: Annotated[int, typer.Option(min=1)] = 10,
+    fix: bool = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Check a dataset: labels that no retriever can find, questions that mislead.
 
     With --fix labels that moved are found again, copies removed, and labels trimmed.
     Exit codes: 0 nothing is wrong, 1 errors or warnings were found, 2 the dataset cannot be read.
+
+    Args:
+        budget: The largest context budget, in characters.
+        k: The largest number of results.
+        fix: Mend what is certain, in a native .json or .jsonl file; it is kept beside.
+        as_json: Print one JSON object, with all that was found.
     """
     loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
     fixed, written = None, ""
@@ -157,12 +187,18 @@ def lint(
 
 def quality(
     dataset: DatasetFile,
-    corpus: Annotated[Path, paths.PathOption(help="The folder of documents.")],
+    *,
+    corpus: Path,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions."""
+    """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions.
+
+    Args:
+        corpus: The folder of documents.
+        as_json: Print one JSON object.
+    """
     loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
     measured = inspection.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
     public = inspection.public_questions()
@@ -174,22 +210,39 @@ def quality(
 
 
 def forget(
-    dataset: Annotated[Path, paths.PathArgument(help="The dataset: a native .json or .jsonl file.")],
-    document: Annotated[str, typer.Argument(help="The id of the document, such as guides/start.md.")],
-    as_json: AsJson = False,
+    dataset: Path,
+    document: str,
+    *,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Remove the text of a document that is kept beside a dataset; it is not kept again.
+    """Remove the texts of a document that are kept beside a dataset, also earlier ones; it is not kept again.
 
     Labels in it stay, with what they quote.
+
+    Args:
+        dataset: The dataset: a native .json or .jsonl file.
+        document: The id of the document, such as guides/start.md.
+        as_json: Print one JSON object.
     """
     state = file_state(dataset)
-    loaded = load_unfinished(dataset)
-    forgotten = without_text(loaded, document, dataset)
+    loaded, store = load_unfinished(dataset), texts_beside(dataset)
+    earlier = (path for path in versions_beside(dataset) if path.suffix in (".json", ".jsonl"))
+    forgotten, digests = without_text([loaded, *map(load_unfinished, earlier)], document, dataset)
+    there = digests & store.digests()
     replace_dataset(forgotten, dataset, state)
+    store.remove(there)
+    if left := there & store.digests():
+        raise DatasetError(f"{store.folder / min(left)}: cannot be removed; check the permissions of its folder")
     kept = KeptTexts.of(forgotten, dataset)
     labels = sum(unit.doc_id == document for entry in loaded for unit in entry.labels)
-    record = {"dataset": str(dataset), "document": document, "labels": labels, "texts_kept": kept.documents}
-    print_result(record, lambda: report.forgotten_text(document, labels, kept), as_json=as_json)
+    record = {
+        "dataset": str(dataset),
+        "document": document,
+        "labels": labels,
+        "texts_removed": len(there),
+        "texts_kept": kept.documents,
+    }
+    print_result(record, lambda: report.forgotten_text(document, labels, len(there), kept), as_json=as_json)
 
 
 # `rag-eval dataset push` and `pull`: datasets in LangSmith.
@@ -197,22 +250,25 @@ def forget(
 
 def push(
     dataset: DatasetFile,
-    name: Annotated[
-        str | None, typer.Option(help="Its name in LangSmith; by default rag-eval-token-level-v1, or of its level.")
-    ] = None,
-    description: Annotated[str | None, typer.Option(help="The description, if it is created.")] = None,
-    delete_missing: Annotated[
-        bool, typer.Option("--delete-missing", help="Delete examples in LangSmith that are not in the file.")
-    ] = False,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    delete_missing: bool = False,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all ids.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Make a dataset in LangSmith hold the questions of a file: only differences are sent.
 
     Needs LANGSMITH_API_KEY. What is in LangSmith and not in the file stays, unless --delete-missing is given.
     Exit codes: 0 done, 2 not everything arrived: the next push sends the rest.
+
+    Args:
+        name: Its name in LangSmith; by default rag-eval-token-level-v1, or of its level.
+        description: The description, if it is created.
+        delete_missing: Delete examples in LangSmith that are not in the file.
+        as_json: Print one JSON object, with all ids.
     """
     loaded, documents, _ = read_dataset(dataset, corpus, glob, chunks)
     if documents is not None:
@@ -224,25 +280,29 @@ def push(
 
 
 def pull(
-    name: Annotated[str, typer.Argument(help="The name of the dataset in LangSmith.")],
-    output: Annotated[Path, paths.PathOption("--output", "-o", help="The new file, .json or .jsonl.")],
-    level: Annotated[
-        Literal["document-level", "chunk-level", "token-level"] | None,
-        typer.Option(help="The level of its labels; by default what they are."),
-    ] = None,
+    name: str,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o")],
+    level: Literal["document-level", "chunk-level", "token-level"] | None = None,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
     chunks: paths.Chunks = None,
-    query_key: Annotated[str | None, typer.Option(help="The key of inputs that holds the question.")] = None,
-    ground_truth_key: Annotated[
-        str | None, typer.Option(help="The key of outputs that holds the ground truth; by default any that is known.")
-    ] = None,
-    as_json: AsJson = False,
+    query_key: str | None = None,
+    ground_truth_key: str | None = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a dataset in LangSmith to a file.
 
     Needs LANGSMITH_API_KEY. No file is overwritten.
     Exit codes: 0 done, 2 nothing was written.
+
+    Args:
+        name: The name of the dataset in LangSmith.
+        output: The new file, .json or .jsonl.
+        level: The level of its labels; by default what they are.
+        query_key: The key of inputs that holds the question.
+        ground_truth_key: The key of outputs that holds the ground truth; by default any that is known.
+        as_json: Print one JSON object.
     """
     if output.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"--output {output}: expected a file name ending in .json or .jsonl")
@@ -266,3 +326,162 @@ def pull(
         lambda: f"Wrote {output}: {report.plural(len(pulled), 'question')}, {kind}",
         as_json=as_json,
     )
+
+
+_SHORTEST = 2
+_OVERHEAD = 14  # lines of a page that are no answers
+_LINES = (1, 8)  # before and behind an answer, at least and at most
+_MORE = (20_000, 30)  # characters of an answer, and lines around it
+
+
+class ReviewDialog(Dialog):
+    """Asks a person to review questions until none is left.
+
+    Args:
+        session: The questions.
+        checks: Says what a check finds about each.
+        everything: Whether questions are asked about that were decided on.
+    """
+
+    def __init__(self, session: annotation.ReviewSession, checks: annotation.ReviewChecks, *, everything: bool) -> None:
+        super().__init__(session)
+        self._session, self._checks, self._everything = session, checks, everything
+
+    def is_open(self, number: int) -> bool:
+        """Return whether nobody has decided on a question, or all are asked about."""
+        return self._everything or self._session.review(number).verdict is None
+
+    def after_all(self) -> int:
+        """Stop, as none is left."""
+        raise Stop
+
+    def about(self, number: int) -> None:
+        """Ask what becomes of a question."""
+        self._show(number)
+        session, answers = self._session, len(self._session.questions[number].answers)
+        commands: dict[str, Callable[[], bool | None]] = {
+            "a": partial(_done, session.accept, number),
+            "e": partial(self._edit, number, ""),
+            "d": partial(_done, session.drop, number),
+            "m": partial(self._show, number, _MORE),
+            "s": lambda: True,
+            "u": partial(self._reopen, number),
+            "b": partial(self.back, number),
+        }
+        self.ask(report.reviewing(answers), partial(self._change, number), commands)
+
+    def _change(self, number: int, typed: str) -> None:
+        """Change the wording of a question, or whether it has one of its answers."""
+        key, _, rest = typed.partition(" ")
+        match key.lower(), rest:
+            case "e", _ if rest:
+                self._edit(number, rest)
+            case "d", _ if rest:
+                self._toggle(number, rest)
+            case _:
+                raise InputError("expected a letter, such as a, or d 2 for answer 2; ? explains all of them")
+
+    def _reopen(self, number: int) -> None:
+        self._session.reopen(number)
+        self._show(number)
+        print_text("")
+
+    def _show(self, number: int, size: tuple[int, int] | None = None) -> None:
+        """Show a question and its answers: of each so many characters, and lines around it."""
+        entry, dropped = self._session.questions[number], self._session.review(number).dropped_answers
+        size = size or self._fitting(len(entry.answers))
+        self._show_question(number, report.answer_blocks(entry, dropped, self._checks.texts, *size))
+
+    def _show_question(self, number: int, answers: Iterable[report.Block] = ()) -> None:
+        session = self._session
+        print_text("")
+        self.tell(report.question_number(number, len(session.questions), f" ({session.counts()})"))
+        query, findings = session.questions[number].query, self._checks.findings(number)
+        self.show(report.review_page(query, session.review(number), findings, answers))
+
+    def _fitting(self, answers: int) -> tuple[int, int]:
+        """Return how much of each of so many answers fits on a page."""
+        fewest, most = _LINES
+        each = (self.console.height - _OVERHEAD) // max(answers, 1)
+        lines = min(max(each // 4, fewest), most)
+        return self.console.width * min(max(each - 2 * lines, fewest), 2 * most), lines
+
+    def _toggle(self, number: int, typed: str) -> None:
+        if not typed.isdecimal():
+            raise InputError(f"expected the number of an answer behind d, such as d 2, got {typed!r}")
+        answer = int(typed) - 1
+        self._session.toggle_answer(number, answer)
+        self.tell(report.dropped_text(answer, answer in self._session.review(number).dropped_answers))
+
+    def _edit(self, number: int, typed: str) -> None:
+        """Give a question another wording: what was typed, or is typed then."""
+        before = " ".join(self._session.wording(number).split())
+        given = harmless(before)
+        if not typed:
+            self.tell(report.REWORDING)
+            typed = typed_line("Question: ", given)
+        if typed in ("", before, given):
+            raise InputError("The wording stays as it is.")
+        if len(typed) < _SHORTEST:
+            raise InputError("That is no question; the wording stays as it is.")
+        self._session.reword(number, typed)
+        self._show_question(number)
+
+
+def _done(decide: Callable[[int], None], number: int) -> bool:
+    decide(number)
+    return True
+
+
+def review(
+    dataset: Path,
+    *,
+    corpus: Corpus = None,
+    glob: paths.Glob = None,
+    chunks: paths.Chunks = None,
+    everything: Annotated[bool, typer.Option("--all")] = False,
+    output: Path | None = None,
+) -> None:
+    """Review the questions of a dataset in the terminal: accept, edit or drop each.
+
+    Decisions are kept in the file at once, as marks beside the questions. The same command goes on with those that are
+    open; with --output a new file has the questions that were not dropped, as they were edited.
+
+    Args:
+        dataset: The dataset: a native .json or .jsonl file.
+        everything: Ask about all questions, also those that were decided on.
+        output: Ask nothing, and write the dataset as the review wants it: a new file.
+    """
+    if output is None and not is_terminal():
+        raise ConfigError("dataset review asks about questions, so it needs a terminal; --output NEW.json asks nothing")
+    if output is not None:
+        paths.new_file("--output", output)
+    file = annotation.SavedFile(dataset)
+    loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
+    if loaded.kept is None or dataset.suffix not in (".json", ".jsonl"):
+        raise ConfigError(
+            f"{dataset}: decisions are kept in the dataset, which has to be a native .json or .jsonl file, as "
+            "`rag-eval init` makes of a table; in Python, save_dataset(load_dataset(FILE), NEW.json) writes one"
+        )
+    session = annotation.ReviewSession(file, loaded)
+    if output is not None:
+        reviewed = session.carried_out()
+        rag.save_dataset(reviewed, output)
+        print_text(report.reviewed_text(session, dataset, output, len(reviewed)))
+        return
+
+    def counted() -> str:
+        return f"{dataset}: {session.counts()}"
+
+    with saving(counted):
+        checks = annotation.ReviewChecks(session, loaded, documents, registry)
+        dialog = ReviewDialog(session, checks, everything=everything)
+        dialog.show(report.review_lines(session, dataset, loaded, documents))
+        dialog.hold()
+    counts, again = session.counts(), ["dataset", "review", str(dataset)]
+    anew = [*again, *options_of(corpus, paths.pattern(glob)), *option("--chunks", chunks)]
+    written = [*again, "--output", str(dataset.with_name(f"{dataset.stem}-reviewed{dataset.suffix}"))]
+    stay = counts.accepted + counts.edited + counts.open
+    following = [anew] * bool(counts.open) + [written] * bool(stay) or [[*anew, "--all"]]
+    with arriving(counted()):
+        print_text(f"\n{counted()}. Next:{command_lines(*following)}")

@@ -10,44 +10,48 @@ import typer
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, labelling, report
 from rag_evaluation_framework.base.files import read_text
-from rag_evaluation_framework.cli import dialog, paths
-from rag_evaluation_framework.cli.dataset import AsJson, write_dataset
+from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.cli import dialog, paths, run_options
+from rag_evaluation_framework.cli.dataset import write_dataset
 from rag_evaluation_framework.cli.init import Repeated, save_suggestions
-from rag_evaluation_framework.cli.output import arriving, command_lines, print_json, print_text, stdout
+from rag_evaluation_framework.cli.output import arriving, command_lines, print_json, print_text, stdout, write_page
 from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 
+_MOST_SHOWN = 60  # characters of a proposal in the question about it
+
 
 def update(
-    dataset: Annotated[Path, paths.PathArgument(help="The dataset: a native .json or .jsonl file.")],
-    corpus: Annotated[Path, paths.PathOption(help="The folder of documents, as they are now.")],
+    dataset: Path,
+    *,
+    corpus: Path,
     glob: paths.Glob = None,
-    questions: Annotated[
-        Path | None, paths.PathOption(help="Questions to add: CSV or JSONL of question, quote[, document].")
-    ] = None,
-    output: Annotated[
-        Path | None, paths.PathOption(help="A new file; by default the dataset itself, kept beside it.")
-    ] = None,
+    questions: Path | None = None,
+    output: Path | None = None,
     repeated: Repeated = "ambiguous",
-    utf16_offsets: Annotated[
-        bool, typer.Option("--utf16-offsets", help="The file's offsets count UTF-16 units, as in JavaScript.")
-    ] = False,
-    take: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Take the proposal of a change that you looked at; repeatable."),
-    ] = None,
-    take_file: Annotated[
-        Path | None, paths.PathOption(help="A file of such ids, one per line; what is behind # is a comment.")
-    ] = None,
-    as_json: AsJson = False,
+    utf16_offsets: bool = False,
+    take: Annotated[list[str] | None, typer.Option(metavar="ID")] = None,
+    take_file: Path | None = None,
+    html: paths.Html = None,
+    as_json: run_options.AsJson = False,
 ) -> None:
     """Carry the labels of a dataset to documents that were edited, and add questions.
 
-    Labels whose words changed are yours to judge: in a terminal you are asked about each; elsewhere, --json lists them,
-    and --take takes those that you name. The dataset as it was is kept beside the new one; no file is overwritten.
+    Labels whose words changed are yours to judge: in a terminal you are asked about each; --json and --html list them
+    instead, and --take takes those that you name. The dataset as it was is kept beside the new one; no file is
+    overwritten.
     Exit codes: 0 also if labels were lost, 2 if nothing was written, as no label would be left.
+
+    Args:
+        dataset: The dataset: a native .json or .jsonl file.
+        corpus: The folder of documents, as they are now.
+        questions: Questions to add: CSV or JSONL of question, quote[, document].
+        output: A new file; by default the dataset itself, kept beside it.
+        utf16_offsets: The file's offsets count UTF-16 units, as in JavaScript.
+        take: Take the proposal of a change that you looked at; repeatable.
+        take_file: A file of such ids, one per line; what is behind # is a comment.
     """
     if dataset.suffix.lower() in (".csv", ".tsv"):
         raise ConfigError(
@@ -56,6 +60,8 @@ def update(
         )
     if output is not None:
         paths.new_file("--output", output)
+    if html is not None:
+        paths.new_page("--html", html)
     if output is None and dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
     pattern = paths.pattern(glob)
@@ -66,7 +72,7 @@ def update(
             f"{dataset}: not in the format of this package, so it is not replaced; give --output NEW.json"
         )
     found = labelling.relabel(loaded, documents).taking([*(take or ()), *_ids(take_file)])
-    if dialog.is_terminal() and not (as_json or take or take_file):
+    if dialog.is_terminal() and not (as_json or take or take_file or html):
         found = found.taking(_asked(found, documents))
     additions = None
     if questions is not None:
@@ -87,6 +93,8 @@ def update(
             "the right folder? If the documents were rewritten, give a table of new quotes with --questions"
         )
     written = [write_dataset(updated, dataset, output)]
+    if html is not None:
+        written.append(write_page(html, report.update_page(found, documents, additions, written, whole=True)))
     again = ["dataset", "update", str(output or dataset)]
     following = "" if additions is None else save_suggestions(additions.check, again, corpus, pattern)
     if skipped and not following:
@@ -108,16 +116,16 @@ def _ids(path: Path | None) -> list[str]:
 
 def _asked(found: labelling.Relabelled, corpus: rag.Corpus) -> list[str]:
     """Ask a person about one change after the other; return the ids of those whose proposals are taken."""
-    offered = [change for change in found.changed if change.carried.proposal]
+    offered = [(change, change.carried.proposal) for change in found.changed if change.carried.proposal]
     taken: list[str] = []
-    for number, change in enumerate(offered):
+    for number, (change, proposal) in enumerate(offered, 1):
         report.show(stdout(), report.change_passages([change], corpus))
+        text = one_line(proposal.text, _MOST_SHOWN)
+        asked = f"{number} of {len(offered)}: is its label now “{text}”? y, n, or q to stop > "
         typed = ""
         while typed not in ("y", "n", "q"):
             try:
-                typed = dialog.typed_line(
-                    f"{number + 1} of {len(offered)}: is this its label now? y, n, or q to stop > "
-                )
+                typed = dialog.typed_line(asked).lower()[:1]
             except dialog.NoMoreInput:
                 typed = "q"
         if typed == "q":

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 import rag_evaluation_framework as rag
 import rag_evaluation_framework.base as support
 from rag_evaluation_framework import demo as built_in
 from rag_evaluation_framework import report, results
 from rag_evaluation_framework.base.optional import missing_extras
-from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.cli import run_options
 from rag_evaluation_framework.cli.output import arriving, print_json, stdout
 from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 
@@ -21,12 +18,17 @@ _SIZES = (250, 800, 2000)
 
 
 def demo(
-    root: Annotated[Path, paths.PathOption(help="Where runs are saved.")] = Path(".rag-eval"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    *,
+    root: Path = Path(".rag-eval"),
+    as_json: run_options.AsJson = False,
 ) -> None:
     """Compare three chunk sizes, with BM25 and with vectors, on a handbook that comes with the package.
 
     Needs no API key, no network and no downloaded weights.
+
+    Args:
+        root: Where runs are saved.
+        as_json: Print one JSON object instead of tables.
     """
     results.check_root(root)
     dataset = built_in.load_handbook()

@@ -7,15 +7,17 @@ import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import llms, providers, registry, report, synthesis
 from rag_evaluation_framework.base.notes import collected, note
-from rag_evaluation_framework.cli import generate_options as options
 from rag_evaluation_framework.cli import paths, run_options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import (
@@ -69,41 +71,80 @@ def advising_on_options() -> Generator[None]:
         raise RagEvalError(as_options(str(error))) from error
 
 
+class Strategy(StrEnum):
+    """The strategies that need no file."""
+
+    simple = "simple"
+    multi_passage = "multi-passage"
+    cross_document = "cross-document"
+    no_answer = "no-answer"
+
+
 def generate(
-    corpus: options.Corpus,
+    *,
+    corpus: Path,
     glob: paths.Glob = None,
-    model: options.Model = None,
-    provider: options.Provider = "openai",
-    base_url: options.BaseUrl = None,
-    name: options.Name = None,
-    queries_per_doc: options.QueriesPerDoc = 5,
-    level: options.Level = "token-level",
-    chunker: options.Chunker = None,
-    strategy: options.Strategies = None,
-    dimensions: options.Dimensions = None,
-    real_questions: options.RealQuestions = None,
-    section_size: options.SectionSize = 6000,
-    embedder: options.Embedder = "lsa",
-    relevance_threshold: options.RelevanceThreshold = None,
-    dedup_threshold: options.DedupThreshold = None,
-    copied_share: options.CopiedShare = None,
-    no_check_answers: options.NoCheckAnswers = False,
-    max_concurrency: options.MaxConcurrency = 4,
-    max_retries: options.MaxRetries = 5,
-    max_tokens: options.MaxTokens = None,
-    structure: options.Structure = "json_schema",
-    price_in: options.PriceIn = None,
-    price_out: options.PriceOut = None,
-    langsmith: options.LangSmith = False,
+    model: str | None = None,
+    provider: Literal["openai", "anthropic"] = "openai",
+    base_url: str | None = None,
+    name: str | None = None,
+    queries_per_doc: Annotated[int, typer.Option(min=1)] = 5,
+    level: Literal["token-level", "chunk-level"] = "token-level",
+    chunker: str | None = None,
+    strategy: list[Strategy] | None = None,
+    dimensions: Path | None = None,
+    real_questions: Path | None = None,
+    section_size: Annotated[int, typer.Option(min=1)] = 6000,
+    embedder: str = "lsa",
+    relevance_threshold: Annotated[float | None, typer.Option(min=-1, max=1)] = None,
+    dedup_threshold: Annotated[float | None, typer.Option(min=-1, max=1)] = None,
+    copied_share: str | None = None,
+    no_check_answers: bool = False,
+    max_concurrency: Annotated[int, typer.Option(min=1)] = 4,
+    max_retries: Annotated[int, typer.Option(min=0)] = 5,
+    max_tokens: Annotated[int | None, typer.Option(min=1)] = None,
+    structure: Literal["json_schema", "json_object", "none"] = "json_schema",
+    price_in: Annotated[float | None, typer.Option(min=0)] = None,
+    price_out: Annotated[float | None, typer.Option(min=0)] = None,
+    langsmith: bool = False,
     root: run_options.Root = None,
     no_import: run_options.NoImport = False,
-    dry_run: options.DryRun = False,
-    as_json: options.AsJson = False,
+    dry_run: bool = False,
+    as_json: run_options.AsJson = False,
 ) -> None:
     """Let a language model write questions about documents; code finds what it quotes, or rejects it.
 
     Needs OPENAI_API_KEY or ANTHROPIC_API_KEY. Answers are kept: an interrupted command goes on when it is run again.
     Exit codes: 0 done, 1 no question was kept, or the dataset is incomplete, as requests failed; 2 it was not made.
+
+    Args:
+        corpus: The folder of documents.
+        model: The name of the model; by default gpt-5-mini.
+        provider: Whose protocol: openai is that of most local servers, too.
+        base_url: The address of the server; by default that of the environment, or the provider's.
+        name: The name of the dataset; by default rag-eval-token-level-v1, or of its level.
+        queries_per_doc: How many questions are asked for each document.
+        level: Whether spans are labelled, or chunks of --chunker.
+        chunker: At chunk level: for example recursive-character:chunk_size=200.
+        strategy: Which questions are asked; repeatable. By default simple, if no file says others.
+        dimensions: A YAML file of personas, difficulty, query_types, styles.
+        real_questions: Questions of users, one per line, or a column 'question' of a .csv: they and others like them
+            are asked.
+        section_size: The most characters that are shown in one piece.
+        embedder: What compares questions and quotes, such as openai; none leaves that out.
+        relevance_threshold: The least cosine of a question and a quote; by default 0.40, calibrated.
+        dedup_threshold: The highest cosine of two questions; by default 0.70, calibrated.
+        copied_share: From which share of its words on a question is copied; by default 0.6, none allows all.
+        no_check_answers: Do not judge each answer by a call of its own.
+        max_concurrency: How many requests are made side by side.
+        max_retries: How often a request that fails is made again.
+        max_tokens: The most tokens of an answer.
+        structure: How answers are asked for, where a server knows no schemas: json_object or none.
+        price_in: What a million tokens cost that are read.
+        price_out: What a million tokens cost that are written.
+        langsmith: Push the dataset to LangSmith, too.
+        dry_run: Ask for nothing: print how many calls and tokens it would take.
+        as_json: Print one JSON object, with all rejections.
     """
     documents = rag.Corpus.from_folder(corpus, paths.pattern(glob))
     settings: dict[str, Any] = {
@@ -220,14 +261,14 @@ def _language_model(
 
 
 def _strategies(
-    named: Sequence[options.Strategy], dimensions: Path | None, real_questions: Path | None
+    named: Sequence[Strategy], dimensions: Path | None, real_questions: Path | None
 ) -> list[QuestionStrategy]:
     """Return the strategies that are named, and those of files."""
-    kinds: dict[options.Strategy, Callable[[], QuestionStrategy]] = {
-        options.Strategy.simple: synthesis.SimpleQuestions,
-        options.Strategy.multi_passage: synthesis.MultiPassageQuestions,
-        options.Strategy.cross_document: synthesis.CrossDocumentQuestions,
-        options.Strategy.no_answer: synthesis.NoAnswerQuestions,
+    kinds: dict[Strategy, Callable[[], QuestionStrategy]] = {
+        Strategy.simple: synthesis.SimpleQuestions,
+        Strategy.multi_passage: synthesis.MultiPassageQuestions,
+        Strategy.cross_document: synthesis.CrossDocumentQuestions,
+        Strategy.no_answer: synthesis.NoAnswerQuestions,
     }
     found: list[QuestionStrategy] = [kinds[each]() for each in dict.fromkeys(named)]
     if dimensions is not None:

@@ -17,7 +17,7 @@ from rag_evaluation_framework import data, datasets, labelling, report, results
 from rag_evaluation_framework.base.files import checked_path, remove_abandoned, write_new
 from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
-from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout
+from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout, write_page
 from rag_evaluation_framework.cli.paths import left_out, options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
@@ -28,6 +28,20 @@ Repeated = Annotated[
         help="What a quote is that occurs more than once: 'ambiguous', or answered by 'any' of its occurrences."
     ),
 ]
+
+_ROOT = Path(".rag-eval")
+_TEMPLATES = Path(__file__).with_name("templates")
+_FILES = {
+    "config.yaml": "{config}",
+    "gitignore": "{root}/.gitignore",
+    "sample.json": "{root}/datasets/sample.json",
+    "rag_eval_engine.py": "rag_eval_engine.py",
+    "rag-eval.yml": ".github/workflows/rag-eval.yml",
+}
+"""Where each of the templates for CI goes, below the working directory."""
+
+_ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
+_PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
 
 
 def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus: Path, glob: str) -> str:
@@ -48,21 +62,6 @@ def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus
         path = error
     again = command_lines([*command, *options_of(corpus, glob), "--questions", str(path)])
     return report.suggestions_text(check, path, again)
-
-
-_ROOT = Path(".rag-eval")
-_TEMPLATES = Path(__file__).with_name("templates")
-_FILES = {
-    "config.yaml": "{config}",
-    "gitignore": "{root}/.gitignore",
-    "sample.json": "{root}/datasets/sample.json",
-    "rag_eval_engine.py": "rag_eval_engine.py",
-    "rag-eval.yml": ".github/workflows/rag-eval.yml",
-}
-"""Where each of the templates for CI goes, below the working directory."""
-
-_ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
-_PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
 
 
 def init_ci(root: Path) -> None:
@@ -122,27 +121,28 @@ def _check_folder(target: Path) -> None:
 
 
 def init(
-    corpus: Annotated[Path | None, paths.PathOption(help="The folder of documents.")] = None,
-    questions: Annotated[Path | None, paths.PathOption(help="CSV or JSONL of question, quote[, document].")] = None,
-    ci: Annotated[
-        bool,
-        typer.Option(
-            "--ci", help="Instead, what CI needs: a configuration, a sample dataset, an engine file and a workflow."
-        ),
-    ] = False,
+    *,
+    corpus: Path | None = None,
+    questions: Path | None = None,
+    ci: bool = False,
     glob: paths.Glob = None,
-    name: Annotated[
-        str | None, typer.Option(help="Name of the dataset; by default that of the questions file.")
-    ] = None,
-    root: Annotated[Path, paths.PathOption(help="Where datasets, configurations and runs are saved.")] = _ROOT,
+    name: str | None = None,
+    root: Path = _ROOT,
     repeated: Repeated = "ambiguous",
-    no_texts: Annotated[
-        bool, typer.Option("--no-texts", help="Keep no texts of the documents beside the dataset, only their hashes.")
-    ] = False,
+    no_texts: bool = False,
+    html: paths.Html = None,
 ) -> None:
     """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file.
 
     Suggestions for quotes that were not found are written beside the questions, as NAME.suggested.csv.
+
+    Args:
+        corpus: The folder of documents.
+        questions: CSV or JSONL of question, quote[, document].
+        ci: Instead, what CI needs: a configuration, a sample dataset, an engine file and a workflow.
+        name: Name of the dataset; by default that of the questions file.
+        root: Where datasets, configurations and runs are saved.
+        no_texts: Keep no texts of the documents beside the dataset, only their hashes.
     """
     if ci:
         if corpus is not None or questions is not None or name is not None:
@@ -158,15 +158,18 @@ def init(
         raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
     checked_path(target, ConfigError)
     results.check_root(root)
+    if html is not None:
+        paths.new_page("--html", html)
     pattern = paths.pattern(glob)
     documents = rag.Corpus.from_folder(corpus, pattern)
     check = rag.check_quotes(questions, documents, repeated=repeated)
+    page = "" if html is None else f"{write_page(html, report.quotes_page(check, whole=True))}\n"
     kept = option("--root", None if root == _ROOT else root)
     others, dataset = left_out(documents, corpus, pattern), _dataset(check, called)
     if dataset is None:
         report.show(stdout(), report.quotes_page(check))
         suggested = save_suggestions(check, ["init", *kept, "--name", called], corpus, pattern)
-        print_text(f"\n{others}{suggested or report.NO_SUGGESTION}")
+        print_text(f"\n{page}{others}{suggested or report.NO_SUGGESTION}")
         located = any(row.status == "located" for row in check.rows)
         raise ConfigError(
             f"{check.source}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, "
@@ -193,7 +196,7 @@ def init(
         report.show(stdout(), report.quotes_page(check))
         ran = command_lines(["run", config, *kept])
         kept_texts = report.kept_texts_text(datasets.KeptTexts.of(dataset, target))
-        print_text(f"\n{others}{kept_texts}\n{report.dataset_text(target, config, ran, skipped, suggested)}")
+        print_text(f"\n{page}{others}{kept_texts}\n{report.dataset_text(target, config, ran, skipped, suggested)}")
 
 
 def _checked_name(called: str) -> str:

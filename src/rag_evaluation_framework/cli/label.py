@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
-import typer
 from rich.console import Console
 
 import rag_evaluation_framework as rag
@@ -236,22 +235,22 @@ def _back() -> NoReturn:
 
 
 def label(
-    corpus: Annotated[Path, paths.PathArgument(help="The folder of documents.")],
-    questions: Annotated[
-        Path | None,
-        paths.PathOption(help="Questions to label: CSV or TSV of question[, id], or text with one per line."),
-    ] = None,
-    output: Annotated[
-        Path | None, paths.PathOption(help="The dataset, .json or .jsonl: a new one, or one to go on with.")
-    ] = None,
+    corpus: Path,
+    *,
+    questions: Path | None = None,
+    output: Path | None = None,
     glob: paths.Glob = None,
-    retriever: Annotated[
-        str | None, typer.Option(help="Show also what your own retriever finds: my_module:search.")
-    ] = None,
+    retriever: str | None = None,
 ) -> None:
     """Label questions in the terminal: choose the passages that answer each, among those that are shown.
 
     Everything is saved at once. The same command goes on where somebody stopped, or was stopped.
+
+    Args:
+        corpus: The folder of documents.
+        questions: Questions to label: CSV or TSV of question[, id], or text with one per line.
+        output: The dataset, .json or .jsonl: a new one, or one to go on with.
+        retriever: Show also what your own retriever finds: my_module:search.
     """
     path = checked_path(output or _DATASETS / f"{corpus.resolve().name or 'dataset'}.json", ConfigError)
     own = None if retriever is None else registry.build("retriever", retriever)

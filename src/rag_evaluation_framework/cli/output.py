@@ -5,18 +5,21 @@ from __future__ import annotations
 import codecs
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from io import TextIOWrapper
 from pathlib import Path
+from textwrap import TextWrapper
 from typing import Any, TextIO, cast
 
 from rich.console import Console
 
 from rag_evaluation_framework import report
 from rag_evaluation_framework.base.exits import on_failure
-from rag_evaluation_framework.base.outside import harmless, json_text
+from rag_evaluation_framework.base.files import write_new
+from rag_evaluation_framework.base.outside import harmless, json_text, one_line
 
 # Standard output, which may be of any encoding, and whose reader may leave, as `head` does: neither is an error.
 
@@ -83,8 +86,12 @@ def open_streams() -> None:
 
 
 def print_text(text: str) -> None:
-    """Print lines that may quote anything."""
-    sys.stdout.write(f"{harmless(text)}\n")
+    """Print lines that may quote anything; in a terminal they end between words, but for commands, to be copied."""
+    lines = harmless(text).split("\n")
+    if sys.stdout.isatty():
+        fill = TextWrapper(shutil.get_terminal_size().columns, break_long_words=False, break_on_hyphens=False).fill
+        lines = [line if line.startswith(" ") else fill(line) for line in lines]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 def print_json(value: object, indent: int | None = None) -> None:
@@ -183,6 +190,13 @@ def print_result(record: object, page: Callable[[], report.Page | str], *, as_js
         print_text(shown)
     else:
         report.show(stdout(), shown)
+
+
+def write_page(path: Path, page: report.Page) -> str:
+    """Write a page as a new file of HTML; return what was written."""
+    text = report.whole_file(page)
+    write_new(path, text)
+    return f"Wrote {one_line(str(path))}: {len(text.encode(errors='backslashreplace')):,} bytes"
 
 
 # Commands that go on from where one has ended.

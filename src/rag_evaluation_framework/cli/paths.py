@@ -34,6 +34,9 @@ DEFAULT_GLOB = "**/*.md"
 Glob = Annotated[
     list[str] | None, typer.Option(help=f"Which files of the folder to read; by default {DEFAULT_GLOB}; repeatable.")
 ]
+Html = Annotated[
+    Path | None, PathOption(help="Also write it as a page: every quote or label, marked in its passage, weakest first.")
+]
 Chunks = Annotated[Path | None, PathOption(help="The chunks that labels name, as ChunkRegistry.save writes them.")]
 
 
@@ -42,6 +45,13 @@ def new_file(name: str, path: Path) -> Path:
     if checked_path(path, ConfigError).exists():
         raise ConfigError(f"{name} {path} already exists and is not overwritten; choose another name, or move it")
     return path
+
+
+def new_page(name: str, path: Path) -> Path:
+    """Return the path of a page that an option names, to be written: raises ConfigError if it is no name of one."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ConfigError(f"{name} {path}: expected the name of an HTML file, such as {path.stem or 'page'}.html")
+    return new_file(name, path)
 
 
 def pattern(given: list[str] | None) -> str:

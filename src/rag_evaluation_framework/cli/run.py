@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import contracts, experiments, gates, report, results, retrievers, trackers
@@ -28,18 +30,18 @@ _ABOUT_ENGINES = ("ingest", "cleanup", "allow_custom_prefix", "allow_remote")
 
 
 def run(
-    config: options.Config = None,
+    config: Path | None = None,
     *,
-    yes: options.Yes = False,
-    no_config: options.NoConfig = False,
-    junit: options.JUnit = None,
-    step_summary: options.StepSummary = False,
-    worst: options.Worst = 5,
+    yes: bool = False,
+    no_config: bool = False,
+    junit: Path | None = None,
+    step_summary: bool = False,
+    worst: Annotated[int, typer.Option(min=0)] = 5,
     allow_failures: options.AllowFailures = 0,
     allow_skipped: options.AllowSkipped = 0,
-    allow_unlocated: options.AllowUnlocated = 0.5,
+    allow_unlocated: Annotated[float, typer.Option(metavar="SHARE", min=0, max=1)] = 0.5,
     no_import: options.NoImport = False,
-    resume: options.Resume = None,
+    resume: Annotated[bool | None, typer.Option("--resume/--fresh")] = None,
     as_json: options.AsJson = False,
     **keys: Any,
 ) -> None:
@@ -47,6 +49,17 @@ def run(
 
     The run is saved in a folder in <root>/runs/, whose summary.md is the place to start.
     Exit codes: 0 done, 1 a gate failed, 2 the run could not be made, or a gate not be measured.
+
+    Args:
+        config: A YAML or JSON configuration; options override it.
+        yes: What is in the scope may be deleted.
+        no_config: Leave the configuration of the root alone: the options say everything.
+        junit: Write the gates as a JUnit XML report.
+        step_summary: Add the result to the summary of the step in GitHub Actions.
+        worst: How many of the weakest questions to show.
+        allow_unlocated: The share of results without a place to tolerate before exiting with 2.
+        resume: Take the answers of an interrupted run also from servers and databases, or ask all questions again; by
+            default taken where nothing can have changed.
     """
     flags = options.keys_of(keys)
     if config is not None and no_config:

@@ -1,27 +1,19 @@
 """The options of `rag-eval run`: those that set a key of a run are made of the fields of `RunSpec`."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import Parameter, getdoc, signature
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_args
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import typer
 
 from rag_evaluation_framework import base, experiments
 from rag_evaluation_framework.cli import paths
 
-Config = Annotated[Path | None, paths.PathArgument(help="A YAML or JSON configuration; options override it.")]
-NoConfig = Annotated[
-    bool, typer.Option("--no-config", help="Leave the configuration of the root alone: the options say everything.")
-]
-Yes = Annotated[bool, typer.Option("--yes", help="What is in the scope may be deleted.")]
-JUnit = Annotated[Path | None, paths.PathOption(help="Write the gates as a JUnit XML report.")]
-StepSummary = Annotated[
-    bool, typer.Option("--step-summary", help="Add the result to the summary of the step in GitHub Actions.")
-]
-Worst = Annotated[int, typer.Option(min=0, help="How many of the weakest questions to show.")]
+# Commands share these, and load no `RunSpec` for them.
 AllowFailures = Annotated[
     int, typer.Option(min=0, help="The number of failed questions to tolerate before exiting with 2.")
 ]
@@ -31,26 +23,10 @@ AllowSkipped = Annotated[
         min=0, help="The number of questions whose labels could not be placed to tolerate before exiting with 2."
     ),
 ]
-AllowUnlocated = Annotated[
-    float,
-    typer.Option(
-        metavar="SHARE", min=0, max=1, help="The share of results without a place to tolerate before exiting with 2."
-    ),
-]
 NoImport = Annotated[
     bool, typer.Option("--no-import", help="Refuse your own code: only built-in components and installed plug-ins.")
 ]
-Resume = Annotated[
-    bool | None,
-    typer.Option(
-        "--resume/--fresh",
-        help="Take the answers of an interrupted run also from servers and databases, or ask all questions again; by "
-        "default taken where nothing can have changed.",
-    ),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-
-# Other commands share these, and load no `RunSpec` for them.
 Corpus = Annotated[Path | None, paths.PathOption(help="The folder of documents.")]
 SavedRun = Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")]
 Root = Annotated[Path | None, paths.PathOption(help="Where runs are saved; by default .rag-eval.")]
@@ -71,6 +47,7 @@ Order = Annotated[
 
 OF_THE_COMMAND = ("gate", "threshold", "baseline")
 """Options that are not merged with the key that they are called like: the command line has rules of its own for it."""
+_PARAMETER = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)  # of a docstring
 _FIRST_SENTENCE = re.compile(r".*?\.(?=\s|$)")
 
 
@@ -84,18 +61,55 @@ class KeyOption(NamedTuple):
 
 def with_keys(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that takes any keys with the options that set them, behind its argument."""
-    stated = signature(command, eval_str=True)
-    own = [each for each in stated.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
-    parameters = [own[0], *(each.parameter for each in key_options()), *own[1:]]
+    stated = signature(command, eval_str=True).parameters.values()
+    own = [each for each in stated if each.kind is not Parameter.VAR_KEYWORD]
+    return _taking(command, [own[0], *(each.parameter for each in key_options()), *own[1:]])
+
+
+def with_help(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose arguments and options have the help that is in its docstring; the latter are keyword-only.
+
+    Options that several commands share have their help themselves.
+    """
+    _, told = help_of(command)
+    stated = signature(command, eval_str=True).parameters.values()
+    return _taking(command, [_described(each, told[each.name]) if each.name in told else each for each in stated])
+
+
+def help_of(command: Callable[..., None]) -> tuple[str, dict[str, str]]:
+    """Return the help of a command, and that of its arguments and options, as its docstring has them."""
+    text, _, parameters = (getdoc(command) or "").partition("\n\nArgs:\n")
+    return text, {name: " ".join(told.split()) for name, told in _PARAMETER.findall(parameters)}
+
+
+def _described(parameter: Parameter, told: str) -> Parameter:
+    """Return a parameter as an argument or option with its help."""
+    kind, *marks = (
+        get_args(parameter.annotation) if get_origin(parameter.annotation) is Annotated else [parameter.annotation]
+    )
+    if marks:
+        mark = copy(marks[0])
+    elif parameter.kind is not Parameter.KEYWORD_ONLY:
+        mark = typer.Argument()
+    else:
+        mark = typer.Option(*([f"--{parameter.name.replace('_', '-')}"] if kind is bool else []))
+    mark.help = told
+    if Path in (kind, *get_args(kind)):
+        mark.parser = paths.path
+    return parameter.replace(annotation=Annotated[kind, mark])
+
+
+def _taking(command: Callable[..., None], parameters: Sequence[Parameter]) -> Callable[..., None]:
+    """Return a command that takes these parameters."""
 
     @wraps(command)
-    def with_options(*arguments: Any, **given: Any) -> None:
+    def taking(*arguments: Any, **given: Any) -> None:
         command(*arguments, **given)
 
-    made: Any = with_options
-    made.__signature__ = stated.replace(parameters=parameters)
+    made: Any = taking
+    made.__signature__ = signature(command).replace(parameters=parameters)
     made.__annotations__ = {each.name: each.annotation for each in parameters}
-    return with_options
+    return taking
 
 
 def key_options() -> Iterator[KeyOption]:

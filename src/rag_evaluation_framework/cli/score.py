@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
-
-import typer
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import rankings as rank_files
 from rag_evaluation_framework import report
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import name_line, shown
-from rag_evaluation_framework.cli import paths, run_options
+from rag_evaluation_framework.cli import run_options
 from rag_evaluation_framework.cli.output import print_result
 from rag_evaluation_framework.errors import DatasetError
 
@@ -24,21 +22,23 @@ if TYPE_CHECKING:
 
 
 def score(
-    qrels: Annotated[Path, paths.PathOption(help="What is relevant: TREC qrels, BEIR's table, JSON or JSONL.")],
-    rankings: Annotated[
-        list[Path],
-        paths.PathOption(help="Rankings: a TREC run file, a table with a header, JSON or JSONL; repeatable."),
-    ],
+    *,
+    qrels: Path,
+    rankings: list[Path],
     order: run_options.Order = None,
-    metric: Annotated[
-        list[str] | None, typer.Option(help="For example ndcg@10, or nDCG@10 as ir_measures spells it; repeatable.")
-    ] = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Also show the scores of every question.")] = False,
+    metric: list[str] | None = None,
+    per_query: bool = False,
     as_json: run_options.AsJson = False,
 ) -> None:
     """Score rankings stored in files, several files side by side.
 
     By default hit@10, recall@10, mrr@10 and ndcg@10. Files may be compressed with gzip.
+
+    Args:
+        qrels: What is relevant: TREC qrels, BEIR's table, JSON or JSONL.
+        rankings: Rankings: a TREC run file, a table with a header, JSON or JSONL; repeatable.
+        metric: For example ndcg@10, or nDCG@10 as ir_measures spells it; repeatable.
+        per_query: Also show the scores of every question.
     """
     judged = rank_files.RankFile.of_qrels(qrels)
     scored = [_scored(qrels, judged, path, order, metric) for path in rankings]

@@ -17,7 +17,7 @@ class Metric(Component, ABC, Generic[U_contra]):
     `calculate` is all that your own metric needs. It is called once per question and cutoff.
     """
 
-    evaluation_types: ClassVar[frozenset[EvaluationType]]
+    evaluation_types: ClassVar[frozenset[EvaluationType]] = frozenset()
     """The levels it can score: the run-time witness of the type parameter."""
 
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)

@@ -1,7 +1,7 @@
 from .answers import Answer as Answer
-from .chunk_registry import ChunkRegistry as ChunkRegistry
 from .chunks import AnyChunk as AnyChunk
 from .chunks import Chunk as Chunk
+from .chunks import ChunkRegistry as ChunkRegistry
 from .chunks import PositionAwareChunk as PositionAwareChunk
 from .cutoffs import Cutoff as Cutoff
 from .cutoffs import ScoreName as ScoreName
@@ -41,13 +41,13 @@ from .queries import Query as Query
 from .rankings import Failure as Failure
 from .rankings import QueryRanking as QueryRanking
 from .rankings import Rankings as Rankings
-from .reviews import REVIEW as REVIEW
-from .reviews import Review as Review
-from .reviews import Verdict as Verdict
 from .score_table import ScoreTable as ScoreTable
 from .skipped import NOT_LABELLED as NOT_LABELLED
+from .skipped import REVIEW as REVIEW
 from .skipped import Incomplete as Incomplete
+from .skipped import Review as Review
 from .skipped import Skipped as Skipped
+from .skipped import Verdict as Verdict
 from .skipped import count_skipped as count_skipped
 from .spans import CharacterSpan as CharacterSpan
 from .spans import calculate_overlap as calculate_overlap

@@ -144,20 +144,6 @@ LARGEST_GAIN = 1e100
 IdT = TypeVar("IdT", DocumentId, ChunkId)
 
 
-def check_query(owner: str, query: Any, gains: Any) -> None:
-    """Check what ground truth is given beside its units.
-
-    Raises:
-        DatasetError: The query is not a query, or the gains are not a mapping.
-    """
-    if not isinstance(query, Query):
-        raise DatasetError(f"{owner}: query={shown(query)}; expected a Query; Query.from_text('What?') makes one")
-    if not isinstance(gains, Mapping):
-        raise DatasetError(
-            f"question {query.id!r}: gains={shown(gains)}; expected a dict of ids and gains: {{id: 2.0}}"
-        )
-
-
 def as_answer(unit: U | Answer[U]) -> Answer[U]:
     """Return what is relevant as an answer: of a unit, the one with this place."""
     return unit if isinstance(unit, Answer) else Answer(((unit,),))
@@ -236,14 +222,23 @@ def _is_gain(gain: Any) -> bool:
     return not isinstance(gain, bool) and isinstance(gain, Real) and bool(0 < number <= LARGEST_GAIN)
 
 
-def checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, ...]) -> FrozenDict[IdT, float]:
-    """Return the gains of relevant units.
+def checked_gains(
+    query: Query, gains: Any, rename: Callable[[Any], Any], relevant: tuple[Any, ...]
+) -> FrozenDict[Any, float]:
+    """Return the gains of relevant units, under other ids.
 
     Raises:
-        DatasetError: A gain is not a finite number above 0, or belongs to no relevant unit.
+        DatasetError: The gains are not a mapping, or one is not a finite number above 0, or belongs to no relevant
+            unit, or to one that has another.
     """
+    given: object = gains
+    if not isinstance(given, Mapping):
+        raise DatasetError(
+            f"question {query.id!r}: gains={shown(gains)}; expected a dict of ids and gains: {{id: 2.0}}"
+        )
     known = frozenset(relevant)
-    for unit, gain in gains.items():
+    renamed: dict[Any, Any] = renamed_gains(query, gains, rename)
+    for unit, gain in renamed.items():
         if unit not in known:
             raise DatasetError(
                 f"question {query.id!r}: {unit!r} has a gain, but is not among the relevant units: "
@@ -254,7 +249,7 @@ def checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, .
                 f"question {query.id!r}: gain {shown(gain)} of {unit!r}: expected a number above 0 and at most "
                 f"{LARGEST_GAIN:g}; leave out units that were judged not relevant"
             )
-    return FrozenDict({unit: float(gain) for unit, gain in gains.items()})
+    return FrozenDict({unit: float(gain) for unit, gain in renamed.items()})
 
 
 def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:

@@ -1,14 +1,34 @@
 """Chunks: pieces of documents, with and without their position."""
 
-from collections.abc import Mapping
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeAlias, cast
 
+from rag_evaluation_framework.base.files import checked_path, json_lines, write_new
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, PositionAwareChunkId, generate_pa_chunk_id
+from rag_evaluation_framework.data.ids import (
+    ChunkId,
+    DocumentId,
+    PositionAwareChunkId,
+    canonical_chunk_id,
+    content_digest,
+    generate_pa_chunk_id,
+)
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import FrozenDict, check_offsets, check_texts, freeze_metadata
-from rag_evaluation_framework.errors import SpanError
+from rag_evaluation_framework.data.values import (
+    FrozenDict,
+    check_offsets,
+    check_texts,
+    freeze_metadata,
+    gives_items,
+    items,
+)
+from rag_evaluation_framework.errors import DatasetError, SpanError
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +125,240 @@ def describe_chunk(chunk: AnyChunk) -> str:
     if isinstance(chunk, PositionAwareChunk):
         return f"chunk [{chunk.start}:{chunk.end}] of {chunk.doc_id!r}"
     return f"chunk {chunk.content[:40]!r} of {chunk.doc_id!r}"
+
+
+# Registry of chunks: look up chunks and their positions by id.
+
+SCHEMA_VERSION = 1
+_TYPE = "chunk-registry"
+
+
+class ChunkRegistry:
+    """Registry of every occurrence of every chunk, in the order of registration.
+
+    The same text at two positions has one id and two occurrences. Methods that take an id accept both the plain and the
+    position-aware id of a text; methods that return one chunk return the occurrence that was registered first.
+
+    Args:
+        chunks: Chunks to register, plain or position-aware.
+
+    Raises:
+        DatasetError: They are no chunks, or one id is used for two different texts.
+    """
+
+    def __init__(self, chunks: Iterable[AnyChunk] = ()) -> None:
+        self._chunks: list[AnyChunk] = []
+        self._plain: defaultdict[ChunkId, list[Chunk]] = defaultdict(list)
+        self._placed: defaultdict[ChunkId, list[PositionAwareChunk]] = defaultdict(list)
+        self._known: set[object] = set()
+        self._contents: dict[str, str] = {}
+        if not gives_items(chunks, str, Mapping):
+            raise DatasetError(f"ChunkRegistry: chunks={shown(chunks)}; expected a list of chunks")
+        for chunk in items(chunks, "ChunkRegistry: chunks"):
+            self.register(chunk)
+
+    def register(self, chunk: AnyChunk) -> None:
+        """Add a chunk, plain or position-aware; an equal chunk is not added twice.
+
+        Raises:
+            DatasetError: It is not a chunk, or its id is already registered with another text.
+        """
+        if isinstance(chunk, PositionAwareChunk):
+            self.register_pa_chunk(chunk)
+        else:
+            self.register_chunk(chunk)
+
+    def register_chunk(self, chunk: Chunk) -> None:
+        """Add a chunk without a position; an equal chunk is not added twice.
+
+        Raises:
+            DatasetError: It is not a `Chunk`, or its id is already registered with another text.
+        """
+        if self._is_new(chunk, Chunk):
+            self._plain[canonical_chunk_id(chunk.id)].append(chunk)
+
+    def register_pa_chunk(self, chunk: PositionAwareChunk) -> None:
+        """Add a position-aware chunk; only the first with the same id and position is kept.
+
+        Raises:
+            DatasetError: It is not a `PositionAwareChunk`, or its id is already registered with another text.
+        """
+        if self._is_new(chunk, PositionAwareChunk):
+            self._placed[canonical_chunk_id(chunk.id)].append(chunk)
+
+    def get(self, chunk_id: str) -> AnyChunk | None:
+        """Return the chunk with this id, or else with the other form of the id; None if unknown."""
+        key, known = canonical_chunk_id(chunk_id), chunk_id in self._contents
+        alike: Iterator[AnyChunk] = chain(self._plain.get(key, ()), self._placed.get(key, ()))
+        return next((chunk for chunk in alike if chunk.id == chunk_id or not known), None)
+
+    def get_chunk(self, chunk_id: str) -> Chunk | None:
+        """Return the plain chunk with this id, or None."""
+        return next(iter(self._plain.get(canonical_chunk_id(chunk_id), ())), None)
+
+    def get_pa_chunk(self, chunk_id: str) -> PositionAwareChunk | None:
+        """Return the position-aware chunk with this id, or None."""
+        return next(iter(self._placed.get(canonical_chunk_id(chunk_id), ())), None)
+
+    def get_span(self, chunk_id: str) -> CharacterSpan | None:
+        """Return the position of a chunk, or None if it is unknown."""
+        chunk = self.get_pa_chunk(chunk_id)
+        return None if chunk is None else chunk.to_span()
+
+    def get_spans(self, chunk_id: str) -> tuple[CharacterSpan, ...]:
+        """Return every known position of a chunk's text; empty if none is known."""
+        return tuple(chunk.to_span() for chunk in self._placed.get(canonical_chunk_id(chunk_id), ()))
+
+    def occurrences(self, chunk_id: str) -> tuple[AnyChunk, ...]:
+        """Return all chunks with this id, or else with the other form of the id; empty if unknown."""
+        key = canonical_chunk_id(chunk_id)
+        alike = [*self._plain.get(key, ()), *self._placed.get(key, ())]
+        return tuple(chunk for chunk in alike if chunk.id == chunk_id) or tuple(alike)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the positions and texts of all chunks, 64 hexadecimal digits; identifies a chunking of a corpus.
+
+        Order and repetitions do not matter. A chunk without a position counts by its document and text, unless its text
+        has a position elsewhere.
+        """
+        return chunking_fingerprint(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the chunks to a JSONL file, atomically: a header with count and fingerprint, then one chunk per line.
+
+        Returns:
+            The path.
+
+        Raises:
+            DatasetError: The file exists or cannot be written, or the metadata of a chunk cannot be written as JSON.
+        """
+        path = checked_path(path)
+        header: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "type": _TYPE}
+        header |= {"chunks": len(self), "fingerprint": self.fingerprint}
+        try:
+            lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in (header, *map(_record, self))]
+        except (TypeError, ValueError) as error:
+            raise DatasetError(f"{path}: the metadata of a chunk cannot be written as JSON: {error}") from error
+        write_new(path, "".join(f"{line}\n" for line in lines))
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> "ChunkRegistry":
+        """Load a registry that `save` wrote.
+
+        Raises:
+            DatasetError: The file cannot be read, is not a registry of chunks, or does not match its header; the
+                message names the line.
+        """
+        path = checked_path(path)
+        lines = json_lines(path)
+        header = next(lines, (1, None))[1]
+        if not isinstance(header, dict) or header.get("type") != _TYPE:
+            raise DatasetError(f"{path}: is not a registry of chunks; ChunkRegistry.save writes one")
+        version = header.get("schema_version")
+        if version is True or version != SCHEMA_VERSION:
+            raise DatasetError(f"{path}: schema_version is {shown(version, 60)}; this version reads {SCHEMA_VERSION}")
+        count, fingerprint = header.get("chunks"), header.get("fingerprint")
+        if type(count) is not int or not isinstance(fingerprint, str):
+            raise DatasetError(
+                f"{path}: line 1: expected the number of chunks and their fingerprint, got {shown(count, 60)} and "
+                f"{shown(fingerprint, 60)}; without them the file cannot be checked: save the chunks again"
+            )
+        registry = cls()
+        for number, record in lines:
+            try:
+                registry.register(_chunk(record))
+            except ValueError as error:
+                raise DatasetError(f"{path}: line {number}: {error}") from error
+        if len(registry) != count:
+            raise DatasetError(
+                f"{path}: the file contains {len(registry)} chunks, its header says {count}. It was truncated or "
+                "edited: save the chunks again"
+            )
+        if registry.fingerprint != fingerprint:
+            raise DatasetError(
+                f"{path}: its chunks do not match its header (fingerprint {registry.fingerprint}, in the header "
+                f"{fingerprint:.70}); it was edited: save the chunks again"
+            )
+        return registry
+
+    def _is_new(self, chunk: Any, kind: type[Chunk] | type[PositionAwareChunk]) -> bool:
+        if not isinstance(chunk, kind):
+            raise DatasetError(
+                f"got {shown(chunk)}; expected a {kind.__name__}, or use register(chunk) for either kind"
+            )
+        if self._contents.setdefault(chunk.id, chunk.content) != chunk.content:
+            raise DatasetError(
+                f"the id {chunk.id!r} is used for {self._contents[chunk.id][:40]!r} and for {chunk.content[:40]!r}; "
+                "give every text its own id, such as generate_pa_chunk_id(content)"
+            )
+        if chunk in self:
+            return False
+        self._known.add(_key(chunk))
+        self._chunks.append(chunk)
+        return True
+
+    def __contains__(self, item: object) -> bool:
+        """Return whether a chunk, or an id in either form, is registered."""
+        if isinstance(item, Chunk | PositionAwareChunk):
+            return _key(item) in self._known
+        return isinstance(item, str) and self.get(item) is not None
+
+    def __iter__(self) -> Iterator[AnyChunk]:
+        return iter(tuple(self._chunks))
+
+    def __len__(self) -> int:
+        """Return the number of occurrences."""
+        return len(self._chunks)
+
+    def __repr__(self) -> str:
+        return f"ChunkRegistry({len(self)} chunks, {len(self._contents)} ids)"
+
+
+def _key(chunk: AnyChunk) -> object:
+    """Return the identity of an occurrence: its position or, without one, the whole chunk."""
+    return (chunk.id, chunk.doc_id, chunk.start, chunk.end) if isinstance(chunk, PositionAwareChunk) else chunk
+
+
+def chunking_fingerprint(chunks: Iterable[AnyChunk]) -> str:
+    """Return the `ChunkRegistry.fingerprint` of some chunks, whatever their ids."""
+    places: set[tuple[str, int, int, str]] = set()
+    unplaced: set[tuple[str, int, int, str]] = set()
+    for chunk in chunks:
+        digest = content_digest(chunk.content)
+        if isinstance(chunk, PositionAwareChunk):
+            places.add((chunk.doc_id, int(chunk.start), int(chunk.end), digest))
+        else:
+            unplaced.add((chunk.doc_id, -1, -1, digest))
+    known = {digest for *_, digest in places}
+    return content_digest(json.dumps(sorted(places.union(entry for entry in unplaced if entry[3] not in known))))
+
+
+def _record(chunk: AnyChunk) -> dict[str, Any]:
+    record: dict[str, Any] = {"id": chunk.id, "content": chunk.content, "doc_id": chunk.doc_id}
+    if isinstance(chunk, PositionAwareChunk):
+        record |= {"start": int(chunk.start), "end": int(chunk.end)}
+    return {**record, "metadata": dict(chunk.metadata)} if chunk.metadata else record
+
+
+def _chunk(record: Any) -> AnyChunk:
+    if not isinstance(record, dict):
+        raise DatasetError(f"expected an object, got {shown(record, 60)}")
+    fields: dict[str, Any] = {"metadata": {}, **record}
+    for key in ("id", "content", "doc_id"):
+        if not isinstance(fields.get(key), str):
+            raise DatasetError(f"{key}: expected a string, got {shown(fields.get(key), 60)}")
+    if not isinstance(fields["metadata"], dict):
+        raise DatasetError(f"metadata: expected an object, got {shown(fields['metadata'], 60)}")
+    unknown = fields.keys() - {"id", "content", "doc_id", "metadata", "start", "end"}
+    if unknown:
+        raise DatasetError(f"unknown key {shown(min(unknown), 60)}")
+    text, doc_id = fields["content"], DocumentId(fields["doc_id"])
+    metadata = cast("dict[str, Any]", fields["metadata"])
+    if fields.keys().isdisjoint({"start", "end"}):
+        return Chunk(ChunkId(fields["id"]), text, doc_id, metadata)
+    start, end = fields.get("start"), fields.get("end")
+    if type(start) is not int or type(end) is not int:
+        raise DatasetError(f"start and end: expected two integers, got {shown(start, 60)} and {shown(end, 60)}")
+    return PositionAwareChunk(PositionAwareChunkId(fields["id"]), text, doc_id, start, end, metadata)

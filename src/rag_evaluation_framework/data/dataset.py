@@ -8,15 +8,12 @@ from typing import Any, Generic, Literal, TypeVar, cast, get_args
 
 from rag_evaluation_framework.base.outside import first_of, shown
 from rag_evaluation_framework.base.store import Store
-from rag_evaluation_framework.data.answers import span_problem
 from rag_evaluation_framework.data.documents import Corpus, Document, check_corpus_type
-from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.identity import unit_key, with_text
+from rag_evaluation_framework.data.ground_truth import GroundTruth, unit_key, with_text
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.queries import SCOPE_PREFIX, Query
-from rag_evaluation_framework.data.reviews import note_of_reviews
-from rag_evaluation_framework.data.skipped import Incomplete, Skipped, checked_skipped, count_skipped
+from rag_evaluation_framework.data.skipped import Incomplete, Skipped, checked_skipped, count_skipped, note_of_reviews
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, is_mapping, items
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
@@ -292,12 +289,8 @@ class Dataset(Generic[U]):
 
     def mismatches(self, corpus: Corpus) -> list[str]:
         """Return which labelled spans are not where they were in a corpus, and why; none of documents and chunks."""
-        return [
-            f"question {entry.query.id!r}: {problem}"
-            for entry in self
-            for unit in entry.labels
-            if isinstance(unit, CharacterSpan) and (problem := span_problem(unit, corpus))
-        ]
+        spans = self if self.level is TOKEN else ()
+        return [f"question {entry.query.id!r}: {problem}" for entry in spans for problem in entry.problems(corpus)]
 
     def check(self, corpus: Corpus) -> tuple[str, ...]:
         """Check that there are questions and that spans match the corpus, and return what is to be noted.

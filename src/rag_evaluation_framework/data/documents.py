@@ -15,10 +15,11 @@ import bracex
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import first_of, shown
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.corpus.readers import Source, read_file
 from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id, content_digest
 from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, items
-from rag_evaluation_framework.errors import CorpusError
+from rag_evaluation_framework.errors import CorpusError, DatasetError
 
 _MOST_NAMED = 3
 _TEXTS = (".adoc", ".htm", ".html", ".markdown", ".md", ".mdx", ".org", ".rst", ".txt")
@@ -93,11 +94,11 @@ class Corpus:
         r"""Read every matching file below a folder.
 
         A document's id is its POSIX path relative to the folder, and documents are ordered by id. HTML (`.html`,
-        `.htm`, `.xhtml`) is read into the text that a browser shows, and plug-ins may read other kinds of files. All
-        other files are their own text, in UTF-8: newlines are kept unchanged (`\r\n` stays two characters), and a byte
-        order mark at the start is not part of it, so it never shifts an offset. Hidden files and folders (names that
-        start with a dot) are skipped. Links to folders are not followed, whatever the pattern, and a note says so; a
-        link to a file is read, with a note if the file is elsewhere.
+        `.htm`) is read into the text that a browser shows, and plug-ins may read other kinds of files. All other files
+        are their own text, in UTF-8: newlines are kept unchanged (`\r\n` stays two characters), and a byte order mark
+        at the start is not part of it, so it never shifts an offset. Hidden files and folders (names that start with a
+        dot) are skipped. Links to folders are not followed, whatever the pattern, and a note says so; a link to a file
+        is read, with a note if the file is elsewhere.
 
         Args:
             folder_path: The folder.
@@ -130,7 +131,7 @@ class Corpus:
         if not paths:
             raise _no_match(folder, glob_pattern)
         names = sorted(paths, key=canonical_document_id)
-        read = ((name, read_file(paths[name])) for name in names)
+        read = ((name, read_file(paths[name])) for name in progress(names, "Reading documents", "document"))
         documents = (Document(DocumentId(name), text, source=source) for name, (text, source) in read)
         return cls(documents, {"source": str(folder), "glob_pattern": glob_pattern})
 
@@ -319,3 +320,149 @@ def _no_match(folder: Path, glob_pattern: str) -> CorpusError:
         f"{problem} It has files ending in {', '.join(suffixes[:8])}; select them with glob_pattern={pattern}, on the "
         f"command line --glob {pattern}."
     )
+
+
+# Resolver of document names as datasets write them.
+
+
+class DocumentResolver:
+    """Finds the document that a name refers to: its id, or its file name with or without folder and extension."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        paths = [(document.id, PurePosixPath(document.id)) for document in corpus]
+        self._whole = _Paths((doc_id, _parts(path)) for doc_id, path in paths)
+        self._stems = _Paths((doc_id, _parts(path.parent / path.stem)) for doc_id, path in paths)
+        self._folder = _folder_of(corpus)
+        self._has_told = False
+
+    def find(self, name: str) -> DocumentId | None:
+        """Return the id of the one document that a name could refer to; None if none, or more than one.
+
+        That it is in another folder than the name says is noted.
+        """
+        alike = self.alike(name)
+        if len(alike) != 1:
+            return None
+        self._tell_folder(name, alike[0])
+        return alike[0]
+
+    def resolve(self, name: str) -> DocumentId:
+        """Return the id of the document that a name refers to; that it is in another folder than it says is noted.
+
+        Raises:
+            DatasetError: The name matches no document, or more than one.
+        """
+        found = self._only(name, self.alike(name))
+        self._tell_folder(name, found)
+        return found
+
+    def resolve_named(self, name: str) -> DocumentId:
+        """Return the id of the document that a name refers to, in the folder that it says; that of the corpus may lead.
+
+        Raises:
+            DatasetError: The name matches no document, or more than one; or that is in another folder.
+        """
+        return self._only(name, self.in_corpus(name))
+
+    def in_corpus(self, name: str) -> list[DocumentId]:
+        """Return the ids of the documents that a name refers to, before which it has nothing but the corpus' folder."""
+        return [doc_id for doc_id in self.named(name) if self._is_led_to(name, doc_id)]
+
+    def same(self, name: str, content_hash: str) -> DocumentId | None:
+        """Return the one document that a name refers to in its folder and that has this hash; None if there is none."""
+        found = [doc_id for doc_id in self.named(name) if self.corpus[doc_id].content_hash == content_hash]
+        return found[0] if len(found) == 1 else None
+
+    def alike(self, name: str) -> list[DocumentId]:
+        """Return the ids of all documents that a name could refer to; if it names none, those with its file name."""
+        return self.named(name) or self._found(_named_parts(name)[-1:])
+
+    def named(self, name: str) -> list[DocumentId]:
+        """Return the ids of the documents that a name refers to, in the folder that it says, if it says one."""
+        name = canonical_document_id(name.strip())
+        parts = _named_parts(name)
+        for doc_id in (name, "/".join(parts)):
+            if doc_id in self.corpus:
+                return [self.corpus[doc_id].id]
+        return self._found(parts)
+
+    def _is_led_to(self, name: str, doc_id: str) -> bool:
+        """Return whether what a longer name has before an id ends with the folder of the corpus, if that is known."""
+        beyond = _named_parts(name)[: -len(_parts(PurePosixPath(doc_id)))]
+        return not beyond or not self._folder or beyond[-1] == self._folder
+
+    def _found(self, parts: Sequence[str]) -> list[DocumentId]:
+        return (self._whole.called(parts) or self._stems.called(parts)) if parts else []
+
+    def _only(self, name: str, found: list[DocumentId]) -> DocumentId:
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise DatasetError(
+                f"document {name!r} is ambiguous: {' or '.join(found[:_MOST_NAMED])}; write the full path, as in the "
+                "corpus"
+            )
+        elsewhere = self.alike(name)
+        if elsewhere:
+            told = " and ".join(elsewhere[:_MOST_NAMED])
+            raise DatasetError(f"the corpus has no document {name!r}, but {told} in another folder")
+        known = ", ".join(document.id for document in self.corpus.documents[:_MOST_NAMED])
+        more = ", …" if len(self.corpus) > _MOST_NAMED else ""
+        raise DatasetError(f"the corpus has no document {name!r} (it has {known}{more})")
+
+    def _tell_folder(self, name: str, found: DocumentId) -> None:
+        """Note, of the first such name, that its document was found in another folder than it says."""
+        if self._has_told or self.named(name):
+            return
+        self._has_told = True
+        note(
+            f"the corpus has no document {shown(name)}: {shown(str(found))} is taken for it, which is in another "
+            "folder; write ids as the corpus has them"
+        )
+
+
+def _folder_of(corpus: Corpus) -> str:
+    """Return the name of the folder that a corpus was read from; "" if it is not known."""
+    source = corpus.metadata.get("source")
+    name = (Path.cwd() / source).name if isinstance(source, str) else ".."
+    return "" if name == ".." else name
+
+
+def names_fully(name: str, doc_id: str) -> bool:
+    """Return whether a name ends with all of an id: `guides/a.md` or `/guides/a.md`, but not `a.md`."""
+    given, own = _named_parts(name), _parts(PurePosixPath(doc_id))
+    return bool(own) and given[-len(own) :] == own
+
+
+class _Paths:
+    """Documents by how their paths end: a tree of parts, from the last one on."""
+
+    def __init__(self, paths: Iterable[tuple[DocumentId, Sequence[str]]] = ()) -> None:
+        self.before: dict[str, _Paths] = {}
+        self.ids: list[DocumentId] = []  # of all paths that end like this
+        self.whole: list[DocumentId] = []  # of those that have nothing before
+        for doc_id, parts in paths:
+            node = self
+            for part in reversed(parts):
+                node = node.before.setdefault(part, _Paths())
+                node.ids.append(doc_id)
+            node.whole.append(doc_id)
+
+    def called(self, parts: Sequence[str]) -> list[DocumentId]:
+        """Return the documents whose path ends with these parts, and that whose path is the most of their end."""
+        node, shorter = self, list[DocumentId]()
+        for number, part in enumerate(reversed(parts), start=1):
+            if part not in node.before:
+                return shorter
+            node = node.before[part]
+            shorter = node.whole or shorter if number < len(parts) else shorter
+        return [*node.ids, *shorter] if shorter else node.ids
+
+
+def _named_parts(name: str) -> Sequence[str]:
+    return _parts(PurePosixPath(canonical_document_id(name.strip().replace("\\", "/"))))
+
+
+def _parts(path: PurePosixPath) -> Sequence[str]:
+    return path.parts[1:] if path.is_absolute() else path.parts

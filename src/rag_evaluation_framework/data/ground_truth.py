@@ -1,6 +1,6 @@
 """Ground truth: what is relevant to each query, as answers that may have several places."""
 
-from abc import ABC, abstractmethod
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -8,24 +8,21 @@ from typing import Any, ClassVar, Generic, cast
 
 import numpy as np
 
-from rag_evaluation_framework.base.outside import first_of
+from rag_evaluation_framework.base.outside import first_of, shown
 from rag_evaluation_framework.data.answers import (
     Answer,
-    IdT,
     as_answer,
-    check_query,
     checked_gains,
     flattened,
     listed,
     mapped,
-    renamed_gains,
     span_problem,
 )
-from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.chunks import ChunkRegistry
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Coded, Hit
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id, content_digest
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings
@@ -34,25 +31,52 @@ from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
 
 
-class GroundTruth(ABC, Generic[U]):
+class GroundTruth(Generic[U]):
     """What is relevant to one query. No answer at all means that the corpus holds none.
 
     Attributes:
         query: The question.
         gains: Gain of each relevant unit; 1.0 where there is none.
         relevant_prefixes: Prefixes of relevant documents; of those only.
-        listed_in: The attribute that lists what is relevant, which is its key in files; "" if files cannot hold it.
+        listed_in: The attribute that lists what is relevant, which is its key in files.
     """
 
     query: Query
     gains: Mapping[Any, float] = FrozenDict[Any, float]()
     relevant_prefixes: tuple[str, ...] = ()
-    listed_in: ClassVar[str] = ""
+    listed_in: ClassVar[str]
+    _level: ClassVar[Level[Any]]
+    _kind: ClassVar[type] = str  # of the units
+
+    def __post_init__(self) -> None:
+        query: Any = self.query
+        if not isinstance(query, Query):
+            owner = type(self).__name__
+            raise DatasetError(f"{owner}: query={shown(query)}; expected a Query; Query.from_text('What?') makes one")
+        units = listed(query, getattr(self, self.listed_in), self._kind, self.listed_in)
+        object.__setattr__(self, self.listed_in, mapped(units, self._canonical))
+        object.__setattr__(self, "relevant_prefixes", listed(query, self.relevant_prefixes, str, "relevant_prefixes"))
+        if not all(self.relevant_prefixes):
+            raise DatasetError(f"question {query.id!r}: an empty prefix would make every document relevant")
+        object.__setattr__(self, "gains", checked_gains(query, self.gains, self._canonical, self.relevant))
+
+    def _canonical(self, unit: U) -> U:
+        """Return the form of a unit under which it is compared."""
+        return unit
 
     @property
-    @abstractmethod
+    def level(self) -> Level[U]:
+        """The evaluation type of this ground truth."""
+        return self._level
+
+    @property
     def answers(self) -> tuple[Answer[U], ...]:
-        """What is to be found, in the order in which it was labelled: every answer, each at any of its places."""
+        """What is to be found, in the order in which it was labelled: every answer, each at any of its places.
+
+        Ids stand once each: position-aware and plain ids of one content are one chunk.
+        """
+        units: tuple[U | Answer[U], ...] = getattr(self, self.listed_in)
+        return tuple(map(as_answer, units if self.level.repeats else dict.fromkeys(units)))
 
     @cached_property
     def relevant(self) -> tuple[U, ...]:
@@ -63,37 +87,25 @@ class GroundTruth(ABC, Generic[U]):
     @cached_property
     def labels(self) -> tuple[U, ...]:
         """All labelled units: those of all places of all answers, in order."""
-        return tuple(unit for answer in self.answers for place in answer.places for unit in place)
+        return tuple(unit for answer in self.answers for unit in answer.units)
 
     @cached_property
     def has_alternatives(self) -> bool:
         """Whether an answer has several places."""
         return any(len(answer.places) > 1 for answer in self.answers)
 
-    @property
-    @abstractmethod
-    def level(self) -> Level[U]:
-        """The evaluation type of this ground truth."""
-
     def record(self, corpus: Corpus | None) -> dict[str, Any]:
         """Return what is relevant as files hold it: ids or spans, with prefixes and gains if there are any.
 
         Args:
             corpus: The documents, from which spans get their text.
-
-        Raises:
-            DatasetError: Files cannot represent this kind of ground truth.
         """
-        if not self.listed_in:
-            raise DatasetError(f"question {self.query.id!r}: {type(self).__name__} cannot be saved to a file")
         given: tuple[U | Answer[U], ...] = getattr(self, self.listed_in)
-        answers = [*map(as_answer, given)]
-        if all(len(answer.places) == 1 for answer in answers):
-            units = (unit for answer in answers for unit in answer.reference)
-            found = {self.listed_in: [_unit_record(unit, corpus) for unit in units]}
+        places = [[[_unit_record(unit, corpus) for unit in place] for place in as_answer(one).places] for one in given]
+        if all(len(answer) == 1 for answer in places):
+            found: dict[str, Any] = {self.listed_in: [unit for answer in places for unit in answer[0]]}
         else:
             several = "spans" if self.level.repeats else "ids"
-            places = [[[_unit_record(unit, corpus) for unit in place] for place in a.places] for a in answers]
             named = ([each[0] if len(each) == 1 else {several: each} for each in answer] for answer in places)
             found = {"answers": [{"places": each} for each in named]}
         others = {"relevant_prefixes": list(self.relevant_prefixes), "gains": dict(self.gains)}
@@ -108,15 +120,11 @@ class GroundTruth(ABC, Generic[U]):
         """Return the gain of a relevant unit; 1.0 by default."""
         return self.gains.get(unit, 1.0)
 
-    @property
-    def has_groups(self) -> bool:
-        """Whether a retrieved unit may satisfy a relevant one of another name, so that `as_labelled` changes it."""
-        own: Any = type(self)
-        kinds: tuple[Any, ...] = (GroundTruth, DocumentLevelGroundTruth)
-        return bool(self.relevant_prefixes) or own.as_labelled not in [kind.as_labelled for kind in kinds]
-
     def as_labelled(self, units: Iterable[U]) -> list[U]:
-        """Return retrieved units, best first, each replaced by the relevant unit that it satisfies, if any."""
+        """Return retrieved units, best first, each replaced by the relevant unit that it satisfies, if any.
+
+        Only those of a relevant prefix change.
+        """
         return list(units)
 
 
@@ -141,28 +149,16 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
 
     query: Query
     listed_in: ClassVar[str] = "relevant_document_ids"
+    _level: ClassVar[Level[Any]] = DOCUMENT
     relevant_document_ids: tuple[DocumentId | Answer[DocumentId], ...]
     relevant_prefixes: tuple[str, ...] = ()
     gains: Mapping[DocumentId, float] = field(default_factory=FrozenDict[DocumentId, float], hash=False)
-
-    def __post_init__(self) -> None:
-        check_query(type(self).__name__, self.query, self.gains)
-        for name in ("relevant_document_ids", "relevant_prefixes"):
-            object.__setattr__(self, name, listed(self.query, getattr(self, name), str, name))
-        if not all(self.relevant_prefixes):
-            raise DatasetError(f"question {self.query.id!r}: an empty prefix would make every document relevant")
-        object.__setattr__(self, "gains", checked_gains(self.query, self.gains, self.relevant))
-
-    @property
-    def level(self) -> Level[DocumentId]:
-        """Document level."""
-        return DOCUMENT
 
     @property
     def answers(self) -> tuple[Answer[DocumentId], ...]:
         """The relevant documents and `prefix*` units, each once."""
         units = [*self.relevant_document_ids, *map(DocumentId, self.relevant_prefixes)]
-        return _answers(mapped(units, lambda doc_id: self._prefixed(doc_id) or doc_id))
+        return tuple(map(as_answer, dict.fromkeys(mapped(units, lambda doc_id: self._prefixed(doc_id) or doc_id))))
 
     def problems(self, corpus: Corpus) -> list[str]:
         """Return which documents and prefixes the corpus does not have."""
@@ -214,25 +210,12 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
 
     query: Query
     listed_in: ClassVar[str] = "relevant_chunk_ids"
+    _level: ClassVar[Level[Any]] = CHUNK
     relevant_chunk_ids: tuple[ChunkId | Answer[ChunkId], ...]
     gains: Mapping[ChunkId, float] = field(default_factory=FrozenDict[ChunkId, float], hash=False)
 
-    def __post_init__(self) -> None:
-        check_query(type(self).__name__, self.query, self.gains)
-        ids = listed(self.query, self.relevant_chunk_ids, str, "relevant_chunk_ids")
-        object.__setattr__(self, "relevant_chunk_ids", mapped(ids, canonical_chunk_id))
-        gains = renamed_gains(self.query, self.gains, canonical_chunk_id)
-        object.__setattr__(self, "gains", checked_gains(self.query, gains, self.relevant))
-
-    @property
-    def level(self) -> Level[ChunkId]:
-        """Chunk level."""
-        return CHUNK
-
-    @property
-    def answers(self) -> tuple[Answer[ChunkId], ...]:
-        """The relevant chunks, each once; position-aware and plain ids of one content are one chunk."""
-        return _answers(self.relevant_chunk_ids)
+    def _canonical(self, unit: ChunkId) -> ChunkId:
+        return canonical_chunk_id(unit)
 
 
 @dataclass(frozen=True)
@@ -251,12 +234,9 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
 
     query: Query
     listed_in: ClassVar[str] = "relevant_spans"
+    _level: ClassVar[Level[Any]] = TOKEN
+    _kind: ClassVar[type] = CharacterSpan
     relevant_spans: tuple[CharacterSpan | Answer[CharacterSpan], ...]
-
-    def __post_init__(self) -> None:
-        check_query(type(self).__name__, self.query, {})
-        spans = listed(self.query, self.relevant_spans, CharacterSpan, "relevant_spans")
-        object.__setattr__(self, "relevant_spans", spans)
 
     @classmethod
     def of_chunks(
@@ -283,26 +263,11 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
                 "position-aware chunks of the labelled chunking"
             )
         once = dict.fromkeys(map(canonical_chunk_id, ids))
-        spans = (span for chunk_id in once for span in registry.get_spans(chunk_id))
-        return cls(query, tuple(spans))
+        return cls(query, tuple(span for chunk_id in once for span in registry.get_spans(chunk_id)))
 
     def problems(self, corpus: Corpus) -> list[str]:
         """Return which spans are not in the corpus, or have another text there."""
         return [problem for span in self.labels if (problem := span_problem(span, corpus))]
-
-    @property
-    def level(self) -> Level[CharacterSpan]:
-        """Token level."""
-        return TOKEN
-
-    @property
-    def answers(self) -> tuple[Answer[CharacterSpan], ...]:
-        """The relevant spans, each an answer with one place, and the answers with several."""
-        return tuple(map(as_answer, self.relevant_spans))
-
-
-def _answers(units: Iterable[IdT | Answer[IdT]]) -> tuple[Answer[IdT], ...]:
-    return tuple(map(as_answer, dict.fromkeys(units)))
 
 
 def _unit_record(unit: Any, corpus: Corpus | None) -> Any:
@@ -348,3 +313,94 @@ class ProjectedTruth(Generic[U]):
         names = map(name, table.take(rows))
         codes = np.fromiter((-1 if unit is None else known[unit] for unit in names), dtype=np.int32, count=len(rows))
         return rankings.with_table(replace(table, chunk_id=Coded(codes[numbers], tuple(known))))
+
+
+# What makes a label the same label: the text that it quotes and the document that it names, not where that text is.
+
+
+def unit_key(unit: DocumentId | ChunkId | CharacterSpan) -> list[str | int] | str:
+    """Return what a relevant unit is told by: of a span its document and text, without a text its offsets; an id.
+
+    Runs of white space count as one space, as where labels are compared with documents: a paragraph that was wrapped
+    anew is the same.
+    """
+    if not isinstance(unit, CharacterSpan):
+        return unit
+    return [unit.doc_id, " ".join(unit.text.split())] if unit.text else [unit.doc_id, unit.start, unit.end]
+
+
+def answer_key(answer: Answer[U]) -> list[list[list[str | int] | str]]:
+    """Return what an answer is told by: what its places are told by, the first place first, the others sorted."""
+    first, *others = (list(map(unit_key, place)) for place in answer.places)
+    return [first, *sorted(others, key=json.dumps)]
+
+
+def gains_of(entry: GroundTruth[Any]) -> dict[str, float]:
+    """Return how relevant the units of a question are, by id, where that is not 1.0."""
+    return {str(unit): gain for unit in entry.relevant if (gain := entry.gain(unit)) != 1.0}
+
+
+def question_identity(text: str, answers: Iterable[Answer[U]], gains: Mapping[str, float]) -> str:
+    """Return a hash of the wording and the truth of a question, 32 hexadecimal digits.
+
+    Args:
+        text: Its wording.
+        answers: What is relevant.
+        gains: How relevant units are, by id, where that is not 1.0.
+    """
+    listed = tuple(answers)
+    if any(len(answer.places) > 1 for answer in listed):
+        keys: Any = {"answers": sorted(json.dumps(answer_key(answer)) for answer in listed)}
+    else:
+        keys = sorted(json.dumps(unit_key(unit)) for unit in {unit for answer in listed for unit in answer.reference})
+    return content_digest(json.dumps([text, keys, sorted(gains.items())]))[:32]
+
+
+@dataclass(frozen=True)
+class LabelIdentity:
+    """What the labels of a question are known again by, where one side may not know the text of its spans.
+
+    Attributes:
+        quoted: The identity of the question (`question_identity`); None if the text of a span is not known.
+        placed: The same where spans are told by their offsets alone.
+    """
+
+    quoted: str | None
+    placed: str
+
+    @classmethod
+    def of(cls, text: str, answers: Iterable[Answer[Any]], gains: Mapping[str, float]) -> "LabelIdentity":
+        """Return the identity of labels; the arguments are those of `question_identity`."""
+        listed = tuple(answers)
+        spans = [unit for answer in listed for unit in answer.units if isinstance(unit, CharacterSpan)]
+        placed = question_identity(text, (answer.mapped(_without_text) for answer in listed), gains)
+        return cls(question_identity(text, listed, gains) if all(span.text for span in spans) else None, placed)
+
+    @classmethod
+    def of_truth(cls, entry: GroundTruth[Any], quoted: Callable[[Any], Any] | None = None) -> "LabelIdentity":
+        """Return the identity of the ground truth of a question.
+
+        Args:
+            entry: The ground truth.
+            quoted: Returns a unit with the text that it quotes, if that is known.
+        """
+        answers = entry.answers if quoted is None else [answer.mapped(quoted) for answer in entry.answers]
+        return cls.of(entry.query.text, answers, gains_of(entry))
+
+    def equals(self, other: "LabelIdentity") -> bool:
+        """Return whether both are of the same labels: by what they quote, or by their places if one does not know."""
+        if self.quoted is None or other.quoted is None:
+            return self.placed == other.placed
+        return self.quoted == other.quoted
+
+
+def _without_text(unit: Any) -> Any:
+    return CharacterSpan(unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit
+
+
+def with_text(span: CharacterSpan, corpus: Corpus) -> CharacterSpan:
+    """Return a span with the text that it covers in a corpus; unchanged if it has a text, or is not in the corpus."""
+    if span.text or span.doc_id not in corpus:
+        return span
+    text = corpus[span.doc_id].content[span.start : span.end]
+    return CharacterSpan(span.doc_id, span.start, span.end, text) if len(text) == span.length() else span

@@ -9,7 +9,7 @@ from rag_evaluation_framework.base.files import read_json_text, table_rows
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.data import TOKEN, CharacterSpan, Corpus, Dataset, Query, TokenLevelGroundTruth
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import DocumentResolver
 from rag_evaluation_framework.data.ids import DocumentId, QueryIds, QueryText
 from rag_evaluation_framework.errors import DatasetError
 

@@ -26,7 +26,7 @@ from rag_evaluation_framework.data import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer, IdT
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import DocumentResolver
 from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import DatasetError

@@ -324,9 +324,6 @@ def to_example(entry: GroundTruth[Any], corpus: Corpus | None = None) -> Any:
     Args:
         entry: The question with its ground truth.
         corpus: The documents; if given, every span includes its text.
-
-    Raises:
-        DatasetError: Examples cannot represent this kind of ground truth.
     """
     outputs = entry.record(corpus)
     metadata = {**entry.query.metadata, QUERY_ID: entry.query.id}

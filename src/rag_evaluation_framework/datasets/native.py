@@ -1,6 +1,9 @@
 """The native dataset format: JSON or YAML (one object), and JSONL (a header line, then a question a line)."""
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
@@ -8,9 +11,11 @@ from typing import Annotated, Any, Literal, TypeGuard
 from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework.base.files import Json, is_list, is_object
-from rag_evaluation_framework.base.records import IGNORED, Record, RecordReader, as_list
+from rag_evaluation_framework.base.files import Json, checked_path, is_list, is_object, unfinished, write_new
+from rag_evaluation_framework.base.outside import json_text, shown
+from rag_evaluation_framework.base.records import IGNORED, Problems, Record, RecordReader, as_list, storable
 from rag_evaluation_framework.data import (
+    CHUNK,
     Corpus,
     Dataset,
     DocumentId,
@@ -25,16 +30,20 @@ from rag_evaluation_framework.data.skipped import Incomplete, Numbers, Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, SpanRecord, have_places
-from rag_evaluation_framework.datasets.texts import texts_beside
+from rag_evaluation_framework.datasets.texts import drop_texts, keep_texts, texts_beside
 from rag_evaluation_framework.errors import DatasetError
 
 # Questions whose labels are not in the documents, as the native format lists them.
 
 
-class _SkippedQuery(Record):
+class _Question(Record):
     id: Annotated[str, Field(min_length=1)]
     query: Annotated[str, Field(min_length=1)]
     metadata: dict[str, Any] = Field(default={})
+
+    def as_query(self) -> Query:
+        """Return the question; keys that are not known are metadata, too."""
+        return Query(QueryId(self.id), QueryText(self.query), {**self.metadata, **(self.model_extra or {})})
 
 
 class _Skipped(Record):
@@ -57,10 +66,8 @@ class _Incomplete(Record):
 
 
 def _query(given: Any, where: str, records: RecordReader) -> Query | None:
-    record = records.validate(_SkippedQuery, given, where)
-    if record is None:
-        return None
-    return Query(QueryId(record.id), QueryText(record.query), {**record.metadata, **(record.model_extra or {})})
+    record = records.validate(_Question, given, where)
+    return None if record is None else record.as_query()
 
 
 def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Skipped]:
@@ -126,28 +133,22 @@ SCHEMA_VERSION = 2
 _Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
-class _QueryRecord(Record):
-    id: Annotated[str, Field(min_length=1)]
-    query: Annotated[str, Field(min_length=1)]
-    metadata: dict[str, Any] = Field(default={})
-
-
-class _DocumentQuery(_QueryRecord):
+class _DocumentQuery(_Question):
     relevant_document_ids: Any
     relevant_prefixes: Annotated[list[str], FailFast()] = Field(default=[])
     gains: Any = Field(default_factory=dict[str, Any])
 
 
-class _ChunkQuery(_QueryRecord):
+class _ChunkQuery(_Question):
     relevant_chunk_ids: Any
     gains: Any = Field(default_factory=dict[str, Any])
 
 
-class _TokenQuery(_QueryRecord):
+class _TokenQuery(_Question):
     relevant_spans: list[Any]  # read one by one: of a million that are wrong, the library would keep every error
 
 
-_LEVELS: dict[EvaluationType, tuple[type[_QueryRecord], Callable[..., GroundTruth[Any] | None]]] = {
+_LEVELS: dict[EvaluationType, tuple[type[_Question], Callable[..., GroundTruth[Any] | None]]] = {
     "document-level": (_DocumentQuery, LabelReader.document_level),
     "chunk-level": (_ChunkQuery, LabelReader.chunk_level),
     "token-level": (_TokenQuery, LabelReader.token_level),
@@ -155,7 +156,7 @@ _LEVELS: dict[EvaluationType, tuple[type[_QueryRecord], Callable[..., GroundTrut
 """The records of each level, and what makes its truth of the fields that only they have, in their order."""
 
 _OWN_KEYS: dict[EvaluationType, list[str]] = {
-    level: [key for key in kind.model_fields if key not in _QueryRecord.model_fields]
+    level: [key for key in kind.model_fields if key not in _Question.model_fields]
     for level, (kind, _) in _LEVELS.items()
 }
 _LEVELS_OF: dict[str, list[EvaluationType]] = {
@@ -296,9 +297,8 @@ def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_pl
     if record is None:
         return None
     labels.records.check_query(record.id, record.query, where)
-    query = Query(QueryId(record.id), QueryText(record.query), {**record.metadata, **(record.model_extra or {})})
     own = (Given(getattr(record, key), f"{where}.{key}") for key in _OWN_KEYS[level.evaluation_type])
-    return truth(labels, query, *own, Given(answers, f"{where}.answers"))
+    return truth(labels, record.as_query(), *own, Given(answers, f"{where}.answers"))
 
 
 def _without_answers(data: Any, where: str, level: Level[Any], records: RecordReader) -> tuple[Any, list[Any]]:
@@ -313,3 +313,145 @@ def _without_answers(data: Any, where: str, level: Level[Any], records: RecordRe
     listed = records.attempt(f"{where}.answers", as_list, answers, " of answers with their places")
     rest = {name: value for name, value in data.items() if name != "answers"}
     return {**rest, key: []}, listed or []
+
+
+# Saving datasets in the native format.
+
+
+def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
+    """Save a dataset of any level as JSON or JSONL, chosen by the file extension.
+
+    If the dataset knows the documents that were labelled, every span is saved with its text, every document with the
+    hash of its text (`texts`), and the texts themselves in a folder beside the file, `questions.texts` for
+    `questions.json`, so that labels can be followed after documents have changed. A dataset that was loaded keeps what
+    its file had.
+
+    Returns:
+        The path.
+
+    Raises:
+        DatasetError: It is not a dataset, the extension is neither `.json` nor `.jsonl`, the file exists, a label does
+            not match the corpus, a question contains a lone surrogate, or the metadata cannot be written as JSON.
+    """
+    given: Any = dataset
+    if not isinstance(given, Dataset):
+        raise DatasetError(f"dataset={shown(given)}: expected a Dataset; load_dataset(path, corpus=...) reads one")
+    path = checked_path(path)
+    text = dataset_text(dataset, path)
+    write_new(path, text)
+    keep_texts(dataset, path)
+    return path
+
+
+def dataset_text(dataset: Dataset[Any], path: Path) -> str:
+    """Return what the file of a dataset holds; its name tells which format that is.
+
+    Raises:
+        DatasetError: As for `save_dataset`.
+    """
+    skipped = dict.fromkeys(label.query for label in dataset.skipped)
+    problems = Problems(
+        chain(
+            (f"question {entry.query.id!r}: {text}" for entry in dataset for text in _problems(entry, dataset)),
+            (f"skipped question {query.id!r}: {text}" for query in skipped for text in _unstorable(query)),
+        )
+    )
+    if problems:
+        raise DatasetError(problems.message(f"dataset {dataset.name!r}"))
+    header = {
+        "schema_version": SCHEMA_VERSION if any(entry.has_alternatives for entry in dataset) else 1,
+        "evaluation_type": dataset.level.evaluation_type,
+        "name": dataset.name,
+        "corpus_hash": dataset.corpus_hash,
+        **({"chunking": dataset.chunking} if dataset.chunking or dataset.level is CHUNK else {}),
+        "metadata": dict(dataset.metadata),
+        **({"texts": dict(dataset.texts)} if dataset.texts else {}),
+        **({"skipped": [label.record() for label in dataset.skipped]} if dataset.skipped else {}),
+        **({"incomplete": [question.record() for question in dataset.incomplete]} if dataset.incomplete else {}),
+    }
+    questions = [
+        {
+            "id": entry.query.id,
+            "query": entry.query.text,
+            **entry.record(dataset.labelled_corpus),
+            "metadata": dict(entry.query.metadata),
+        }
+        for entry in dataset
+    ]
+    if path.suffix == ".json":
+        return _json({**header, "questions": questions}, path, indent=1) + "\n"
+    if path.suffix == ".jsonl":
+        rows: Iterable[object] = (header, *questions)
+        return "".join(_json(row, path) + "\n" for row in rows)
+    raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
+
+
+def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:
+    problems = _unstorable(entry.query)
+    return problems if dataset.corpus is None else [*problems, *entry.problems(dataset.corpus)]
+
+
+def _unstorable(query: Query) -> list[str]:
+    known = storable(f"{query.id}{query.text}")
+    return [] if known else ["contains a lone surrogate, which cannot be written as UTF-8"]
+
+
+def _json(value: object, path: Path, indent: int | None = None) -> str:
+    try:
+        return json_text(value, indent)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DatasetError(f"{path}: the metadata cannot be written as JSON: {error}") from error
+
+
+# Saving a dataset again and again while it grows, in place of what its file held: whole or not at all.
+
+
+def file_state(path: Path) -> str:
+    """Return what tells a content of a file from any other; "" if there is no file.
+
+    Raises:
+        DatasetError: It cannot be read.
+    """
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
+
+
+def replace_dataset(dataset: Dataset[Any], path: Path, state: str) -> str:
+    """Save a dataset in place of an earlier one, so that its file always holds one of the two.
+
+    Of a symbolic link the file that it leads to is replaced. Its mode stays.
+
+    Args:
+        dataset: The dataset.
+        path: Its file, `.json` or `.jsonl`; its folder is made if there is none.
+        state: The `file_state` of the file when the earlier dataset was read or written.
+
+    Returns:
+        The new state.
+
+    Raises:
+        DatasetError: It cannot be saved, or somebody else has written the file since; then it stays as it is.
+    """
+    file = path.resolve() if path.is_symlink() else path
+    try:
+        with unfinished(file.parent) as folder:
+            part = folder / path.name
+            write_new(part, dataset_text(dataset, path))
+            written = file_state(part)
+            if file_state(file) not in (state, written):  # the second after an interrupt, which comes at any moment
+                raise DatasetError(
+                    f"{path}: was written by somebody else meanwhile, so it is left as it is; start again to go on "
+                    "with what it holds now"
+                )
+            with suppress(FileNotFoundError):
+                shutil.copymode(file, part)
+            keep_texts(dataset, file)
+            part.replace(file)
+        drop_texts(file)
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be written ({error.strerror}); give another file") from error
+    return written

@@ -26,7 +26,7 @@ from rag_evaluation_framework.data import (
     QueryText,
 )
 from rag_evaluation_framework.data.dataset import Dataset, Mode
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import DocumentResolver
 from rag_evaluation_framework.errors import DatasetError, InputError
 
 # The thresholds of design document 004, such as `min.recallAtK`, as files have them.

@@ -12,13 +12,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
+from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.files import write_new
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.data import CharacterSpan, Dataset, Document
 from rag_evaluation_framework.data.ids import canonical_document_id
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.known_words import KNOWN, KnownWords, known_file
 
 NOT_KEPT = "texts_not_kept"
 """The key of the metadata of a dataset that lists the documents of which no text is kept."""
@@ -40,12 +40,14 @@ def texts_beside(file: Path) -> Store:
 def keep_texts(dataset: Dataset[Any], file: Path) -> None:
     """Keep the texts of the labelled documents beside a file, as far as they are at hand; those that are there stay.
 
-    Texts that are not to be kept are removed.
+    Texts of this dataset that are not to be kept are removed; those that only its earlier versions name stay.
 
     Raises:
         DatasetError: They cannot be written, or a text that is kept elsewhere was changed.
     """
     store, corpus = texts_beside(file), dataset.corpus
+    forgotten = _forgotten(dataset)
+    store.remove(forgotten)
     if not dataset.texts or ALL in _left_out(dataset):
         return
     wanted = {*dataset.texts.values()}
@@ -56,9 +58,9 @@ def keep_texts(dataset: Dataset[Any], file: Path) -> None:
         others = [document for document in corpus if document.id not in labelled]
         wanted = {dataset.texts[doc_id] for doc_id in labelled if doc_id in dataset.texts}
     earlier = {digest for question in dataset.incomplete for digest in question.texts.values()}
-    forgotten = _forgotten(dataset)
-    store.remove(forgotten)
-    wanted = (wanted | earlier) - forgotten - store.digests()
+    # What the corpus has is given to the store also if it is there: a file that is not whole is written anew.
+    there = store.digests() - ({*corpus.text_hashes.values()} if corpus is not None else set())
+    wanted = (wanted | earlier) - forgotten - there
     try:
         found = [text for digest in sorted(wanted) if (text := dataset.text(digest)) is not None]
         if found:
@@ -78,16 +80,21 @@ def drop_texts(file: Path) -> None:
         file: The file of the dataset, as it is now.
     """
     store = texts_beside(file)
-    others = {path.stem: path for path in store.folder.glob(f"*{KNOWN}")}
+    others = {path.stem: path for path in store.folder.glob(f"*{labelling.KNOWN}")}
     left = store.digests() | others.keys()
-    versions = (path for path in store.folder.parent.iterdir() if path.suffix in _ENDINGS)
-    for path in (path for path in versions if _folder(path) == store.folder):
+    for path in versions_beside(file):
         if left:
             content = path.read_text(encoding="utf-8", errors="replace")
             left = {digest for digest in left if digest not in content}
     store.remove(left)
     for digest in left & others.keys():
         others[digest].unlink(missing_ok=True)
+
+
+def versions_beside(file: Path) -> list[Path]:
+    """Return the file of a dataset and those of its earlier versions, which share its folder of texts."""
+    folder = texts_beside(file).folder
+    return sorted(path for path in folder.parent.iterdir() if path.suffix in _ENDINGS and _folder(path) == folder)
 
 
 @dataclass(frozen=True)
@@ -116,25 +123,29 @@ class KeptTexts:
         return cls(store.folder, len(whole), size, len(dataset.texts) - len(whole))
 
 
-def without_text(dataset: Dataset[Any], document: str, file: Path) -> Dataset[Any]:
-    """Return a dataset that keeps no text of a document, nor of those with the same text: saving it removes that.
+def without_text(versions: Sequence[Dataset[Any]], document: str, file: Path) -> tuple[Dataset[Any], set[str]]:
+    """Return a dataset that keeps no text of a document, nor of those with the same text, and the hashes to remove.
 
     Args:
-        dataset: The dataset.
-        document: The id of the document.
-        file: Its file, for messages.
+        versions: The dataset, and its earlier versions that are kept beside it.
+        document: The id of the document, in any of them.
+        file: The file of the dataset, for messages.
+
+    Returns:
+        The dataset, to be saved, and the hashes of all texts that the document has in any version.
 
     Raises:
-        DatasetError: The dataset has no such document.
+        DatasetError: No version has such a document.
     """
-    name = canonical_document_id(document)
-    if name not in dataset.texts:
-        near = get_close_matches(name, dataset.texts, 1)
+    name, dataset = canonical_document_id(document), versions[0]
+    names = {doc_id for version in versions for doc_id in version.texts}
+    if name not in names:
+        near = get_close_matches(name, names, 1)
         hint = f"did you mean {shown(near[0])}?" if near else "`texts` in its file lists them"
         raise DatasetError(f"{file}: no labelled document {shown(name)}; {hint}")
-    digest = dataset.texts[name]
-    same = {doc_id for doc_id, other in dataset.texts.items() if other == digest}
-    return without_texts(dataset, _left_out(dataset) | same)
+    digests = set[str]().union(*(_texts_of({name}, version) for version in versions))
+    same = {doc_id for doc_id, digest in dataset.texts.items() if digest in digests}
+    return without_texts(dataset, _left_out(dataset) | same | {name}), digests
 
 
 def without_texts(dataset: Dataset[Any], documents: Iterable[str] = (ALL,)) -> Dataset[Any]:
@@ -144,12 +155,12 @@ def without_texts(dataset: Dataset[Any], documents: Iterable[str] = (ALL,)) -> D
 
 def _keep_others(dataset: Dataset[Any], documents: Sequence[Document], folder: Path) -> None:
     """Keep what stands in documents that are not kept whole, or what is known of it where the dataset comes from."""
-    file = known_file(dataset, folder)
+    file = labelling.known_file(dataset, folder)
     if file.exists():
         return
     if documents:
-        KnownWords.of(documents).save(file)
-    elif dataset.kept is not None and (earlier := known_file(dataset, dataset.kept.folder)).exists():
+        labelling.KnownWords.of(documents).save(file)
+    elif dataset.kept is not None and (earlier := labelling.known_file(dataset, dataset.kept.folder)).exists():
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(earlier, file)
 
@@ -161,8 +172,15 @@ def _left_out(dataset: Dataset[Any]) -> set[str]:
 
 
 def _forgotten(dataset: Dataset[Any]) -> set[str]:
-    """Return the hashes of the texts of these documents, also where labels were last placed in them."""
+    """Return the hashes of the texts of a dataset that are not to be kept."""
     names = _left_out(dataset)
+    if ALL in names:
+        names |= {*dataset.texts, *(span.doc_id for question in dataset.incomplete for _, span in question.labels())}
+    return _texts_of(names, dataset)
+
+
+def _texts_of(names: set[str], dataset: Dataset[Any]) -> set[str]:
+    """Return the hashes of the texts of documents, also where labels were last placed in them."""
     earlier = (
         question.texts[numbers]
         for question in dataset.incomplete

@@ -44,8 +44,8 @@ def embedder_identity(embedder: Embedder) -> str:
     the hash of the weights if the embedder has a `content_hash`; the same of components among its parameters. No vector
     depends on a secret: what is called like one is left out, so that a new API key finds the vectors of the old one. A
     text that holds one, such as a URL with a login, may say more than that: it is there without the secret, and with a
-    hash. Of fields with `repr=False` there is a
-    hash, unless they have `compare=False` too, or are called `key`: what is called so and not shown is a secret.
+    hash. Of fields with `repr=False` there is a hash, unless they have `compare=False` too, or are called `key`: what
+    is called so and not shown is a secret.
 
     Raises:
         ConfigError: The embedder cannot be cached (`check_cacheable`).

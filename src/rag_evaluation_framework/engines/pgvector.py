@@ -31,8 +31,7 @@ from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
-from rag_evaluation_framework.vector_stores.database import MADE_BY, check_ours
-from rag_evaluation_framework.vector_stores.vector_checks import checked_queries, unit
+from rag_evaluation_framework.vector_stores.database import MADE_BY, check_ours, checked_queries, unit
 
 _OWNER = "PgVectorEngine"
 

@@ -1,7 +1,10 @@
 from .config import AnyExperimentConfig as AnyExperimentConfig
+from .config import Asking as Asking
 from .config import ChunkLevelExperimentConfig as ChunkLevelExperimentConfig
 from .config import DocumentLevelExperimentConfig as DocumentLevelExperimentConfig
+from .config import EvaluationConfig as EvaluationConfig
 from .config import ExperimentConfig as ExperimentConfig
+from .config import Option as Option
 from .config import TokenLevelExperimentConfig as TokenLevelExperimentConfig
 from .evaluation import ChunkLevelEvaluation as ChunkLevelEvaluation
 from .evaluation import DocumentLevelEvaluation as DocumentLevelEvaluation
@@ -11,12 +14,9 @@ from .evaluation import evaluate as evaluate
 from .journal import Journal as Journal
 from .journal import Resume as Resume
 from .journal import open_journal as open_journal
-from .retrieval import retrieve as retrieve
+from .runner import retrieve as retrieve
 from .runner import run as run
 from .runner import run_experiment as run_experiment
-from .settings import Asking as Asking
-from .settings import EvaluationConfig as EvaluationConfig
-from .settings import Option as Option
 from .spec import RunSpec as RunSpec
 from .spec import load_config as load_config
 from .spec import parse_config as parse_config

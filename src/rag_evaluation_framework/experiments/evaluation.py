@@ -23,12 +23,13 @@ from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMism
 from rag_evaluation_framework.experiments.config import (
     ChunkLevelExperimentConfig,
     DocumentLevelExperimentConfig,
+    EvaluationConfig,
     ExperimentConfig,
     ReportedFields,
+    RunFields,
     TokenLevelExperimentConfig,
 )
 from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.experiments.settings import EvaluationConfig, RunFields
 from rag_evaluation_framework.levels.level_rules import NameChunk
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.loading import load_installed

@@ -131,15 +131,6 @@ def _read(line: bytes, corpus: Corpus) -> tuple[str, Returned]:
 # The journal of a run.
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a line is."""
-
-    file: Path
-    begin: int
-    length: int
-
-
 class Journal:
     """The answers of a run: those that are known, and those that come.
 
@@ -154,7 +145,7 @@ class Journal:
         self.folder, self.corpus, self.questions = folder, corpus, questions
         self.resume: Resume = resume
         self.sure = sure
-        self._known: dict[tuple[str, int], _Place] = {}
+        self._known: dict[tuple[str, int], tuple[Path, int, int]] = {}  # the file, where the line begins, its length
         self._file: BinaryIO | None = None
         self._written = False
         self._made: list[Path] = []
@@ -164,12 +155,12 @@ class Journal:
 
     def answer(self, query_id: str, depth: int) -> Returned | None:
         """Return the answer to a question at a depth, if it is known. Threads call this."""
-        place = self._known.get((query_id, depth))
-        if place is None:
+        if (query_id, depth) not in self._known:
             return None
-        with place.file.open("rb") as file:
-            file.seek(place.begin)
-            return _read(file.read(place.length), self.corpus)[1]
+        path, begin, length = self._known[query_id, depth]
+        with path.open("rb") as file:
+            file.seek(begin)
+            return _read(file.read(length), self.corpus)[1]
 
     def keep(self, answers: Iterable[tuple[str, Returned]]) -> None:
         """Write answers, all at once; those that failed are asked for again. Threads call this."""
@@ -300,7 +291,7 @@ class Journal:
                 with suppress(ValueError, KeyError, TypeError):
                     if place and line.endswith(b"\n"):
                         query_id, answer = _read(line, self.corpus)
-                        self._known[query_id, answer.depth] = _Place(file, place, len(line))
+                        self._known[query_id, answer.depth] = file, place, len(line)
                         self._answered.add(query_id)
                 place += len(line)
 

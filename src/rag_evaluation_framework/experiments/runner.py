@@ -1,48 +1,435 @@
-"""`run_experiment`: index, retrieve, score, and save the result."""
+"""`retrieve` and `run_experiment`: index, retrieve, score, and save the result."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import chain
+from threading import Lock
 from time import perf_counter
-from typing import Any, overload
+from typing import Any, TypeAlias, TypeVar, Unpack, overload
 
 import numpy as np
 
 from rag_evaluation_framework import quotes
-from rag_evaluation_framework.base.exits import no_exit
+from rag_evaluation_framework.base.coroutines import without_a_loop
+from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
 from rag_evaluation_framework.base.notes import collected, note
-from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.components.results import as_chunks
+from rag_evaluation_framework.contracts.component import component_name
+from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever, is_trusted
 from rag_evaluation_framework.contracts.sink import Outcome
 from rag_evaluation_framework.data import (
+    TOKEN,
+    AnyChunk,
     CharacterSpan,
     Corpus,
+    Cutoff,
     Dataset,
-    DocumentId,
     GroundTruth,
     ProjectedTruth,
+    Query,
+    ScoreName,
     calculate_overlap,
 )
+from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
-from rag_evaluation_framework.data.hits import Hit, RankedHits
-from rag_evaluation_framework.data.levels import DOCUMENT, TOKEN, Level, U
-from rag_evaluation_framework.data.rankings import NOT_ANSWERED, Rankings
-from rag_evaluation_framework.errors import Interrupted
-from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
+from rag_evaluation_framework.data.documents import checked_corpus
+from rag_evaluation_framework.data.hits import Hit
+from rag_evaluation_framework.data.ids import QueryIds, QueryText
+from rag_evaluation_framework.data.levels import DOCUMENT, Level, U
+from rag_evaluation_framework.data.rankings import NOT_ANSWERED, OnError, Rankings
+from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
+from rag_evaluation_framework.data.values import gives_items, items
+from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted, RagEvalError
+from rag_evaluation_framework.experiments.config import AnyExperimentConfig, Asking, AskingFields, ExperimentConfig
 from rag_evaluation_framework.experiments.journal import Journal, open_journal
-from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
-from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
+from rag_evaluation_framework.experiments.ranker import Ranker
+from rag_evaluation_framework.judging.span_truth import SpanTruth
+from rag_evaluation_framework.judging.spans import largest_sums, relevant_parts
+from rag_evaluation_framework.judging.stretches import SpanColumns
 from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.metrics import ChunkRecall, Recall, SpanRecall
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults
-from rag_evaluation_framework.scoring.rank_checks import none_matches
+from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
+from rag_evaluation_framework.scoring.rank_mappings import none_matches
 from rag_evaluation_framework.scoring.score import score_checked, with_own_cutoffs
 from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.text_locator import is_long
+from rag_evaluation_framework.text.tokenizers import checked_counter
+
+# `retrieve`: index a corpus and retrieve for every query, as deep as the cutoffs need.
+
+T = TypeVar("T")
+Ended: TypeAlias = KeyboardInterrupt | ComponentExited
+"""What ends a run of which something is kept."""
+
+_reserving = Lock()
+_in_use = set[int]()
+
+
+def retrieve(
+    retriever: Pipeline,
+    corpus: Corpus,
+    queries: Iterable[Query | str],
+    cutoffs: Iterable[Cutoff | int | str] | Cutoff | int | str = (10,),
+    *,
+    tokenizer: Any = None,
+    **fields: Unpack[AskingFields],
+) -> Rankings:
+    """Index a corpus and retrieve for every query, as deep as the cutoffs need.
+
+    A query whose retrieval raises, or calls `sys.exit`, becomes a failure of its ranking. The retriever is closed at
+    the end, also after an error.
+
+    Args:
+        retriever: A retriever, or a function `(query, k) -> texts, chunks or dicts`.
+        corpus: The documents.
+        queries: The queries to ask; the id of a text follows from its wording.
+        cutoffs: Numbers of results (5), budgets of characters (`4000ch`) or of tokens (`1000tok`).
+        tokenizer: What counts the tokens of budgets in tokens, such as `"cl100k_base"`.
+        fields: How the queries are asked: fields of `Asking`, such as `max_concurrency`.
+
+    Returns:
+        One ranking per query, in order; every hit has its place in the corpus, if it could be found.
+
+    Raises:
+        ConfigError: A cutoff or a field is not valid, or a cutoff counts tokens without a tokenizer; or what is
+            given is not queries; or the retriever has no name that can be read, or is one of ours and in use by another
+            run.
+        CorpusError: The corpus is not a `Corpus`, or is empty.
+        DatasetError: Two queries share an id.
+        ComponentExited: The retriever called `sys.exit` before the queries. When it is closed, that is noted.
+        Interrupted: Ctrl-C came when some queries were answered.
+        Exception: Whatever else the retriever raises while it indexes.
+    """
+    asking = Asking.of(fields)
+    asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
+    counter = None if tokenizer is None else checked_counter(tokenizer)
+    cutter = RankingCutter(cuts, counter, checked_corpus(corpus))
+    with collected() as notes:
+        rankings, ended = ranked(
+            as_retriever(retriever),
+            corpus,
+            lambda index: index.rank(asked, cutter, asking),
+        )
+    if isinstance(ended, KeyboardInterrupt):
+        raise Interrupted(f"{how_many_answered(rankings)}, and nothing is kept") from ended
+    return replace(rankings, notes=tuple(notes))
+
+
+def _asked(queries: Any) -> list[Query]:
+    if not gives_items(queries, str, Query, Dataset):
+        raise ConfigError(
+            f"queries={shown(queries)}: expected a list of queries or of their texts, such as dataset.queries"
+        )
+    listed = items(queries, "queries")
+    for item in listed:
+        if not isinstance(item, Query | str):
+            raise ConfigError(f"queries: {shown(item)}; expected a Query or a text")
+    ids = QueryIds({query.id: query.text for query in listed if isinstance(query, Query)})
+    asked = [query if isinstance(query, Query) else Query(ids.of(query), QueryText(query)) for query in listed]
+    twice = [query_id for query_id, number in Counter(query.id for query in asked).items() if number > 1]
+    if twice:
+        raise DatasetError(f"questions that are given twice: {len(twice)}, the first with the id {twice[0]!r}")
+    return asked
+
+
+def how_many_answered(rankings: Rankings) -> str:
+    """Say of how many questions the retrieval came to its end."""
+    return f"{len(rankings) - _unanswered(rankings)} of {len(rankings)} questions were answered"
+
+
+def _unanswered(rankings: Rankings) -> int:
+    return sum(failure == NOT_ANSWERED for failure in rankings.failures.values())
+
+
+def ranked(
+    pipeline: Retriever, corpus: Corpus, ask: Callable[["Index"], tuple[T, KeyboardInterrupt | None]]
+) -> tuple[T, Ended | None]:
+    """Index a corpus, ask, and close the retriever; return what the asking gave, however the closing ends.
+
+    Returns:
+        What `ask` returned, and what ended the run there: the interrupt that `ask` returned, one that came while the
+        retriever was closed, or that its `close` called `sys.exit`.
+    """
+    asked: tuple[T, KeyboardInterrupt | None] | None = None
+    try:
+        with without_a_loop(), _indexed(pipeline, corpus) as index:
+            asked = ask(index)
+    except (KeyboardInterrupt, ComponentExited) as ended:
+        if asked is None:
+            raise
+        return asked[0], asked[1] or ended
+    return asked
+
+
+@contextmanager
+def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
+    """Index a corpus, and close the retriever on leaving the context.
+
+    An error while closing is noted, and never hides an earlier error. Only `sys.exit` is an error then: a pipeline that
+    ends the program must not look as if all went well.
+    """
+    name = component_name(pipeline)
+    with _reserved(pipeline):
+        with on_failure(partial(_close, pipeline, name)):
+            start = perf_counter()
+            with _step("index", name):
+                pipeline.index(corpus)
+            seconds = perf_counter() - start
+            with _step("chunks", name):
+                listed = pipeline.chunks()
+                chunks = listed if is_trusted(pipeline) else as_chunks(listed, name, corpus)
+            yield Index(pipeline, name, corpus, chunks, seconds)
+        _close(pipeline, name)
+
+
+def _close(pipeline: Retriever, name: str, earlier: BaseException | None = None) -> None:
+    """Close a retriever; an error of that is noted, in an earlier error if there is one."""
+
+    def failed(error: BaseException) -> None:
+        message = f"{name} could not be closed: {raised(error)}"
+        if earlier is not None:
+            earlier.add_note(message)
+            return
+        note(message)
+        if isinstance(error, ComponentExited):
+            raise error
+
+    outcome(no_exit(name, "close")(pipeline.close), failed)
+
+
+@contextmanager
+def _step(step: str, name: str) -> Generator[None]:
+    """Add a note to what is raised inside that says where; errors of ours say it themselves."""
+
+    def say_where(error: BaseException) -> None:
+        if isinstance(error, Exception) and not isinstance(error, RagEvalError):
+            with suppress(TypeError):  # its notes may be no list
+                error.add_note(f"raised in {step} of {name}")
+
+    with no_exit(name, step), on_failure(say_where):
+        yield
+
+
+@contextmanager
+def _reserved(pipeline: Retriever) -> Generator[None]:
+    """Keep a retriever that holds one index from being used by two runs at the same time."""
+    number = id(pipeline)
+    known: Any = pipeline
+    if not isinstance(known, IndexedRetriever):
+        yield
+        return
+    with _reserving:
+        if number in _in_use:
+            raise ConfigError(
+                f"{pipeline.name} is in use by another run, and holds one index; give each thread a retriever of its "
+                "own"
+            )
+        _in_use.add(number)
+    try:
+        yield
+    finally:
+        _in_use.discard(number)
+
+
+@dataclass(frozen=True)
+class Index:
+    """A retriever that has indexed a corpus.
+
+    Attributes:
+        pipeline: The retriever.
+        retriever: What it is called.
+        corpus: The documents.
+        chunks: All chunks that could be retrieved, or None if the retriever cannot list them.
+        seconds: How long indexing took.
+    """
+
+    pipeline: Retriever
+    retriever: str
+    corpus: Corpus
+    chunks: Sequence[AnyChunk] | None
+    seconds: float
+
+    def rank(
+        self,
+        queries: Sequence[Query],
+        cutter: RankingCutter,
+        asking: Asking,
+        *,
+        spans: bool = False,
+        journal: Journal | None = None,
+    ) -> tuple[Rankings, KeyboardInterrupt | None]:
+        """Return the ranking of every query, as `retrieve` does, and the interrupt that came when some were answered.
+
+        Notes go to whoever collects them; where spans are scored, also that results are whole documents.
+
+        Raises:
+            QueryFailed: A query failed, and `on_error` is `"raise"`.
+            KeyboardInterrupt: An interrupt came before any query was answered.
+        """
+        start = perf_counter()
+        if asking.batch_queries:
+            self._prepare(queries)
+        ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans, journal)
+        rankings = ranker.rankings(queries)
+        seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
+        prepared = asking.batch_queries and type(self.pipeline).prepare is not Retriever.prepare
+        rankings = replace(rankings, seconds=seconds, prepared=prepared)
+        if ranker.interrupt is not None and _unanswered(rankings) == len(queries):
+            raise ranker.interrupt
+        return rankings, ranker.interrupt
+
+    def _prepare(self, queries: Sequence[Query]) -> None:
+        """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""
+
+        def failed(error: BaseException) -> None:
+            if isinstance(error, ComponentExited):
+                raise error
+            note(
+                f"{self.retriever} could not prepare for all questions together: {raised(error)}; each was asked alone"
+            )
+
+        texts = [query.text for query in queries]
+        outcome(no_exit(self.retriever, "prepare")(lambda: self.pipeline.prepare(texts)), failed)
+
+
+# `run_experiment`: index, retrieve, score, and save the result.
+
+# Scores before reranking, and the recall that no order of the candidates exceeds.
+
+_HITS_AT_ONCE = 1 << 18  # so that the memory does not grow with the number of questions
+
+
+@dataclass(frozen=True, eq=False)
+class BeforeReranking:
+    """What the candidates of a reranker score in their first order, and could score in the best one.
+
+    Attributes:
+        scores: The scores of the first order by name, NaN where a query has none; shape (queries,) each.
+        ceilings: The recall that no order exceeds by name of the score, likewise; of recalls only.
+        candidates: The most candidates that a query has; None without a reranker.
+    """
+
+    scores: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
+    ceilings: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
+    candidates: int | None = None
+
+
+def before_reranking(
+    before: Rankings,
+    rankings: Rankings,
+    truth: ProjectedTruth[Any],
+    metrics: Sequence[Metric[Any]],
+    cutter: RankingCutter,
+    on_error: OnError = "collect",
+) -> BeforeReranking:
+    """Score the rankings that the reranker of a run was given, cut where those of the run are cut.
+
+    Args:
+        before: What the reranker was given for the queries of which that is known: `rankings.before_reranking`.
+        rankings: One per entry of the truth, in its order, with the chunk ids of the dataset.
+        truth: What is relevant.
+        metrics: The metrics to compute.
+        cutter: Where rankings are cut.
+        on_error: Whether what a metric raises is data, or ends the scoring.
+
+    Returns:
+        Nothing if no query of which the candidates are known can be scored.
+
+    Raises:
+        QueryFailed: A metric failed, and `on_error` is `"raise"`.
+    """
+    number = {query.id: row for row, query in enumerate(rankings.queries)}
+    rows = [number[query.id] for query in before.queries]
+    scored = [
+        place
+        for place, row in enumerate(rows)
+        if truth.entries[row].relevant and rankings.queries[row].id not in rankings.failures
+    ]
+    if not scored:
+        return BeforeReranking()
+    before, rows = before.take(np.array(scored, dtype=np.int64)), [rows[place] for place in scored]
+    known = ProjectedTruth(truth.level, tuple(truth.entries[row] for row in rows))
+    with collected():  # what there is to say of these results was said when the final order was scored
+        table = score_checked(before, known, metrics, cutter, on_error).table
+    if table.failures:
+        query_id, failures = next(iter(table.failures.items()))
+        note(
+            f"before reranking, a metric failed on {len(table.failures)} of {len(rows)} questions, the first "
+            f"{query_id!r}: {failures[0].kind}: {failures[0].message}"
+        )
+
+    def spread(column: Numbers) -> Numbers:
+        whole = np.full(len(rankings), np.nan)
+        whole[rows] = column
+        return whole
+
+    return BeforeReranking(
+        {name: spread(column) for name, column in table.columns.items()},
+        {name: spread(column) for name, column in _ceilings(before, known, metrics, cutter)},
+        int(before.hits.counts.max()),
+    )
+
+
+def _ceilings(
+    before: Rankings, truth: ProjectedTruth[Any], metrics: Sequence[Metric[Any]], cutter: RankingCutter
+) -> Iterator[tuple[str, Numbers]]:
+    """Yield the name of every recall, and what no order of the candidates exceeds; shape (queries,).
+
+    That is the recall of all candidates together and, where answers have one place each, what the best of them hold
+    that fit the cutoff: of relevant ids as many as there are results, of text the sum of the largest parts.
+    """
+    recalls: list[Metric[Any]] = [metric for metric in metrics if isinstance(metric, Recall | ChunkRecall | SpanRecall)]
+    if not recalls:
+        return
+    whole = Cutoff(max(int(before.hits.counts.max()), 1))
+    with collected():
+        found = score_checked(before, truth, recalls, RankingCutter([whole], None, before.corpus)).table
+    limits = {cutoff: _limit(before, truth, cutter, cutoff) for cutoff in cutter.cutoffs}
+    for metric in recalls:
+        column = found.columns[str(ScoreName(metric.name, whole))]
+        for cutoff, limit in limits.items():
+            yield str(ScoreName(metric.name, cutoff)), np.minimum(column, limit)
+
+
+def _limit(before: Rankings, truth: ProjectedTruth[Any], cutter: RankingCutter, cutoff: Cutoff) -> Numbers:
+    """Return the recall that the cutoff leaves room for, inf where that is not known; shape (queries,)."""
+    entries = truth.entries
+    single = np.array([not entry.has_alternatives for entry in entries], dtype=np.bool_)
+    if truth.level is TOKEN:
+        sizes = np.array([total_length(merge_overlapping_spans(entry.relevant)) for entry in entries])
+        at_once = max(_HITS_AT_ONCE // max(int(before.hits.counts.max()), 1), 1)
+        blocks = [np.arange(row, min(row + at_once, len(entries))) for row in range(0, len(entries), at_once)]
+        room = np.concatenate(
+            [_room(before.take(rows), entries[rows[0] : rows[-1] + 1], cutter, cutoff) for rows in blocks]
+        )
+    elif cutoff.is_budget:
+        return np.full(len(entries), np.inf)
+    else:
+        sizes = np.array([len({*entry.relevant}) for entry in entries])
+        room = np.full(len(entries), float(cutoff.size))
+    return np.where(single, room / np.maximum(sizes, 1), np.inf)
+
+
+def _room(before: Rankings, truth: Sequence[GroundTruth[Any]], cutter: RankingCutter, cutoff: Cutoff) -> Numbers:
+    """Return the most relevant characters that candidates hold which fit a cutoff; shape (queries,)."""
+    documents, table = Numbering(), before.hits.flat
+    reference = SpanTruth.of_entries(truth, documents).reference
+    items = SpanColumns.of_hits(before.hits, documents).take(table.placed)
+    costs: Integers = np.ones(len(items.query), dtype=np.int64)
+    if cutoff.is_budget:
+        costs = np.minimum(cutter.budgets[cutoff].costs(table)[table.placed], cutoff.size)
+    return largest_sums(items.query, relevant_parts(items, reference), costs, cutoff, len(truth))
+
 
 # How often the text of a label was retrieved where it is not labelled.
 
@@ -61,7 +448,7 @@ def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, c
     for number, entry in enumerate(dataset):
         if entry.query.id not in asked:
             continue
-        read = _places(rankings.hits, number)
+        read = [hit.span for hit in rankings.hits[number] if hit.span is not None]
         if _hold_copy(read, entry, rankings.corpus):
             retrieved += 1
             missed += not any(span.overlaps(label) for span in read for label in entry.labels)
@@ -71,17 +458,6 @@ def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, c
             f"counts as not relevant: {retrieved}; for {missed} of them no labelled place was retrieved. `rag-eval "
             "dataset lint` names the places; `*` as the document of a quote labels all of them"
         )
-
-
-def _places(hits: RankedHits, number: int) -> list[CharacterSpan]:
-    """Return the places of the hits of a ranking; those without a place are left out."""
-    rows, table = slice(int(hits.begins[number]), int(hits.ends[number])), hits.table
-    columns = table.doc_id.read(rows), table.start[rows].tolist(), table.end[rows].tolist()
-    return [
-        CharacterSpan(DocumentId(doc_id), start, end)
-        for doc_id, start, end in zip(*columns, strict=True)
-        if doc_id is not None and start >= 0 and end >= 0
-    ]
 
 
 def _hold_copy(read: Sequence[CharacterSpan], entry: GroundTruth[CharacterSpan], corpus: Corpus) -> bool:

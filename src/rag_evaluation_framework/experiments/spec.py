@@ -3,34 +3,119 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import chain
 from os.path import normpath
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from rag_evaluation_framework import base, rankings
-from rag_evaluation_framework.base.exits import on_failure
-from rag_evaluation_framework.base.files import checked_path, from_home, is_list, is_object, parse_json, read_text
-from rag_evaluation_framework.base.outside import fit_to_show, shown
+from rag_evaluation_framework.base.coroutines import resolved
+from rag_evaluation_framework.base.exits import errors_as, no_exit, on_failure
+from rag_evaluation_framework.base.files import checked_path, from_home, is_deeper, is_object, parse_json, read_text
+from rag_evaluation_framework.base.outside import fit_to_show, hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults, refusals
-from rag_evaluation_framework.contracts.retriever import Engine
-from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, EvaluationType
-from rag_evaluation_framework.data.dataset import Dataset, Mode
+from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
+from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
+from rag_evaluation_framework.data.dataset import Mode
 from rag_evaluation_framework.datasets import Loader, folder_loader, load_dataset
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
-from rag_evaluation_framework.experiments.config import CONFIGS, AnyExperimentConfig, in_mode
-from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, engine_reranker, make_engine
-from rag_evaluation_framework.experiments.settings import ONLY_IN_FILES, EvaluationConfig, Measuring, Option
-from rag_evaluation_framework.rankings.order import Order
+from rag_evaluation_framework.experiments.config import (
+    CONFIGS,
+    ONLY_IN_FILES,
+    AnyExperimentConfig,
+    EvaluationConfig,
+    Measuring,
+    Option,
+    in_mode,
+)
+from rag_evaluation_framework.rankings.parsers import Order
 from rag_evaluation_framework.registry.building import build, load_function
 from rag_evaluation_framework.registry.table import Kind
+from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.results.gate_verdict import OnInconclusive
 from rag_evaluation_framework.results.means import Cluster
-from rag_evaluation_framework.retrievers.engine import Cleanup, engine_in, leave
+from rag_evaluation_framework.retrievers.engine import Cleanup, EngineRetriever, engine_in, leave
 from rag_evaluation_framework.retrievers.function import as_retriever
+
+# The engine that a configuration names, made and told where the documents of its run are.
+
+
+def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: bool) -> Engine:
+    """Return the engine that a configuration names: a URL, `module:attribute`, or a component with its parameters.
+
+    Raises:
+        ConfigError: It names none, or what it names cannot be made.
+        ComponentExited: What makes it called `sys.exit`.
+    """
+    hide_environment()
+    named = given
+    if isinstance(given, str) and given.lower().startswith(("http://", "https://")):
+        named = {"type": "http", "url": given}
+    if allow_remote:
+        if isinstance(named, str) or named.get("type") != "http":
+            raise ConfigError(f"allow_remote is for engines over HTTP, got engine {shown(given)}")
+        named = {**named, "allow_remote": True}
+    made = build("engine", named, imports=imports)
+    if not callable(getattr(made, "retrieve", None)):
+        who = f"engine {shown(given)}"
+        with (
+            errors_as(lambda error: ConfigError(f"{who} cannot be made: {raised(error)}")),
+            no_exit(who, "its factory"),
+        ):
+            made = resolved(made())
+    check_engine(made)
+    engine: Engine = made
+    return engine
+
+
+def engine_loader(engine: Engine) -> Loader | None:
+    """Return what an engine loads texts by, if it does."""
+    if not can(engine, "load"):
+        return None
+    loads: Any = engine
+
+    def load(reference: str) -> str:
+        with no_exit(engine_name(engine), "load"):
+            text: str = resolved(loads.load(reference))
+        return text
+
+    return load
+
+
+def engine_reranker(engine: Engine) -> Reranker | None:
+    """Return an engine as a reranker, if it reranks."""
+    if not can(engine, "rerank"):
+        return None
+    reranks: Any = engine
+    return FunctionReranker(reranks.rerank)
+
+
+def around(
+    engine: Engine, dataset: Dataset[Any], corpus: Corpus | None, ingest: bool | None, custom_scope: bool
+) -> EngineRetriever:
+    """Return an engine as the retriever of a run.
+
+    Args:
+        engine: The engine.
+        dataset: The dataset; the scope of its `defaults` is where documents are written.
+        corpus: The documents, if they are not those of the dataset.
+        ingest: Whether they are written; by default if the dataset brings them.
+        custom_scope: Whether any scope may be written.
+
+    Raises:
+        ConfigError: The engine cannot do what is asked of it, or a scope may not be written.
+    """
+    documents = dataset.corpus if corpus is None else corpus
+    writes = corpus is None and documents is not None if ingest is None else ingest
+    if writes and documents is None:
+        raise ConfigError(
+            f"dataset {dataset.name!r} brings no documents, and ingest is true: give them (--corpus), or search "
+            "what is there (--no-ingest)"
+        )
+    return EngineRetriever(engine, dataset.scope_prefix, writes, custom_scope)
+
 
 # `RunSpec`: a run as files, options and tools describe it; each key is declared here, or in `settings`, once.
 
@@ -386,7 +471,7 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
     if not is_object(content):
         got = "nothing" if content is None else type(content).__name__
         raise ConfigError(f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {got}")
-    if _is_deeper(cast("object", content), _DEEPEST):
+    if is_deeper(content, _DEEPEST):
         raise ConfigError(f"{source}: nested too deeply; expected at most {_DEEPEST} levels")
     if not _OF_DATASETS.isdisjoint(content) and {"corpus", "dataset"}.isdisjoint(content):
         raise ConfigError(
@@ -400,17 +485,6 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
         problems = refusals(error, RunSpec, lambda *at: named.get(str(at[0])) or _path(at) if at else "$")
         where = "" if all(key in named for key in keys) else f"{source}: "
         raise ConfigError(f"{where}{'; '.join(problems)}") from error
-
-
-def _is_deeper(content: object, most: int) -> bool:
-    """Return whether a value has more levels than these, which what walks through it may not bear."""
-    level: list[Any] = [content]
-    for _ in range(most):
-        nested = (
-            value.values() if is_object(value) else value for value in level if is_object(value) or is_list(value)
-        )
-        level = [*chain.from_iterable(nested)]
-    return bool(level)
 
 
 def _path(location: tuple[int | str, ...]) -> str:

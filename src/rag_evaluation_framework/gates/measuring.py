@@ -4,33 +4,190 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
-from math import ceil, fsum, inf, isfinite
-from typing import Any, TypeAlias
+from math import ceil, fsum, inf, isfinite, sqrt
+from statistics import NormalDist
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_evaluation_framework.analysis.comparison import Comparison, clusters_of
-from rag_evaluation_framework.analysis.slices import Slice as ChangedSlice
+from rag_evaluation_framework.analysis.comparison import Slice as ChangedSlice
 from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.data.score_table import full_name
+from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.gates.gate import Gate, Slice
-from rag_evaluation_framework.gates.power import Power, power_of_drop, power_of_mean
-from rag_evaluation_framework.gates.uncounted import (
-    WITHOUT_BASELINE,
-    left_out_of_drop,
-    left_out_of_mean,
-    not_compared,
-    not_compared_by_reason,
-    unfilled_budgets,
-    why_no_score,
+from rag_evaluation_framework.results.means import (
+    DOCUMENT,
+    FEWEST,
+    LENGTH,
+    Cluster,
+    Clusters,
+    every_label,
+    label_values,
 )
-from rag_evaluation_framework.results.means import FEWEST, Cluster, Clusters
-from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, every_label, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.statistics.means import ends_of
+from rag_evaluation_framework.statistics.means import MeanScore, ends_of
+from rag_evaluation_framework.statistics.paired import LEVEL
+from rag_evaluation_framework.statistics.power import POWER, detectable_change
+
+# The power of population gates: which true value would make one fail 4 times in 5.
+
+_OF_INTERVAL, _OF_POWER = (NormalDist().inv_cdf(share) for share in ((1 + LEVEL) / 2, POWER))
+_STEPS = 20  # halvings
+
+
+@dataclass(frozen=True)
+class Power:
+    """Which true value would make a gate fail 4 times in 5.
+
+    Attributes:
+        what: What the gate is about.
+        least: The value, the nearest to its limit; None if none would, or it is not known.
+        unknown: Why it is not known; "" if it is.
+    """
+
+    what: Literal["mean", "drop"]
+    least: float | None = None
+    unknown: Literal["", "unchanged", "no share"] = ""
+
+
+def power_of_drop(gate: Gate, change: ChangedSlice) -> Power:
+    """Return the true drop that would make a gate fail.
+
+    Args:
+        gate: The gate.
+        change: What was measured for it.
+    """
+    test = change.test
+    if not test.changed:
+        return Power("drop", unknown="unchanged")
+    least = gate.limit + detectable_change(test)
+    return Power("drop", least if least <= test.largest and isfinite(least) else None)
+
+
+def power_of_mean(gate: Gate, mean: MeanScore, scores: Numbers) -> Power:
+    """Return the true mean that would make a gate fail.
+
+    Scores from 0 to 1 with the mean m have a variance of at most m (1 - m), which those of 0 or 1 have; others are
+    taken to keep the share of it that they have now. So the true mean b is that from which the limit L is as far as the
+    bound of an interval around L, and the quantile of 4 in 5 around b, for n questions:
+    |L - b| = z sqrt(L (1 - L) r / n) + z' sqrt(b (1 - b) r / n) + 1 / 2n.
+    """
+    if not np.all((scores >= 0) & (scores <= 1)):
+        return Power("mean", unknown="no share")
+    limit = gate.limit if gate.is_at_least else 1 - gate.limit
+    share = 1.0  # of the largest variance there can be: that of scores that are all equal is not known
+    if mean.standard_error > 0:
+        share = mean.standard_error**2 * mean.clusters / (mean.mean * (1 - mean.mean))
+    bound = _OF_INTERVAL * sqrt(max(limit * (1 - limit), 0) * share / mean.clusters)
+    room = limit - bound - 0.5 / mean.clusters
+    low, high = 0.0, min(max(limit, 0.0), 1.0)
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        fails = middle + _OF_POWER * sqrt(middle * (1 - middle) * share / mean.clusters) <= room
+        low, high = (middle, high) if fails else (low, middle)
+    return Power("mean", (low if gate.is_at_least else 1 - low) if low > 0 else None)
+
+
+# Which questions the value of a gate leaves out, or counts as 0, and why, in words beside it.
+
+_WIDEST_FAILURE = 160  # characters
+
+
+WITHOUT_BASELINE = "failed or skipped in the baseline"
+"""Why a question of both datasets cannot be lost."""
+
+
+def not_compared_by_reason(compared: Comparison, baseline: ScoreTable) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the questions of baseline and run that cannot be compared, by the reason.
+
+    Those that fail or are skipped now are not among them: they are lost. Those that failed in the baseline are, also
+    where they count as 0: they cannot be lost, nor fall.
+    """
+    rows, statuses = baseline.rows, baseline.statuses
+    failed = [query_id for query_id in compared.change.query_ids if statuses[rows[query_id]] == "failed"]
+    return {
+        "gone": compared.removed,
+        "new": compared.added,
+        "with other wording or labels": compared.changed,
+        WITHOUT_BASELINE: (*compared.placed, *failed),
+    }
+
+
+def why_no_score(result: EvaluationResult[Any], query_id: str) -> str:
+    """Return why a question was not scored: it was skipped, or how it failed; "" if it was."""
+    row = result.scores.rows.get(query_id)
+    if row is None:
+        return "skipped"
+    if result.scores.statuses[row] != "failed":
+        return ""
+    failure = result.failures[query_id][0]
+    return f"failed: {one_line(f'{failure.kind}: {failure.message}', _WIDEST_FAILURE)}"
+
+
+def left_out_of_mean(scores: ScoreTable, name: str, rows: Integers) -> str:
+    """Return how many of these questions have no score or failed, and whether a mean counts those that failed."""
+    failed, counted = _failures(scores)[rows], ~np.isnan(scores.column(name)[rows])
+    unscored = int((scores.answerable[rows] & ~(counted | failed)).sum())
+    return _failed(failed, counted) + (f", {unscored} without the score and not counted" if unscored else "")
+
+
+def left_out_of_drop(
+    compared: Comparison, runs: tuple[ScoreTable, ScoreTable], name: str, some: Collection[str] | None
+) -> str:
+    """Return how many questions a drop leaves out, and why.
+
+    Args:
+        compared: The comparison.
+        runs: The scores of the baseline, and of the run.
+        name: The score.
+        some: The ids of the questions that the gate is about; None for all.
+    """
+    ids = compared.change.query_ids
+    chosen = np.array([row for row, query_id in enumerate(ids) if some is None or query_id in some], dtype=np.int64)
+    counted = ~np.isnan(compared.change.columns[name][chosen])
+    rows = [np.array([table.rows[ids[row]] for row in chosen], dtype=np.int64) for table in runs]
+    before, now = (_failures(table)[own] for table, own in zip(runs, rows, strict=True))
+    unscored = int((runs[1].answerable[rows[1]] & ~(counted | before | now)).sum())
+    told = _failed(now, counted) + _failed(before & ~now, counted, " before", "compared")
+    told += f", {unscored} without the score in both and not compared" if unscored else ""
+    placed = sum(some is None or query_id in some for query_id in compared.placed)
+    told += f", {placed} skipped before and not compared" if placed else ""
+    return told + not_compared(compared, len(compared.skipped))
+
+
+def not_compared(compared: Comparison, skipped: int = 0) -> str:
+    """Return how many questions of the baseline are not there any more, or ask or expect something else now.
+
+    Args:
+        compared: The comparison.
+        skipped: How many are skipped now, and left out for that.
+    """
+    count = len(compared.removed) + len(compared.changed) + skipped
+    return f", {count} of the baseline not compared" if count else ""
+
+
+def unfilled_budgets(name: str, runs: Mapping[str, EvaluationResult[Any]]) -> str:
+    """Return how many rankings ran out of results before the budget of a score was filled, in each of some runs."""
+    counts = [f"{run.unfilled[name]}{when}" for when, run in runs.items() if name in run.unfilled]
+    return f", rankings that ran out of results before the budget was filled: {', '.join(counts)}" if counts else ""
+
+
+def _failures(scores: ScoreTable) -> NDArray[np.bool_]:
+    """Return which questions would have a score if they had not failed; shape (questions,)."""
+    return scores.with_status("failed") & scores.answerable
+
+
+def _failed(failed: NDArray[np.bool_], counted: NDArray[np.bool_], when: str = "", how: str = "counted") -> str:
+    left, zeros = int((failed & ~counted).sum()), int((failed & counted).sum())
+    told = f", {left} failed{when} and not {how}" if left else ""
+    return told + (f", {zeros} failed{when} and counted as 0" if zeros else "")
+
+
+# What a gate bounds, measured in a result and, where it is about a change, against a baseline.
 
 FOUND = tuple(f"{level}{metric}" for metric in ("recall", "hit", "precision") for level in ("", "chunk_", "span_"))
 """The metrics of which a score above 0 says that something relevant was found, by name."""

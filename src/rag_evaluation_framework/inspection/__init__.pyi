@@ -1,8 +1,13 @@
 from .dataset_info import Coverage as Coverage
 from .dataset_info import DatasetInfo as DatasetInfo
+from .dataset_info import DatasetQuality as DatasetQuality
+from .dataset_info import LexicalSearch as LexicalSearch
+from .dataset_info import PublicQuestions as PublicQuestions
 from .dataset_info import Spread as Spread
 from .dataset_info import WordOverlap as WordOverlap
+from .dataset_info import dataset_quality as dataset_quality
 from .dataset_info import describe_dataset as describe_dataset
+from .dataset_info import public_questions as public_questions
 from .findings import Finding as Finding
 from .findings import FindingKind as FindingKind
 from .findings import LintReport as LintReport
@@ -10,9 +15,4 @@ from .fixing import Fix as Fix
 from .fixing import FixedDataset as FixedDataset
 from .fixing import fix_dataset as fix_dataset
 from .lint import lint_dataset as lint_dataset
-from .quality import DatasetQuality as DatasetQuality
-from .quality import LexicalSearch as LexicalSearch
-from .quality import PublicQuestions as PublicQuestions
-from .quality import dataset_quality as dataset_quality
-from .quality import public_questions as public_questions
 from .question_checks import word_likeness as word_likeness

@@ -15,17 +15,16 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.inspection.findings import FindingKind, quotation
-from rag_evaluation_framework.inspection.labelled_text import LabelTexts, units_of
+from rag_evaluation_framework.inspection.findings import FindingKind, LabelTexts, quotation, units_of
 from rag_evaluation_framework.inspection.question_checks import asked_twice
 from rag_evaluation_framework.labelling.relabelling import relabel
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.lint import Page
+    from rag_evaluation_framework.report.pages.dataset import Page
 
-_PAGE = "rag_evaluation_framework.report.pages.lint:fixes_page"  # a door upwards
+_PAGE = "rag_evaluation_framework.report.pages.dataset:fixes_page"  # a door upwards
 FixKind: TypeAlias = FindingKind | Literal["label moved"]
 
 
@@ -200,7 +199,7 @@ def _trimmed(
 def _each_once(entry: GroundTruth[Any], texts: LabelTexts) -> GroundTruth[Any]:
     """Return a question with each of its labels once; the same one if they are."""
     changed: dict[str, tuple[Any, ...]] = {}
-    for name in filter(None, (entry.listed_in, "relevant_prefixes")):
+    for name in (entry.listed_in, "relevant_prefixes"):
         units: tuple[Any, ...] = getattr(entry, name)
         once: dict[Answer[Any], Any] = {}
         for unit in units:

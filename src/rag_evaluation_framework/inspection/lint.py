@@ -7,62 +7,32 @@ from typing import Any
 
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, ChunkRegistry, Cutoff, GroundTruth, Query, Skipped
+from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, ChunkRegistry, Cutoff, GroundTruth, Skipped
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.inspection.findings import RANK, Finding, FindingKind, LintReport, quotation
-from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, place_of, units_of
+from rag_evaluation_framework.inspection.findings import (
+    RANK,
+    Finding,
+    FindingKind,
+    Label,
+    LabelTexts,
+    LintReport,
+    place_of,
+    quotation,
+    units_of,
+)
 from rag_evaluation_framework.inspection.question_checks import asked_twice, copied_answer
 from rag_evaluation_framework.markups.markup import Markup, struck_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.text.text_locator import TextLocator, is_long
 
-# What readers are shown of labels, and where else they are shown the same.
-
-_RAW = (".rst", ".rest")  # in which HTML and what directives hold may be shown, too
-_COMMENTS = "comments"
-
-
-class ShownLabels:
-    """Reads labels as a renderer shows them.
-
-    Args:
-        corpus: The documents.
-    """
-
-    def __init__(self, corpus: Corpus) -> None:
-        self._quotes = QuoteLocator.of(corpus)
-        self._found: dict[str, list[CharacterSpan]] = {}
-
-    def hidden(self, span: CharacterSpan) -> str:
-        """Return as what a span is hidden from readers: "comments and scripts"; "" if any letter or digit is shown."""
-        markup = self._markup(span)
-        if markup.shows(span.start, span.end):
-            return ""
-        what = markup.hidden_as(span.start) or "markup"
-        return what if what == _COMMENTS or not span.doc_id.lower().endswith(_RAW) else ""
-
-    def struck_out(self, span: CharacterSpan) -> str:
-        """Return how much of a span is struck out: "all" or "part"; "" if nothing is."""
-        return struck_out(self._markup(span), span.start, span.end)
-
-    def places(self, span: CharacterSpan, limit: int) -> list[CharacterSpan]:
-        """Return where readers are shown the same as at a span, and it is not struck out: of many the first ones."""
-        text = " ".join(self._markup(span).shown(span.start, span.end).split())
-        if text not in self._found:
-            found = self._quotes.places_as_shown(text, None, limit) if text else []
-            self._found[text] = [place for place, _ in found if not self.struck_out(place)]
-        return self._found[text]
-
-    def _markup(self, span: CharacterSpan) -> Markup:
-        return self._quotes.markups[self._quotes.numbers[span.doc_id]]
-
-
 # Checks of the labels of one question.
 
 _MOST_PLACES = 20
+_RAW = (".rst", ".rest")  # in which HTML and what directives hold may be shown, too
+_COMMENTS = "comments"
 
 
 class LabelChecks:
@@ -76,90 +46,95 @@ class LabelChecks:
     """
 
     def __init__(self, texts: LabelTexts, corpus: Corpus | None, budget: int, k: int) -> None:
-        self.texts, self.corpus, self.budget, self.k = texts, corpus, budget, k
+        self.texts, self.budget, self.k = texts, budget, k
         self._locator = None if corpus is None else TextLocator.of(corpus)
-        self._shown = None if corpus is None else ShownLabels(corpus)
+        self._quotes = None if corpus is None else QuoteLocator.of(corpus)
         self._found: dict[str, list[CharacterSpan]] = {}
+        self._found_as_shown: dict[str, list[CharacterSpan]] = {}
         self.with_lost = {question.query.id for question in texts.dataset.incomplete}
 
     def findings(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
         """Yield what is wrong with the labels of a question."""
         query = entry.query
-        for label in labels:
-            yield from self._alone(query, label)
         several = {unit for answer in entry.answers if len(answer.places) > 1 for unit in answer.units}
         alone = [(label, unit) for label, unit in zip(labels, units_of(entry), strict=True) if unit not in several]
+        for label in labels:
+            is_fixable = self._quotes is not None and label.problem is None
+            for kind, what in self._alone(label):
+                fixable = is_fixable and kind is FindingKind.WHITE_SPACE
+                yield Finding(kind, what, query, self._where(label.span), label.span, fixable=fixable)
         if query.id not in self.with_lost:  # what two answers have left may be the same
-            yield from self._repeated(query, alone)
-        yield from self._overlapping(query, [label for label, _ in alone])
-        yield from self._elsewhere(query, labels)
-        yield from self._too_long(entry, labels)
+            for unit, count in Counter(place_of(label.span or unit) for label, unit in alone).items():
+                if count > 1:
+                    span = unit if isinstance(unit, CharacterSpan) else None
+                    what = f"{'' if span else f'{shown(unit)} '}is given {count:,} times"
+                    yield Finding(FindingKind.LABELLED_TWICE, what, query, self._where(span), span, fixable=True)
+        for span, what in self._overlapping([label for label, _ in alone]):
+            yield Finding(FindingKind.LABELS_OVERLAP, what, query, self._where(span), span)
+        for span, what, places in self._elsewhere(labels):
+            yield Finding(FindingKind.ANSWER_ELSEWHERE, what, query, self._where(span), span, places)
+        if what := self._too_long(entry, labels):
+            yield Finding(FindingKind.TOO_LONG, what, query)
 
-    def _alone(self, query: Query, label: Label) -> Iterator[Finding]:
+    def _where(self, span: CharacterSpan | None) -> str:
+        return "" if span is None else self.texts.where(span)
+
+    def _alone(self, label: Label) -> Iterator[tuple[FindingKind, str]]:
+        """Yield what is wrong with a label, whatever the others are."""
         span, text = label.span, label.text
-        where = "" if span is None else self.texts.where(span)
         if label.problem is not None:
-            yield Finding(label.problem[0], label.problem[1], query, where, span)
+            yield label.problem
         if text is None:
             return
         if not text.strip():
-            yield Finding(
-                FindingKind.BLANK_LABEL, "holds nothing but white space" if text else "is empty", query, where, span
-            )
+            yield FindingKind.BLANK_LABEL, "holds nothing but white space" if text else "is empty"
         elif span is not None and (hidden := self._hidden(label, span, text)):
-            yield Finding(FindingKind.NOT_SHOWN, f"{quotation(text)} {hidden}", query, where, span)
+            yield FindingKind.NOT_SHOWN, f"{quotation(text)} {hidden}"
         elif span is not None and text != text.strip():
             before, behind = len(text) - len(text.lstrip()), len(text) - len(text.rstrip())
-            what = f"{quotation(text)} has white space at its ends: {before:,} and {behind:,} characters"
-            fixable = self.corpus is not None and label.problem is None
-            yield Finding(FindingKind.WHITE_SPACE, what, query, where, span, fixable=fixable)
-        if span is not None and label.problem is None and self._shown is not None:
-            struck_out = self._shown.struck_out(span)
-            if struck_out:
-                how = "is struck out" if struck_out == "all" else "is struck out in part"
-                yield Finding(FindingKind.STRUCK_OUT, f"{quotation(text)} {how}", query, where, span)
+            ends = f"{before:,} and {behind:,} characters"
+            yield FindingKind.WHITE_SPACE, f"{quotation(text)} has white space at its ends: {ends}"
+        if span is not None and label.problem is None and (much := self._struck_out(span)):
+            yield FindingKind.STRUCK_OUT, f"{quotation(text)} is struck out{' in part' * (much == 'part')}"
 
     def _hidden(self, label: Label, span: CharacterSpan, text: str) -> str:
-        """Return why a label is not shown, as far as anyone can tell; "" if it is."""
+        """Return why a label is not shown to readers, as far as anyone can tell; "" if it is."""
         if not any(map(str.isalnum, text)):
             return "has no letter and no digit"
-        hidden = "" if self._shown is None or label.problem else self._shown.hidden(span)
-        return f"is hidden ({hidden})" if hidden else ""
+        markup = None if label.problem else self._markup(span)
+        if markup is None or markup.shows(span.start, span.end):
+            return ""
+        what = markup.hidden_as(span.start) or "markup"
+        return f"is hidden ({what})" if what == _COMMENTS or not span.doc_id.lower().endswith(_RAW) else ""
 
-    def _repeated(self, query: Query, labels: Sequence[tuple[Label, Any]]) -> Iterator[Finding]:
-        named = (label.span or unit for label, unit in labels)
-        for unit, count in Counter(map(place_of, named)).items():
-            if count > 1 and isinstance(unit, CharacterSpan):
-                what = f"is given {count:,} times"
-                yield Finding(FindingKind.LABELLED_TWICE, what, query, self.texts.where(unit), unit, fixable=True)
-            elif count > 1:
-                yield Finding(
-                    FindingKind.LABELLED_TWICE, f"{shown(unit)} is given {count:,} times", query, fixable=True
-                )
+    def _struck_out(self, span: CharacterSpan) -> str:
+        """Return how much of a span is struck out: "all" or "part"; "" if nothing is."""
+        markup = self._markup(span)
+        return "" if markup is None else struck_out(markup, span.start, span.end)
 
-    def _overlapping(self, query: Query, labels: Sequence[Label]) -> Iterator[Finding]:
+    def _markup(self, span: CharacterSpan) -> Markup | None:
+        return None if self._quotes is None else self._quotes.markup(span)
+
+    def _overlapping(self, labels: Sequence[Label]) -> Iterator[tuple[CharacterSpan, str]]:
+        """Yield the labels that share text with one before them."""
         spans = dict.fromkeys(place_of(label.span) for label in labels if label.span is not None)
         farthest: CharacterSpan | None = None
         for span in sorted(spans, key=lambda span: (span.doc_id, span.start, span.end)):
             if farthest is not None and span.overlaps(farthest):
                 shared = f"{span.overlap_chars(farthest):,}"
-                what = f"shares {shared} characters with the label at {self.texts.where(farthest)}"
-                yield Finding(FindingKind.LABELS_OVERLAP, what, query, self.texts.where(span), span)
+                yield span, f"shares {shared} characters with the label at {self.texts.where(farthest)}"
             if farthest is None or span.doc_id != farthest.doc_id or span.end > farthest.end:
                 farthest = span
 
-    def _elsewhere(self, query: Query, labels: Sequence[Label]) -> Iterator[Finding]:
-        """Yield the labels whose text also stands where no label of the question is."""
+    def _elsewhere(self, labels: Sequence[Label]) -> Iterator[tuple[CharacterSpan, str, tuple[str, ...]]]:
+        """Yield the labels whose text also stands where no label of the question is, and where."""
+        covered = _Covered([label.span for label in labels if label.span is not None])
         long = {
-            place_of(label.span): label
+            place_of(label.span): label.text
             for label in labels
             if label.span is not None and label.text is not None and label.problem is None and is_long(label.text)
         }
-        if self.corpus is None:
-            return
-        covered = _Covered([label.span for label in labels if label.span is not None])
-        for span, label in long.items():
-            text = str(label.text)
+        for span, text in long.items():
             found = self._places(span, text, covered)
             others = [place for place in found if not covered.holds(place)]
             if others:
@@ -167,8 +142,7 @@ class LabelChecks:
                 count = f"{least}{len(others)} other place{'s' * (len(others) != 1)}"
                 places = tuple(map(self.texts.where, others))
                 named = f"{', '.join(places[:3])}{', …' if len(places) > 3 else ''}"
-                what = f"{quotation(text)} also stands in {count}: {named}"
-                yield Finding(FindingKind.ANSWER_ELSEWHERE, what, query, self.texts.where(span), span, places)
+                yield span, f"{quotation(text)} also stands in {count}: {named}", places
 
     def _places(self, span: CharacterSpan, text: str, labelled: "_Covered") -> list[CharacterSpan]:
         """Return where a text stands, up to white space, or is shown as at its span: of many the first 20."""
@@ -176,25 +150,39 @@ class LabelChecks:
         if known not in self._found and self._locator is not None:
             self._found[known] = self._locator.places_in_context(known, limit=_MOST_PLACES)
         found = self._found.get(known, [])
-        if self._shown is None or len(found) == _MOST_PLACES:
+        if len(found) == _MOST_PLACES:
             return found
         known_places = _Covered(found)
-        shown = self._shown.places(span, _MOST_PLACES)
-        more = [place for place in shown if not labelled.touches(place) and not known_places.touches(place)]
+        more = [
+            place
+            for place in self._shown_alike(span)
+            if not labelled.touches(place) and not known_places.touches(place)
+        ]
         return [*found, *more][:_MOST_PLACES]
 
-    def _too_long(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
+    def _shown_alike(self, span: CharacterSpan) -> list[CharacterSpan]:
+        """Return where readers are shown the same as at a span, and it is not struck out: of many the first 20."""
+        markup = self._markup(span)
+        if markup is None or self._quotes is None:
+            return []
+        text = " ".join(markup.shown(span.start, span.end).split())
+        if text not in self._found_as_shown:
+            found = self._quotes.places_as_shown(text, None, _MOST_PLACES) if text else []
+            self._found_as_shown[text] = [place for place, _ in found if not self._struck_out(place)]
+        return self._found_as_shown[text]
+
+    def _too_long(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> str:
+        """Return which score a complete answer cannot reach; "" if it can reach all."""
         known = {unit: label.span for label, unit in zip(labels, units_of(entry), strict=True)}
         units = {unit: None for answer in entry.answers for unit in min(answer.places, key=_size)}
         spans = [span for unit in units if (span := known.get(unit)) is not None]
-        if spans:
-            length = total_length(merge_overlapping_spans(spans))
-            if length > self.budget:
-                share = f"span_recall@{self.budget}ch is at most {_down(self.budget / length)}"
-                yield Finding(FindingKind.TOO_LONG, f"its answer has {length:,} characters: {share}", entry.query)
-        elif len(units) > self.k:
-            what = f"it has {len(units):,} relevant units: recall@{self.k} is at most {_down(self.k / len(units))}"
-            yield Finding(FindingKind.TOO_LONG, what, entry.query)
+        length = total_length(merge_overlapping_spans(spans))
+        if length > self.budget:
+            share = f"span_recall@{self.budget}ch is at most {_down(self.budget / length)}"
+            return f"its answer has {length:,} characters: {share}"
+        if not spans and len(units) > self.k:
+            return f"it has {len(units):,} relevant units: recall@{self.k} is at most {_down(self.k / len(units))}"
+        return ""
 
 
 def _size(place: Sequence[Any]) -> int:
@@ -299,17 +287,13 @@ def _skipped(dataset: Dataset[Any], now: Sequence[Skipped]) -> list[Finding]:
 
 def _counted(dataset: Dataset[Any]) -> list[Finding]:
     """Return what is told of the dataset as a whole."""
-    found: list[Finding] = []
     unanswered = sum(not entry.relevant for entry in dataset)
     if unanswered == len(dataset):
-        found.append(
-            Finding(FindingKind.NO_ANSWERS, "no question has an answer" if unanswered else "there are no questions")
-        )
-    elif unanswered:
-        verb = "has" if unanswered == 1 else "have"
-        what = f"{unanswered:,} of {len(dataset):,} questions {verb} no answer in the corpus"
-        found.append(Finding(FindingKind.NO_ANSWER, what))
-    return found
+        what = "no question has an answer" if unanswered else "there are no questions"
+        return [Finding(FindingKind.NO_ANSWERS, what)]
+    verb = "has" if unanswered == 1 else "have"
+    what = f"{unanswered:,} of {len(dataset):,} questions {verb} no answer in the corpus"
+    return [Finding(FindingKind.NO_ANSWER, what)] if unanswered else []
 
 
 def _not_checked(dataset: Dataset[Any], corpus: Corpus | None, registry: ChunkRegistry | None) -> list[str]:

@@ -7,8 +7,7 @@ from unicodedata import category
 
 from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.inspection.findings import Finding, FindingKind, quotation
-from rag_evaluation_framework.inspection.labelled_text import Label, place_of, units_of
+from rag_evaluation_framework.inspection.findings import Finding, FindingKind, Label, place_of, quotation, units_of
 from rag_evaluation_framework.text.terms import question_words, stemmer, words
 
 # Checks of questions: the same one asked twice, and one that copies its answer.

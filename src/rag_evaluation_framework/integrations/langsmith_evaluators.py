@@ -133,7 +133,7 @@ class RunScorer:
         if level is TOKEN:
             return score_spans({_ONE: truth.answers}, {_ONE: retrieved}, wanted)
         units = list(dict.fromkeys(retrieved))
-        if not (truth.has_groups or truth.has_alternatives):
+        if not (truth.relevant_prefixes or truth.has_alternatives):
             return score_rankings({_ONE: {unit: truth.gain(unit) for unit in truth.relevant}}, {_ONE: units}, wanted)
         hits = tuple(Hit(**{OF_HITS[level.evaluation_type]: unit}) for unit in units)
         rankings = Rankings.of([QueryRanking(truth.query, hits)], _NOWHERE)

@@ -1,5 +1,10 @@
 from .additions import Additions as Additions
 from .additions import add_questions as add_questions
+from .alignment import partners_of as partners_of
+from .carrying import Carrier as Carrier
+from .known_words import KNOWN as KNOWN
+from .known_words import KnownWords as KnownWords
+from .known_words import known_file as known_file
 from .locating import check_quotes as check_quotes
 from .locating import dataset_from_quotes as dataset_from_quotes
 from .locating import locate_quote as locate_quote

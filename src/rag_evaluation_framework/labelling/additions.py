@@ -16,15 +16,13 @@ from rag_evaluation_framework.data import (
     QueryId,
     Skipped,
 )
-from rag_evaluation_framework.data.document_resolver import names_fully
+from rag_evaluation_framework.data.documents import names_fully
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.alignment import word_places
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import QuoteRow, with_conflicts
 from rag_evaluation_framework.markups import markup_of
 from rag_evaluation_framework.markups.characters import flat
-
-# Questions of a table of quotes, added to a dataset in the same corpus.
 
 _LOST = (
     "its label was lost as the documents changed: `dataset update` shows what stands in its place, and takes it with "
@@ -59,15 +57,13 @@ class Additions:
     def counted(self) -> str:
         """Return how many questions of the table the dataset has now, and how."""
         counts = f"{len(self.corrected)} corrected, {len(self.kept)} there already"
-        return f"{len(self.added)} question{'s' * (len(self.added) != 1)} added, {counts}{self._repeated()}"
-
-    def _repeated(self) -> str:
+        told = f"{len(self.added)} question{'s' * (len(self.added) != 1)} added, {counts}"
         if not self.repeated:
-            return ""
+            return told
         ids = ", ".join(name_line(query.id) for query in self.repeated[:_MOST_NAMED])
         more = len(self.repeated) - _MOST_NAMED
-        told = f"{ids} and {more} more" if more > 0 else ids
-        return f"; the dataset had the same wording under another id: {len(self.repeated)} ({told})"
+        ids = f"{ids} and {more} more" if more > 0 else ids
+        return f"{told}; the dataset had the same wording under another id: {len(self.repeated)} ({ids})"
 
 
 def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Corpus) -> Additions:

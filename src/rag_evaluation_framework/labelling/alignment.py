@@ -6,20 +6,22 @@ blocks of words that are left over have moved, if they fit in one place only. Wh
 none: a passage with a copy is lost rather than mistaken for it.
 """
 
+import hashlib
 import re
 import unicodedata
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.data import Corpus, Document, DocumentId
 from rag_evaluation_framework.markups import Markup, markup_of
 
@@ -56,6 +58,13 @@ def word_places(text: str) -> Iterator[tuple[int, int]]:
     return (found.span() for found in _word().finditer(text))
 
 
+@lru_cache(2**20)
+def _code(word: str) -> int:
+    """Return a number for a word, however its accents are composed: the same one in every process."""
+    data = unicodedata.normalize("NFC", word).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little") >> 1
+
+
 class Words:
     """The documents of a corpus as words, one after another, with a gap between two documents.
 
@@ -68,17 +77,15 @@ class Words:
         markups: What is shown of the documents that may hide words.
     """
 
-    def __init__(self, documents: Sequence[Document], vocabulary: dict[str, int]) -> None:
+    def __init__(self, documents: Sequence[Document]) -> None:
         self.documents = documents
         self.numbers = {document.id: number for number, document in enumerate(documents)}
         self.markups: dict[DocumentId, Markup] = {}
         codes, places, edges = array("q"), array("q"), array("q", [0])
-        for document in documents:
+        for document in progress(documents, "Aligning documents", "document"):
             content = document.content
-            composed = content.isascii() or unicodedata.is_normalized("NFC", content)
             for start, end in self._shown(document):
-                word = content[start:end] if composed else unicodedata.normalize("NFC", content[start:end])
-                codes.append(vocabulary.setdefault(word, len(vocabulary)))
+                codes.append(_code(content[start:end]))
                 places.extend((start, end))
             codes.append(-1)
             places.extend((len(content), len(content)))
@@ -150,16 +157,7 @@ class Words:
         return found
 
 
-class Known(Protocol):
-    """What is known of documents of the old corpus that are not at hand."""
-
-    def has_lines(self, words: Words, vocabulary: Mapping[str, int]) -> NDArray[np.bool_]:
-        """Return which of the lines stood in them, shape (lines,)."""
-        ...
-
-    def has_runs(self, words: Words, vocabulary: Mapping[str, int]) -> NDArray[np.bool_]:
-        """Return from which words on a run of four words stood in them, in the shape of `words.runs(4)`."""
-        ...
+Stood: TypeAlias = Callable[[Words], NDArray[np.bool_]]
 
 
 class Alignment:
@@ -168,7 +166,7 @@ class Alignment:
     Args:
         old: The old corpus, or the documents of it that are at hand.
         new: The new one.
-        known: What is known of the others.
+        stood: Returns which words of the new corpus stood in old documents that are not at hand, shape (words,).
 
     Attributes:
         old: The words of the old corpus.
@@ -178,9 +176,8 @@ class Alignment:
         where: For each word of the old corpus the number of the word in the new one that comes from it, or -1.
     """
 
-    def __init__(self, old: Corpus, new: Corpus, known: "Known | None" = None) -> None:
-        vocabulary: dict[str, int] = {}
-        self.old, self.new = Words(old.documents, vocabulary), Words(new.documents, vocabulary)
+    def __init__(self, old: Corpus, new: Corpus, stood: Stood | None = None) -> None:
+        self.old, self.new = Words(old.documents), Words(new.documents)
         self.where = np.full(len(self.old.codes), -1, np.int64)
         self._is_free = self.new.codes >= 0
         self._once: dict[int, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
@@ -189,25 +186,16 @@ class Alignment:
             (first, last), (there, behind) = self.old.bounds(doc_id), self.new.bounds(doc_id)
             self._take(np.arange(first, last), np.arange(there, behind))
         self.partners = {doc_id: doc_id for doc_id in same} | _partners(self.old, self.new, same)
-        if known is not None:
-            self._leave(known, vocabulary)
+        if stood is not None:  # nothing is taken that stood in other documents, but in later versions of these
+            of_others = stood(self.new)
+            for doc_id in self.partners.values():
+                of_others[slice(*self.new.bounds(doc_id))] = False
+            self._is_free &= ~of_others
         edited = {one: other for one, other in self.partners.items() if one not in same}
         anchors = self._same_lines(edited)
         for one, other in edited.items():
             self._align(one, other, anchors.get(one, []))
         self._moved()
-
-    def _leave(self, known: "Known", vocabulary: Mapping[str, int]) -> None:
-        """Take nothing that stood in other documents, but in later versions of these."""
-        stood = np.zeros(len(self.new.codes), np.bool_)
-        runs = known.has_runs(self.new, vocabulary)
-        for step in range(_LEAST_MOVED):
-            stood[step : step + len(runs)] |= runs
-        for first, last in self.new.lines[known.has_lines(self.new, vocabulary)].tolist():
-            stood[first:last] = True
-        for doc_id in self.partners.values():
-            stood[slice(*self.new.bounds(doc_id))] = False
-        self._is_free &= ~stood
 
     def _take(self, old: Numbers, new: Numbers) -> None:
         self.where[old] = new
@@ -365,8 +353,7 @@ def partners_of(old: Sequence[Document], new: Sequence[Document]) -> dict[Docume
 
     They share at least half of their three-word runs, rare ones weighing more.
     """
-    vocabulary: dict[str, int] = {}
-    return _partners(Words(old, vocabulary), Words(new, vocabulary), set(), least=0.5)
+    return _partners(Words(old), Words(new), set(), least=0.5)
 
 
 def _partners(

@@ -1,20 +1,24 @@
 """Labels carried from the texts in which they were placed to the texts of today: where their words went."""
 
+import csv
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Document
-from rag_evaluation_framework.labelling.alignment import Alignment, Known, Words
+from rag_evaluation_framework.labelling.alignment import Alignment, Stood, Words
 from rag_evaluation_framework.markups import Markup, markup_of
 from rag_evaluation_framework.markups.characters import flat
 from rag_evaluation_framework.markups.markup import effects
 from rag_evaluation_framework.quotes.ends import are_cut
+from rag_evaluation_framework.text import TextLocator
 
 Kind: TypeAlias = Literal["unchanged", "moved", "taken", "changed", "uncertain", "gone"]
-"""What became of a label.
+"""Outcome for a label in edited documents.
 
 `unchanged` and `moved`: it was found where it was, or elsewhere. `taken`: a person took what was proposed. `changed`:
 some of its words are others now, or what is shown of them. `uncertain`: its words stand somewhere, and nobody can tell
@@ -29,13 +33,14 @@ _HIDES = ("comments", "directives")
 
 @dataclass(frozen=True)
 class Carried:
-    """What became of a label.
+    """Outcome for a label, with its place in the documents of today.
 
     Attributes:
-        kind: What became of it.
-        span: Where it is now; None unless it was found.
-        proposal: Where a person may want it, if it was not found: what stands in its place, or its text elsewhere.
-        why: What else keeps it from being found, such as "struck out"; "" if its words say it.
+        kind: The outcome.
+        span: Its place now; None unless it was found.
+        proposal: The place that a person may want, if it was not found: that of the words in its place, or of its text
+            elsewhere.
+        why: The reason beside its words why it was not found, such as "struck out"; "" if its words say it.
     """
 
     kind: Kind
@@ -50,18 +55,18 @@ class Carrier:
     Args:
         old: The documents in which labels were placed.
         new: The documents as they are now.
-        known: What is known of labelled documents that are not among these.
+        stood: Returns which words stood in labelled documents that are not among these; see `Alignment`.
     """
 
-    def __init__(self, old: Corpus, new: Corpus, known: Known | None = None) -> None:
-        self.old, self.new, self._known = old, new, known
+    def __init__(self, old: Corpus, new: Corpus, stood: Stood | None = None) -> None:
+        self.old, self.new, self._stood = old, new, stood
 
     @cached_property
     def _aligned(self) -> Alignment:
-        return Alignment(self.old, self.new, self._known)
+        return Alignment(self.old, self.new, self._stood)
 
     def carry(self, span: CharacterSpan) -> Carried:
-        """Return what became of a label of the old corpus."""
+        """Return the outcome for a label of the old corpus."""
         before = self.old[span.doc_id]
         if span.doc_id in self.new and self.new[span.doc_id].content == before.content:
             return Carried("unchanged", span)
@@ -70,7 +75,8 @@ class Carrier:
             return Carried("gone")
         words = self._between(first, last)
         if words is None:
-            return Carried("gone", None, self._elsewhere(before.content[span.start : span.end]))
+            places = TextLocator.of(self.new).places(before.content[span.start : span.end], limit=2)
+            return Carried("gone", None, places[0] if len(places) == 1 else None)
         now = self._with_signs(span, (first, last), words)
         if self._aligned.run_around(first, last) is None:
             return Carried("changed", None, now)
@@ -136,7 +142,7 @@ class Carrier:
         return CharacterSpan(there.id, start, stop, content[start:stop])
 
     def _other(self, span: CharacterSpan, now: CharacterSpan) -> str:
-        """Return what else than markup and typography differs in what is shown of a label and of its words today."""
+        """Return the difference beyond markup and typography between a label and its words today; "" without one."""
         old, new = self.old[span.doc_id], self.new[now.doc_id]
         markup, markup_now = self._markup(old, self._aligned.old), self._markup(new, self._aligned.new)
         if flat(markup.shown(span.start, span.end)).strip() != flat(markup_now.shown(now.start, now.end)).strip():
@@ -148,18 +154,18 @@ class Carrier:
         was, cut = _are_cut(old, span), _are_cut(new, now)
         if any(one and not other for one, other in zip(cut, was, strict=True)):
             return "part of another word or number"
-        heads = zip(("column", "row"), heads_of(old, span), heads_of(new, now), strict=True)
-        return next((f"another {what}" for what, one, other in heads if one != other), "")
-
-    def _elsewhere(self, text: str) -> CharacterSpan | None:
-        """Return the only place where a text stands verbatim today; None if there are more, or none."""
-        found = list[CharacterSpan]()
-        for document in self.new:
-            at = document.content.find(text)
-            while at >= 0 and len(found) < 2:
-                found.append(CharacterSpan(document.id, at, at + len(text), text))
-                at = document.content.find(text, at + 1)
-        return found[0] if len(found) == 1 else None
+        (column, row, start), (column_now, row_now, start_now) = heads_of(old, span.start), heads_of(new, now.start)
+        last, last_now = heads_of(old, span.end - 1)[0], heads_of(new, now.end - 1)[0]  # a label may hold several cells
+        if (column, last) != (column_now, last_now):
+            return "another column"
+        if row == row_now:
+            return ""
+        # A line that was wrapped anew has another key, or none: some words more or less before the same ones.
+        run = self._aligned.run_around(*self._aligned.old.within(span.doc_id, start, span.end))
+        begin, _ = self._aligned.new.within(now.doc_id, start_now, now.end)
+        less, more = sorted((row.split(), row_now.split()), key=len)
+        is_wrapped = run is not None and run[1] <= begin and more[len(more) - len(less) :] == less
+        return "" if is_wrapped else "another row"
 
     def _markup(self, document: Document, words: Words) -> Markup:
         if document.id not in words.markups:
@@ -177,34 +183,62 @@ def _are_cut(document: Document, span: CharacterSpan) -> tuple[bool, bool]:
     return are_cut(document.id, before, content[span.start : span.end], behind)
 
 
-# What a cell of a table is about: its column and its row. A value under or beside another one says something else.
+# What a value is about: the head of its column and of its row. Under or beside another one it says something else.
 
-_CELL = {".csv": re.compile("[,;]"), ".tsv": re.compile("\t")}
-_BORDER = re.compile(r"(?<!\\)\|")
+_DELIMITERS = {".csv": ",;", ".tsv": "\t"}
+# The border between cells, and the line that is the key of the one below it: a short one, in definitions of any length.
+_FORMS = dict.fromkeys([".html", ".htm"], (re.compile("\t"), re.compile(r"[^\n]{1,30}\n")))
+_FORM = re.compile(r"(?<!\\)\|"), re.compile(r"[^\n]+\n(?=[ \t]*(?::[ \t]|<dd\b))")
+_KEY = re.compile(  # "- **Team**:", "Team –", "team =", "<dt>Team</dt>"; without a mark not of a line of two sentences
+    r"[ \t>]*(?P<marked>(?:[-*+•]|\d+[.)])[ \t]+|(?=[*_`:<]))?(?:<dt\b[^\n]*?</dt>|"
+    r"(?:[^\n.!?:：]|[.!?:](?=[^\s*_`])){1,60}?(?:：|:[*_`]*(?=\s)|[ \t][-–—=]+>?(?=[ \t])))"
+    r"(?(marked)|(?![^\n]*[.!?][ \t]+\S))"
+)
 
 
-def heads_of(document: Document, span: CharacterSpan) -> tuple[str, str]:
-    """Return the words at the head of the column and of the row of a table in which a label is, "" where it has none.
+def heads_of(document: Document, start: int) -> tuple[str, str, int]:
+    """Return the heads of the column and of the row in which a label is, "" without, and where that of its row begins.
 
-    Rows are lines one below the other with a border `|` between their cells, in files of comma- or tab-separated values
-    all lines. The first cell is the head of its row, the first line has those of the columns: all lines of such a file
-    do, of other tables one above a rule.
+    Cells are those of comma- or tab-separated values, are parted by tabs in texts of HTML, and elsewhere by a border
+    `|`. The first one with a text is the head of its row, the first row has those of the columns: with borders only
+    above a rule. A line without cells has a key: what is before a colon, a dash or an equals sign within its first
+    60 characters, or the line directly above: in text of HTML one of up to 30 characters, else that of a definition.
     """
-    content = document.content
-    border = _CELL.get(PurePosixPath(document.id).suffix.lower(), _BORDER)
+    content, suffix = document.content, PurePosixPath(document.id).suffix.lower()
+    border, key_line = _FORMS.get(suffix, _FORM)
 
-    def line_from(first: int) -> str:
-        end = content.find("\n", first)
-        return content[first : end if end >= 0 else len(content)]
+    def line_from(begin: int) -> str:
+        end = content.find("\n", begin)
+        return content[begin : end if end >= 0 else len(content)]
 
-    first = head = content.rfind("\n", 0, span.start) + 1
-    if border.search(line_from(first)) is None:
-        return "", ""
-    while head > 0 and border.search(line_from(above := content.rfind("\n", 0, head - 1) + 1)):
-        head = above
-    column, lead = len(border.findall(content, first, span.start)), line_from(first)[:1] == "|"
-    row = border.split(line_from(first))[lead] if column > lead else ""
-    rule = line_from(head + len(line_from(head)) + 1)
-    has_heads = border is not _BORDER or (rule.strip() and not rule.strip("|-: \t\r"))
-    heads = border.split(line_from(head)) if head < first and has_heads else []
-    return " ".join(heads[column].split()) if column < len(heads) else "", " ".join(row.split())
+    def shown(text: str) -> str:
+        return flat(markup_of(document.id, text).text).strip()
+
+    first = head = content.rfind("\n", 0, start) + 1
+    heads, row = [""], [""]  # cells, the latter as far as to the label
+    if suffix in _DELIMITERS:
+        quotes = content.count('"', 0, first)
+        while first and quotes % 2:  # the line begins within some
+            before, first = first, content.rfind("\n", 0, first - 1) + 1
+            quotes -= content.count('"', first, before)
+        delimiter = max(_DELIMITERS[suffix], key=line_from(0).count)
+        heads, row = _values(f"{line_from(0)}\n", delimiter), _values(f"{content[first:start]}_", delimiter)
+    elif border.search(line_from(first)):
+        while head > 0 and border.search(line_from(above := content.rfind("\n", 0, head - 1) + 1)):
+            head = above
+        rule, row = line_from(head + len(line_from(head)) + 1), border.split(content[first:start])
+        if head < first and (suffix in _FORMS or (rule.strip() and not rule.strip("|-: \t\r"))):
+            heads = border.split(line_from(head))
+    else:
+        above = content.rfind("\n", 0, max(first - 1, 0)) + 1
+        if (key := _KEY.match(content, first) or key_line.match(content, above)) and key.end() <= start:
+            first, row = key.start(), [key[0], ""]
+    column, lead = len(row) - 1, next(filter(str.strip, row[:-1]), "")
+    return shown(heads[column]) if column < len(heads) else "", shown(lead), first if lead else start
+
+
+def _values(text: str, delimiter: str) -> list[str]:
+    row = [""]
+    with suppress(csv.Error):  # a cell of more than 131,072 characters
+        *_, row = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
+    return row

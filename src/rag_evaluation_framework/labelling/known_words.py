@@ -6,9 +6,8 @@ What stands in a document of today and stood in one of these has its origin ther
 import hashlib
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +22,8 @@ from rag_evaluation_framework.labelling.alignment import Words
 RUN = 4  # words
 KNOWN = ".npz"
 """The ending of the file, which is named by the hash of the labelled corpus."""
-_STEP = np.uint64(0x9E3779B97F4A7C15)
 
 Hashes = NDArray[np.uint32]
-_Wide = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,28 +43,32 @@ class KnownWords:
     @classmethod
     def of(cls, documents: Iterable[Document]) -> "KnownWords":
         """Return what stands in documents."""
-        found: tuple[list[Hashes], list[Hashes]] = ([], [])
+        lines, runs = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)]
         for document in documents:  # one by one, as all of them may be large
-            vocabulary: dict[str, int] = {}
-            words = Words([document], vocabulary)
-            hashes = _of_words(words, vocabulary)
-            found[0].append(np.unique(_of_lines(words, hashes)))
-            found[1].append(np.unique(_of_runs(hashes)[words.runs(RUN)[1]]))
-        lines, runs = (np.unique(np.concatenate([np.zeros(0, np.uint32), *each])) for each in found)
-        return cls(lines, runs)
+            words = Words([document])
+            lines.append(_of_lines(words))
+            hashes, whole = _of_runs(words)
+            runs.append(np.unique(hashes[whole]))
+        return cls(np.unique(np.concatenate(lines)), np.unique(np.concatenate(runs)))
 
-    def has_lines(self, words: Words, vocabulary: Mapping[str, int]) -> NDArray[np.bool_]:
-        """Return which of the `lines` of words stood in the documents.
+    def has_lines(self, words: Words) -> NDArray[np.bool_]:
+        """Return which of the `lines` of the words of any documents stood in these."""
+        return np.isin(_of_lines(words), self.lines)
 
-        Args:
-            words: The words of any documents.
-            vocabulary: What their codes mean.
-        """
-        return _among(_of_lines(words, _of_words(words, vocabulary)), self.lines)
-
-    def has_runs(self, words: Words, vocabulary: Mapping[str, int]) -> NDArray[np.bool_]:
+    def has_runs(self, words: Words) -> NDArray[np.bool_]:
         """Return from which words on a run of four words stood in the documents, in the shape of `words.runs(4)`."""
-        return _among(_of_runs(_of_words(words, vocabulary)), self.runs) & words.runs(RUN)[1]
+        hashes, whole = _of_runs(words)
+        return np.isin(hashes, self.runs) & whole
+
+    def stood(self, words: Words) -> NDArray[np.bool_]:
+        """Return which words of any documents are of a line or a run of four words that stood in these."""
+        found = np.zeros(len(words.codes), np.bool_)
+        runs = self.has_runs(words)
+        for step in range(RUN):
+            found[step : step + len(runs)] |= runs
+        for first, last in words.lines[self.has_lines(words)].tolist():
+            found[first:last] = True
+        return found
 
     def save(self, file: Path) -> None:
         """Write a file, whole or not at all.
@@ -116,50 +117,11 @@ def known_words(dataset: Dataset[Any]) -> KnownWords | None:
     return None if dataset.kept is None else KnownWords.load(known_file(dataset, dataset.kept.folder))
 
 
-def _of_words(words: Words, vocabulary: Mapping[str, int]) -> _Wide:
-    """Return a hash for each word that is the same in every process; that of a gap means nothing."""
-    table = np.zeros(len(vocabulary) + 1, np.uint64)
-    for word, code in vocabulary.items():
-        table[code] = _of_word(word)
-    return table[words.codes]
+def _of_lines(words: Words) -> Hashes:
+    keys = (hashlib.blake2b(line, digest_size=4).digest() for line, _, _ in words.keyed_lines)
+    return np.frombuffer(b"".join(keys), "<u4")
 
 
-@lru_cache(2**20)
-def _of_word(word: str) -> int:
-    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-
-
-def _of_lines(words: Words, hashes: _Wide) -> Hashes:
-    firsts, lasts = words.lines.T
-    begins = np.zeros(len(hashes), np.int64)
-    begins[firsts] = firsts
-    places = np.arange(len(hashes)) - np.maximum.accumulate(begins)
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(hashes + _places(len(hashes))[places]))])
-    return _short(sums[lasts] - sums[firsts])
-
-
-def _of_runs(hashes: _Wide) -> Hashes:
-    count = max(len(hashes) - RUN + 1, 0)
-    sums = np.zeros(count, np.uint64)
-    for step, place in enumerate(_places(RUN)):
-        sums += _mixed(hashes[step : step + count] + place)
-    return _short(sums)
-
-
-def _places(count: int) -> _Wide:
-    """Return numbers by which the same word at another place of a line or a run counts as another one."""
-    return np.arange(count, dtype=np.uint64) * _STEP
-
-
-def _mixed(values: _Wide) -> _Wide:
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
-
-
-def _short(values: _Wide) -> Hashes:
-    return (_mixed(values) >> np.uint64(32)).astype(np.uint32)
-
-
-def _among(values: Hashes, known: Hashes) -> NDArray[np.bool_]:
-    return np.isin(values, known)
+def _of_runs(words: Words) -> tuple[Hashes, NDArray[np.bool_]]:
+    hashes, whole = words.runs(RUN)
+    return (hashes >> np.uint64(32)).astype(np.uint32), whole

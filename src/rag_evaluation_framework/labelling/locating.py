@@ -16,8 +16,7 @@ from rag_evaluation_framework.base import note, progress
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.data import CharacterSpan, Dataset
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.documents import Corpus, DocumentResolver, checked_corpus
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import (
@@ -172,6 +171,10 @@ def locate_quote(
             advice = "the quote is empty, but other rows answer the question: remove the row or fill it in"
             return QuoteFate("missing", advice=advice)
         return QuoteFate("no-answer")
+    if not any(map(str.isalnum, quote)):
+        return QuoteFate(
+            "missing", advice="the quote has no letter or digit, by which edits could be followed: quote more"
+        )
     if document.strip() == ANY_DOCUMENT:
         document, repeated = "", "any"
     try:
@@ -201,15 +204,11 @@ def locate_quote(
 
 def _with_effects(located: Located, locator: QuoteLocator) -> Located:
     """Return a place, ignoring also that nothing of it is shown or that it is struck out, however it was located."""
-    spans = [span for place in located.places for span in place]
-    markups = [locator.markups[locator.numbers[span.doc_id]] for span in spans]
-    ignored = list(located.ignoring)
-    if not all(markup.shows(span.start, span.end) for markup, span in zip(markups, spans, strict=True)):
-        ignored.append(NOT_SHOWN)
-    struck = [struck_out(markup, span.start, span.end) for markup, span in zip(markups, spans, strict=True)]
-    if any(struck):
-        ignored.append(IS_STRUCK_OUT if set(struck) == {"all"} else PARTLY_STRUCK_OUT)
-    return replace(located, ignoring=tuple(dict.fromkeys(ignored)))
+    spans = [(locator.markup(span), span.start, span.end) for place in located.places for span in place]
+    hidden = [] if all(markup.shows(start, end) for markup, start, end in spans) else [NOT_SHOWN]
+    struck = {struck_out(*span) for span in spans}
+    told = [] if struck == {""} else [IS_STRUCK_OUT if struck == {"all"} else PARTLY_STRUCK_OUT]
+    return replace(located, ignoring=tuple(dict.fromkeys([*located.ignoring, *hidden, *told])))
 
 
 def _misplaced(quote: str, locator: QuoteLocator, verbatim_only: bool, advice: str, elsewhere: str) -> QuoteFate:
@@ -248,7 +247,7 @@ def dataset_from_quotes(path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
     check = check_quotes(path, corpus)
     dataset = check.dataset()
     if check.problems:
-        note(check.summary())
+        note("\n".join([check.counted(), *map(str, check.problems[:_LIMIT])]))
     elif check.alternatives:
         note(f"{path}: {check.alternatives}")
     return dataset

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import one_line
@@ -23,8 +24,12 @@ from rag_evaluation_framework.data.ids import QueryId, QueryIds, QueryText
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quote_row import QuoteRow, answers_of, share_an_answer
 from rag_evaluation_framework.labelling.quote_table import save_suggestions
+from rag_evaluation_framework.registry.loading import load_installed
 
-_MOST_ROWS = 200
+if TYPE_CHECKING:
+    from rag_evaluation_framework.report.pages.quotes import Page
+
+_PAGE = "rag_evaluation_framework.report.pages.quotes:quotes_page"  # loaded when it is shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,18 +138,22 @@ class QuoteCheck:
         place = None if path is None else checked_path(path)
         return save_suggestions(self.rows, self.columns, Path(self.source), place)
 
-    def summary(self) -> str:
-        """Return the number of rows by status, and the rows whose quote is ambiguous or missing: the first 200."""
-        return "\n".join([self._counted(), *_first(self.problems)])
+    def summary(self, whole: bool = False) -> "Page":
+        """Return it as people read it: the weakest rows that fit on a screen, or all, marked in their passages."""
+        page: Page = load_installed(_PAGE)(self, whole)
+        return page
 
     def __str__(self) -> str:
-        """Return the rows, of many the first 200, and the number of rows by status."""
-        return "\n".join([*_first(self.rows), self._counted()])
+        return self.summary().as_text()
 
     def __repr__(self) -> str:
-        return f"QuoteCheck({self._counted()})"
+        return f"QuoteCheck({self.counted()})"
 
-    def _counted(self) -> str:
+    def _repr_html_(self) -> str:
+        return self.summary(whole=True).as_html()
+
+    def counted(self) -> str:
+        """Return the number of rows by status, in words."""
         counts = Counter(row.status for row in self.rows)
         statuses = ", ".join(
             f"{counts[status]} {status}" for status in ("located", "ambiguous", "missing", "no-answer")
@@ -152,12 +161,6 @@ class QuoteCheck:
         skipped = f"; {skipped_questions(self.skipped)}" if self.skipped else ""
         told = f"; {self.alternatives}" if self.alternatives else ""
         return f"{one_line(self.source)}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{told}{skipped}"
-
-
-def _first(rows: tuple[QuoteRow, ...]) -> list[str]:
-    """Return the rows as lines, of many the first ones and how many more there are."""
-    more = len(rows) - _MOST_ROWS
-    return [*map(str, rows[:_MOST_ROWS]), *([f"… and {more:,} more rows"] if more > 0 else [])]
 
 
 def skipped_questions(skipped: Iterable[Skipped]) -> str:

@@ -147,8 +147,8 @@ def answers_of(rows: Sequence[QuoteRow]) -> tuple[CharacterSpan | Answer[Charact
         DatasetError: The parts of a place are in several documents, share characters, or occur more than once.
     """
     units: list[CharacterSpan | Answer[CharacterSpan]] = []
-    for group in _grouped(rows):
-        places = [place for parts in _parted(group) for place in _places(parts)]
+    for group in _grouped(rows, "answer"):
+        places = [place for parts in _grouped(group, "place") for place in _places(parts)]
         if len(places) == 1:
             units += places[0]
         elif places:
@@ -158,22 +158,14 @@ def answers_of(rows: Sequence[QuoteRow]) -> tuple[CharacterSpan | Answer[Charact
 
 def share_an_answer(rows: Sequence[QuoteRow]) -> bool:
     """Return whether rows of one question are alternatives of each other."""
-    return any(len(_parted(group)) > 1 for group in _grouped(rows))
+    return any(len(_grouped(group, "place")) > 1 for group in _grouped(rows, "answer"))
 
 
-def _grouped(rows: Iterable[QuoteRow]) -> list[list[QuoteRow]]:
-    """Return the rows of each answer."""
+def _grouped(rows: Iterable[QuoteRow], column: Literal["answer", "place"]) -> list[list[QuoteRow]]:
+    """Return the rows that share a value in a column; a row without one is alone."""
     groups: dict[object, list[QuoteRow]] = {}
     for number, row in enumerate(rows):
-        groups.setdefault(row.answer or number, []).append(row)
-    return [*groups.values()]
-
-
-def _parted(rows: Iterable[QuoteRow]) -> list[list[QuoteRow]]:
-    """Return the rows of each place of an answer."""
-    groups: dict[object, list[QuoteRow]] = {}
-    for number, row in enumerate(rows):
-        groups.setdefault(row.place or number, []).append(row)
+        groups.setdefault(getattr(row, column) or number, []).append(row)
     return [*groups.values()]
 
 
@@ -200,8 +192,8 @@ def with_conflicts(rows: Sequence[QuoteRow]) -> tuple[QuoteRow, ...]:
     for row in rows:
         questions.setdefault(row.key, []).append(row)
     wrong: dict[int, str] = {}
-    for group in (group for asked in questions.values() for group in _grouped(asked)):
-        for parts in _parted(group):
+    for group in (group for asked in questions.values() for group in _grouped(asked, "answer")):
+        for parts in _grouped(group, "place"):
             try:
                 if all(row.status == "located" for row in parts):
                     _places(parts)

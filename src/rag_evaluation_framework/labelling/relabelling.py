@@ -7,9 +7,11 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import first_of, name_line
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.data import (
     TOKEN,
     Answer,
@@ -24,8 +26,7 @@ from rag_evaluation_framework.data import (
     pattern_of,
 )
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import checked_corpus
+from rag_evaluation_framework.data.documents import DocumentResolver, checked_corpus
 from rag_evaluation_framework.data.skipped import Numbers, whole_place
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
@@ -34,8 +35,13 @@ from rag_evaluation_framework.labelling.carrying import Carried, Carrier
 from rag_evaluation_framework.labelling.known_words import known_words
 from rag_evaluation_framework.labelling.locating import locate_quote
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.text.line_places import LinePlaces
 
+if TYPE_CHECKING:
+    from rag_evaluation_framework.report.pages.changes import Page
+
+_PAGE = "rag_evaluation_framework.report.pages.changes:update_page"  # loaded when it is shown
 _TELLING = 4  # words of a text that hardly stands anywhere by coincidence
 KINDS = ("unchanged", "moved", "taken", "changed", "uncertain", "gone")
 
@@ -51,6 +57,7 @@ class LabelChange:
         carried: Where it is now.
         was_lost: Whether it was not in the documents before.
         text: The hash of the text in which it was last placed; "" if it is not known.
+        there: The hash of the text of today in which its proposal is; "" without one.
     """
 
     query: Query
@@ -59,6 +66,7 @@ class LabelChange:
     carried: Carried
     was_lost: bool = False
     text: str = ""
+    there: str = ""
 
     @property
     def kind(self) -> str:
@@ -72,10 +80,11 @@ class LabelChange:
 
     @cached_property
     def id(self) -> str:
-        """What a person names it by to take its proposal: 8 digits that are others if that is another one."""
-        proposal = self.carried.proposal
-        told = [self.query.id, self.numbers, *((span.doc_id, span.text) for span in (self.before, proposal) if span)]
-        return sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        """Name by which a person takes its proposal: 12 digits, others as soon as the document of that is edited."""
+        offered = self.carried.proposal
+        place = (offered.doc_id, offered.start, offered.end, self.there) if offered else ()
+        named = [self.query.id, self.numbers, self.before.doc_id, self.before.text, *place]
+        return sha256(repr(named).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     @property
     def reason(self) -> str:
@@ -146,6 +155,11 @@ class Relabelled:
         )
         return _relabelled(self.before, cast("Corpus", self.dataset.corpus), tuple(taken))
 
+    def summary(self, whole: bool = False) -> "Page":
+        """Return it as people read it: the weakest labels that fit on a screen, or the whole page."""
+        page: Page = load_installed(_PAGE)(self, self.dataset.corpus, whole=whole)
+        return page
+
     def counts(self) -> dict[str, int]:
         """Return how many labels there are of each kind."""
         counts = Counter(change.kind for change in self.changes)
@@ -166,8 +180,14 @@ class Relabelled:
         lines = None if corpus is None else LinePlaces(corpus)
         return {"counts": self.counts(), "changes": [change.record(lines) for change in self.changed if lines]}
 
+    def __str__(self) -> str:
+        return self.summary().as_text()
+
     def __repr__(self) -> str:
         return f"Relabelled({self.counted()})"
+
+    def _repr_html_(self) -> str:
+        return self.summary(whole=True).as_html()
 
 
 def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
@@ -189,12 +209,15 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     asked = {entry.query.id: Incomplete.of(entry) for entry in dataset}
     asked |= {question.query.id: question for question in dataset.incomplete}
     changes: list[LabelChange] = []
-    for question in asked.values():
+    for question in progress(asked.values(), "Following labels", "question"):
         for numbers, span in question.labels():
             earlier = question.texts.get(numbers)
             text = dataset.texts.get(span.doc_id, "") if earlier is None else earlier
             before, now = versions.read(span, text), versions.carried(span, text)
-            changes.append(LabelChange(question.query, numbers, before, now, earlier is not None, text))
+            there = corpus[now.proposal.doc_id].content_hash if now.proposal else ""
+            changes.append(LabelChange(question.query, numbers, before, now, earlier is not None, text, there))
+    if named := first_of([*map(name_line, versions.not_kept)], 3):
+        note(f"labelled texts that are not kept: {named}; labels there are found only where all that they quote stands")
     return _relabelled(dataset, corpus, tuple(changes))
 
 
@@ -219,6 +242,7 @@ def _relabelled(dataset: Dataset[CharacterSpan], corpus: Corpus, changes: Sequen
     for entry in dataset:
         if not entry.labels:
             truth[entry.query.id] = TokenLevelGroundTruth(entry.query, ())
+    incomplete.sort(key=lambda question: question.query.id not in truth)  # as they are listed when they are read
     wanted = {text for question in incomplete for text in question.texts.values() if text}
     wanted -= set[str]() if dataset.kept is None else dataset.kept.digests()
     earlier = {digest: text for digest in sorted(wanted) if (text := dataset.text(digest)) is not None}
@@ -284,6 +308,7 @@ class _Versions:
         )
         self._lost = {text for text in lost if len(text.split()) >= _TELLING}
         self._carriers: dict[int, Carrier] = {}
+        self.not_kept: dict[DocumentId, None] = {}  # documents whose labelled texts are nowhere
 
     @cached_property
     def _by_text(self) -> tuple[QuoteLocator, DocumentResolver]:
@@ -304,11 +329,14 @@ class _Versions:
         if text and self._now.get(span.doc_id) == text:
             return Carried("unchanged", span)
         content = self.dataset.text(text)
+        if text and content is None:
+            self.not_kept.setdefault(span.doc_id)
         if content is None or (span.text and content[span.start : span.end].split() != span.text.split()):
             return self._located(span)
         number = next((at for at, texts in enumerate(self._earlier) if texts.get(span.doc_id) == text), -1)
         if number not in self._carriers:
-            self._carriers[number] = Carrier(self._version(number), self.corpus, known_words(self.dataset))
+            known = known_words(self.dataset)
+            self._carriers[number] = Carrier(self._version(number), self.corpus, known.stood if known else None)
         return self._carriers[number].carry(span)
 
     def _version(self, number: int) -> Corpus:

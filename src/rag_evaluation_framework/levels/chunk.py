@@ -28,7 +28,7 @@ from rag_evaluation_framework.data import (
     ProjectedTruth,
 )
 from rag_evaluation_framework.data.answers import Answer, mapped, renamed_gains
-from rag_evaluation_framework.data.chunk_registry import chunking_fingerprint
+from rag_evaluation_framework.data.chunks import chunking_fingerprint
 from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id, content_digest, is_from_content
 from rag_evaluation_framework.errors import ConfigError, DatasetError
@@ -392,15 +392,6 @@ class ChunkRules(LevelRules[ChunkId]):
     def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[ChunkId]]) -> list[RankJudgements]:
         """Judge by the rank of each distinct chunk."""
         return judged_ranks(CHUNK, cuts, truth, attrgetter("chunk_id"))
-
-    def found(self, unit: ChunkId, hit: ChunkId) -> bool:
-        """Return whether a hit is this chunk."""
-        return hit == unit
-
-    def shown(self, unit: ChunkId, corpus: Corpus) -> tuple[str, str]:
-        """Return the id."""
-        del corpus
-        return unit, ""
 
     def incomparable(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> str | None:
         """Return that the chunkings differ, if they do: then other chunks are relevant."""

@@ -23,7 +23,7 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.data.answers import Answer, mapped, renamed_gains
 from rag_evaluation_framework.data.columns import Numbering
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import DocumentResolver
 from rag_evaluation_framework.data.hits import Coded, HitTable, RankedHits
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import LabelColumns, RankJudgements, UnitPlaces
@@ -70,11 +70,6 @@ class DocumentRules(LevelRules[DocumentId]):
         """Return whether a hit is this document, or has this prefix (`guide/*`)."""
         return hit == unit or (unit.endswith("*") and hit.startswith(unit[:-1]))
 
-    def shown(self, unit: DocumentId, corpus: Corpus) -> tuple[str, str]:
-        """Return the id."""
-        del corpus
-        return unit, ""
-
 
 def judged_ranks(
     level: Level[Any],
@@ -92,7 +87,7 @@ def judged_ranks(
     """
     numbers = Numbering()
     labels = label_columns(truth, numbers)
-    grouped = [row for row, entry in enumerate(truth) if entry.has_groups]
+    grouped = [row for row, entry in enumerate(truth) if entry.relevant_prefixes]
     judged: list[RankJudgements] = []
     for hits in cuts:
         column = units(hits.flat)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias
 
 from rag_evaluation_framework.contracts import Metric, Retriever
-from rag_evaluation_framework.data import AnyChunk, Corpus, Dataset, GroundTruth, ProjectedTruth
+from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, Dataset, GroundTruth, ProjectedTruth
 from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.judging import RankJudgements, SpanJudgements
@@ -48,16 +48,17 @@ class LevelRules(ABC, Generic[U]):
     unit: ClassVar[Any]
     """The type of the units that are compared."""
 
-    @abstractmethod
     def check(
         self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
     ) -> Iterable[str]:
-        """Return notes on dataset and corpus at this level, before any work is done.
+        """Return notes on dataset and corpus at this level, before any work is done; that spans match is known.
 
         Raises:
             ConfigError: The retriever cannot be judged at this level.
             DatasetError: The corpus holds nothing that is relevant.
         """
+        del dataset, corpus, retriever, chunk_id
+        return ()
 
     @abstractmethod
     def truth(self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None) -> ProjectedTruth[U]:
@@ -74,13 +75,15 @@ class LevelRules(ABC, Generic[U]):
     ) -> Sequence[SpanJudgements | RankJudgements]:
         """Judge the rankings at several cutoffs: at each of them one per entry of the truth."""
 
-    @abstractmethod
     def found(self, unit: U, hit: U) -> bool:
         """Return whether a hit finds a relevant unit, or a part of it."""
+        return hit == unit
 
-    @abstractmethod
     def shown(self, unit: U, corpus: Corpus) -> tuple[str, str]:
         """Return a relevant unit as people read it: where it is, and what it says ("" for an id)."""
+        if isinstance(unit, CharacterSpan):
+            return unit.doc_id, corpus[unit.doc_id].content[unit.start : unit.end]
+        return unit, ""
 
     def incomparable(self, baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> str | None:
         """Return why results with these two records cannot be compared, or None if they can be."""

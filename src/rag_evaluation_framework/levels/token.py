@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from rag_evaluation_framework.contracts import Metric, Retriever
+from rag_evaluation_framework.contracts import Metric
 from rag_evaluation_framework.data import (
     TOKEN,
     CharacterSpan,
-    Corpus,
     Dataset,
     GroundTruth,
     Level,
@@ -28,13 +27,6 @@ class TokenRules(LevelRules[CharacterSpan]):
     default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_TOKEN_METRICS
     noun: ClassVar[str] = "place in the corpus"
     unit: ClassVar[Any] = CharacterSpan
-
-    def check(
-        self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
-    ) -> Iterable[str]:
-        """Return nothing: that spans match the corpus has been checked already."""
-        del dataset, corpus, retriever, chunk_id
-        return ()
 
     def truth(
         self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None
@@ -59,7 +51,3 @@ class TokenRules(LevelRules[CharacterSpan]):
     def found(self, unit: CharacterSpan, hit: CharacterSpan) -> bool:
         """Return whether a hit covers at least one character of a span."""
         return unit.overlaps(hit)
-
-    def shown(self, unit: CharacterSpan, corpus: Corpus) -> tuple[str, str]:
-        """Return the document and the text of a span."""
-        return unit.doc_id, corpus[unit.doc_id].content[unit.start : unit.end]

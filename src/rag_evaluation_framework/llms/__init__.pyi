@@ -1,7 +1,5 @@
 from .anthropic import AnthropicClient as AnthropicClient
 from .kept_answers import KeptAnswer as KeptAnswer
 from .kept_answers import KeptAnswers as KeptAnswers
-from .kept_answers import answer_files as answer_files
-from .kept_answers import remove_answers as remove_answers
 from .language_model import Completion as Completion
 from .language_model import LanguageModel as LanguageModel

@@ -1,74 +1,20 @@
 """Answers of language models, kept on disk: what was answered once is not asked, and paid for, again."""
 
 import json
-import re
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from rag_evaluation_framework.base.files import (
-    folder_size,
-    from_home,
-    is_object,
-    is_unfinished,
-    published,
-    remove_abandoned,
-    unfinished,
-)
+from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.store import Cache, DamagedEntry
 from rag_evaluation_framework.data.ids import content_digest
 
-# The folder of kept answers: what in it is ours, and what is not.
-
-_PART = re.compile("[0-9a-f]{2}")
-_ANSWER = re.compile(r"[0-9a-f]{64}-\d+\.json")
-
-
-def answer_file(folder: Path, key: str, attempt: int) -> Path:
-    """Return the file of the answer to an attempt, numbered from 1."""
-    return folder / key[:2] / f"{key}-{attempt}.json"
-
-
-def answer_files(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files of the answers in a folder, and what is not ours."""
-    ours: list[Path] = []
-    others: list[Path] = []
-    for place in sorted(folder.glob("*")):
-        if is_unfinished(place):
-            continue
-        if not _is_part(place):
-            others.append(place)
-            continue
-        for path in sorted(place.iterdir()):
-            is_answer = _ANSWER.fullmatch(path.name) and path.is_file() and not path.is_symlink()
-            (ours if is_answer else others).append(path)
-    return ours, others
-
-
-def remove_answers(folder: Path) -> None:
-    """Remove the answers in a folder, and then the folders in which nothing is left.
-
-    Raises:
-        OSError: Something cannot be removed.
-    """
-    remove_abandoned(folder)
-    for path in answer_files(folder)[0]:
-        path.unlink(missing_ok=True)
-    for place in (*filter(_is_part, folder.glob("*")), folder):
-        if place.is_dir() and not (place.is_symlink() or any(place.iterdir())):
-            place.rmdir()
-
-
-def _is_part(place: Path) -> bool:
-    return _PART.fullmatch(place.name) is not None and place.is_dir() and not place.is_symlink()
-
-
-_VERSION = 1  # part of the key: answers of another version are not found
-_CHECKSUM = "checksum"
+_VERSION = 2  # part of the key: answers of another version are not found
 
 
 @dataclass(frozen=True)
@@ -90,11 +36,10 @@ class KeptAnswer:
     output_tokens: int = 0
 
 
-class KeptAnswers:
+class KeptAnswers(Cache):
     """Answers in a folder, one small file each, found by all that an answer depends on. Threads may use one at once.
 
-    A file is written beside its place and moved there, so that a process that is killed leaves a whole one or none, and
-    has a checksum: what is damaged is removed, noted, and asked for again. Prompts are not in it.
+    What is damaged is removed, noted, and asked for again. Prompts are not kept.
 
     Args:
         root: The folder of runs and datasets; the answers are in `<root>/cache/answers`.
@@ -106,16 +51,11 @@ class KeptAnswers:
     """
 
     def __init__(self, root: str | Path) -> None:
-        self.folder = Path(from_home(root)) / "cache" / "answers"
+        super().__init__(Path(from_home(root)) / "cache" / "answers")
         self._lock = Lock()
         self._asking: dict[str, Lock] = {}
         self.used = 0
         self.problem: str | None = None
-
-    @property
-    def size(self) -> int:
-        """How many bytes the answers take."""
-        return folder_size(self.folder)
 
     @contextmanager
     def asking(self, key: str) -> Generator[None]:
@@ -128,7 +68,7 @@ class KeptAnswers:
     def answers(self, key: str) -> Iterator[KeptAnswer]:
         """Yield what was answered to each attempt, in order, until there is none."""
         for attempt in count(1):
-            answer = self._read(answer_file(self.folder, key, attempt))
+            answer = self._read(_attempt_key(key, attempt))
             if answer is None:
                 return
             with self._lock:
@@ -137,34 +77,21 @@ class KeptAnswers:
 
     def keep(self, key: str, attempt: int, answer: KeptAnswer) -> None:
         """Keep what was answered to an attempt, numbered from 1; what cannot be written is noted."""
-        record = asdict(answer)
-        text = json.dumps({**record, _CHECKSUM: _checksum(record)})
-        path = answer_file(self.folder, key, attempt)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with unfinished(self.folder) as made:
-                part = made / "part"
-                part.write_text(text, encoding="ascii")
-                published(part, path)  # if it is there already, another process asked the same
+            self.put({_attempt_key(key, attempt): json.dumps(asdict(answer)).encode()})
         except OSError as error:
             self.problem = f"{self.folder}: answers cannot be kept ({error.strerror})"
             note(f"{self.problem}: the next run asks for them again")
 
-    def _read(self, path: Path) -> KeptAnswer | None:
+    def _read(self, key: str) -> KeptAnswer | None:
         try:
-            data = path.read_bytes()
-        except FileNotFoundError:
-            return None
+            found = self.get(key)
+        except DamagedEntry:
+            note(f"{self.folder / key}: a kept answer is damaged: it is removed, and asked for again")
         except OSError as error:
-            note(f"{path}: a kept answer cannot be read ({error.strerror}): it is asked for again")
-            return None
-        with suppress(ValueError, RecursionError):
-            record: Any = json.loads(data)
-            if is_object(record) and record.pop(_CHECKSUM, None) == _checksum(record):
-                return KeptAnswer(**record)
-        note(f"{path}: a kept answer is damaged: it is removed, and asked for again")
-        with suppress(OSError):
-            path.unlink()
+            note(f"{self.folder / key}: a kept answer cannot be read ({error.strerror}): it is asked for again")
+        else:
+            return None if found is None else KeptAnswer(**json.loads(found))
         return None
 
 
@@ -177,5 +104,5 @@ def answer_key(request: Mapping[str, Any]) -> str:
     return content_digest(json.dumps([_VERSION, [field.name for field in fields(KeptAnswer)], request], sort_keys=True))
 
 
-def _checksum(record: Mapping[str, Any]) -> str:
-    return content_digest(json.dumps(record, sort_keys=True))
+def _attempt_key(key: str, attempt: int) -> str:
+    return content_digest(f"{key}-{attempt}")

@@ -1,5 +1,5 @@
-from .chat import ChatRequest as ChatRequest
-from .messages import Answer as Answer
-from .messages import Fault as Fault
-from .messages import Request as Request
+from .models import ChatRequest as ChatRequest
+from .server import Answer as Answer
 from .server import Exchange as Exchange
+from .server import Fault as Fault
+from .server import Request as Request

@@ -2,380 +2,36 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
-from uuid import uuid4
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from threading import RLock
+from typing import Any, TypeAlias
+from uuid import UUID, uuid4
 
-from rag_evaluation_framework.loopback.langsmith_store import (
-    DEFAULT_PROJECT,
-    TENANT,
-    LangSmithStore,
-    Row,
-    StoredDataset,
-    StoredExperiment,
-    checked_id,
-    now,
-    only_known,
-    page,
-    the_only,
+from rag_evaluation_framework.loopback.server import (
+    Answer,
+    Refused,
+    Request,
+    Route,
+    check_key,
+    field_of,
+    parts_of,
 )
-from rag_evaluation_framework.loopback.messages import Answer, Refused, Request, check_key, field_of, parts_of
-from rag_evaluation_framework.loopback.server import Route, Work
 
-# The wire protocol of LangSmith: datasets and their examples.
+Row: TypeAlias = dict[str, Any]
+"""A record as it is answered."""
 
-_SPLIT = "dataset_split"
-_USUAL_SPLIT = "base"
+TENANT = "5d5a8b1e-6f0e-4a51-9a3d-1f1c1c2f7b10"
+"""The id of the workspace."""
+
+_DEFAULT_PROJECT = "default"
+_SPLIT, _USUAL_SPLIT = "dataset_split", "base"
 _FIELDS = ("inputs", "outputs")
-
-
-@dataclass(frozen=True)
-class DatasetRoutes:
-    """What a server of LangSmith's datasets answers.
-
-    Attributes:
-        store: What it holds.
-    """
-
-    store: LangSmithStore
-
-    def routes(self) -> dict[str, Work]:
-        """Return what answers each route."""
-        return {
-            "GET /datasets": self._datasets,
-            "POST /datasets": self._new_dataset,
-            "GET /datasets/{id}": lambda request: Answer(self._with_count(self._dataset(request))),
-            "DELETE /datasets/{id}": self._delete_dataset,
-            "POST /platform/datasets/{id}/examples": self._new_examples,
-            "PATCH /platform/datasets/{id}/examples": self._change_examples,
-            "GET /examples": self._examples,
-            "GET /examples/{id}": lambda request: Answer(
-                the_only(self.store.examples, request.values["id"], "Example")
-            ),
-            "DELETE /examples": self._delete_examples,
-            "DELETE /examples/{id}": self._delete_example,
-        }
-
-    def _dataset(self, request: Request) -> Row:
-        return the_only(self.store.datasets, request.values["id"], "Dataset")
-
-    def _with_count(self, dataset: Row) -> Row:
-        count = sum(example["dataset_id"] == dataset["id"] for example in self.store.examples.values())
-        return {**dataset, "example_count": count}
-
-    def _datasets(self, request: Request) -> Answer:
-        only_known(request, "name", "name_contains", "id")
-        wanted = request.query
-        found = (
-            dataset
-            for dataset in self.store.datasets.values()
-            if dataset["name"] in wanted.get("name", [dataset["name"]])
-            and dataset["id"] in wanted.get("id", [dataset["id"]])
-            and all(part in dataset["name"] for part in wanted.get("name_contains", []))
-        )
-        return Answer([self._with_count(dataset) for dataset in page(found, request)])
-
-    def _new_dataset(self, request: Request) -> Answer:
-        given: Any = request.json
-        name = field_of(given, "name", str)
-        if any(dataset["name"] == name for dataset in self.store.datasets.values()):
-            raise Refused(409, "Dataset with this name already exists.")
-        extra: Any = given.get("extra") or {}
-        dataset: Row = {
-            "id": str(uuid4()),
-            "tenant_id": TENANT,
-            "name": name,
-            "description": given.get("description"),
-            "data_type": given.get("data_type") or "kv",
-            "inputs_schema_definition": given.get("inputs_schema_definition"),
-            "outputs_schema_definition": given.get("outputs_schema_definition"),
-            "metadata": extra.get("metadata") or {},
-            "created_at": now(),
-            "modified_at": now(),
-        }
-        self.store.datasets[dataset["id"]] = dataset
-        return Answer(self._with_count(dataset))
-
-    def _delete_dataset(self, request: Request) -> Answer:
-        del self.store.datasets[self._dataset(request)["id"]]
-        examples = [each for each in self.store.examples.values() if each["dataset_id"] == request.values["id"]]
-        for example in examples:
-            del self.store.examples[example["id"]]
-        return Answer({"message": "Dataset deleted"})
-
-    def _new_examples(self, request: Request) -> Answer:
-        dataset = self._dataset(request)["id"]
-        given = _examples_of(request)
-        if any(identity in self.store.examples for identity in given):
-            raise Refused(409, "Example with this id already exists.")
-        if missing := [identity for identity, parts in given.items() if "inputs" not in parts]:
-            raise Refused(422, f"{missing[0]}.inputs: missing")
-        for identity, parts in given.items():
-            split = _splits(parts) or [_USUAL_SPLIT]
-            self.store.examples[identity] = {
-                "id": identity,
-                "dataset_id": dataset,
-                "inputs": parts["inputs"],
-                "outputs": parts.get("outputs"),
-                "metadata": {**(parts.get("metadata") or {}), _SPLIT: split},
-                "source_run_id": parts.get("source_run_id"),
-                "created_at": parts.get("created_at") or now(),
-                "modified_at": now(),
-            }
-        return self._stored(given, 201)
-
-    def _change_examples(self, request: Request) -> Answer:
-        dataset, given = self._dataset(request)["id"], _examples_of(request)
-        examples = {identity: the_only(self.store.examples, identity, "Example") for identity in given}
-        if any(example["dataset_id"] != dataset for example in examples.values()):
-            raise Refused(409, "Example belongs to another dataset.")
-        for identity, example in examples.items():
-            parts = given[identity]
-            example |= {key: parts[key] for key in _FIELDS if key in parts}
-            split = _splits(parts) or example["metadata"][_SPLIT]
-            metadata = parts["metadata"] if parts.get("metadata") is not None else example["metadata"]
-            example |= {"metadata": {**metadata, _SPLIT: split}, "modified_at": now()}
-        return self._stored(given, 200)
-
-    def _stored(self, given: dict[str, Row], status: int) -> Answer:
-        return Answer({"example_ids": [*given], "count": len(given), "as_of": now()}, status)
-
-    def _examples(self, request: Request) -> Answer:
-        only_known(request, "dataset", "id", "splits", "metadata", "as_of", "inline_s3_urls")
-        found = [example for example in self.store.examples.values() if _is_wanted_example(example, request)]
-        self._check_version(found, request)
-        return Answer(page(reversed(found), request))  # the newest first: no order to rely on
-
-    def _check_version(self, found: list[Row], request: Request) -> None:
-        """Refuse a version that is not the present one; earlier ones are not kept."""
-        for given in request.query.get("as_of", []):
-            if given != "latest" and any(
-                datetime.fromisoformat(given) < datetime.fromisoformat(example["modified_at"]) for example in found
-            ):
-                raise Refused(422, "this server keeps no earlier version of a dataset")
-
-    def _delete_examples(self, request: Request) -> Answer:
-        ids = request.query.get("example_ids", [])
-        for identity in ids:
-            the_only(self.store.examples, identity, "Example")
-        for identity in ids:
-            del self.store.examples[identity]
-        return Answer({"message": f"{len(ids)} examples deleted"})
-
-    def _delete_example(self, request: Request) -> Answer:
-        del self.store.examples[the_only(self.store.examples, request.values["id"], "Example")["id"]]
-        return Answer({"message": "Example deleted"})
-
-
-def _examples_of(request: Request) -> dict[str, Row]:
-    """Return what is said of each example: the fields of its own part, and the other parts by their names."""
-    found: dict[str, Row] = defaultdict(dict)
-    for part in parts_of(request):
-        name, _, field = part.name.partition(".")
-        identity = checked_id(name, "example id")
-        if not field:
-            found[identity] |= part.json
-        elif field in _FIELDS:
-            found[identity][field] = part.json
-        else:
-            raise Refused(422, f"this server does not know the part {field}")
-    return dict(found)
-
-
-def _splits(parts: Row) -> list[str]:
-    given: Any = parts.get("split") or []
-    return [given] if isinstance(given, str) else given
-
-
-def _is_wanted_example(example: Row, request: Request) -> bool:
-    def holds() -> Iterator[bool]:
-        query = request.query
-        yield example["dataset_id"] in query.get("dataset", [example["dataset_id"]])
-        yield example["id"] in query.get("id", [example["id"]])
-        yield "splits" not in query or not {*query["splits"]}.isdisjoint(example["metadata"][_SPLIT])
-        for given in query.get("metadata", []):
-            yield json.loads(given).items() <= example["metadata"].items()
-
-    return all(holds())
-
-
-# The wire protocol of LangSmith: projects, which experiments are, with their runs and feedback.
-
+_PAGE = 100
 _ACCEPTED = 202
-_MOST_RUNS = 100
-_CHANGED = ("name", "extra", "description", "end_time")
-
-
-@dataclass(frozen=True)
-class ExperimentRoutes:
-    """What a server of LangSmith's projects, runs and feedback answers.
-
-    Attributes:
-        store: What it holds.
-    """
-
-    store: LangSmithStore
-
-    def routes(self) -> dict[str, Work]:
-        """Return what answers each route."""
-        return {
-            "GET /sessions": self._sessions,
-            "POST /sessions": self._new_session,
-            "GET /sessions/{id}": self._read_session,
-            "PATCH /sessions/{id}": self._change_session,
-            "POST /runs/multipart": self._take_parts,
-            "POST /runs/batch": self._take_batch,
-            "POST /runs/query": self._query,
-            "GET /runs/{id}": lambda request: Answer(the_only(self.store.runs, request.values["id"], "Run")),
-            "GET /feedback": self._list_feedback,
-            "POST /feedback": lambda request: Answer(self._store_feedback(request.json)),
-        }
-
-    def _sessions(self, request: Request) -> Answer:
-        only_known(request, "name", "id", "reference_dataset", "include_stats")
-        wanted = request.query
-        found = (
-            session
-            for session in self.store.sessions.values()
-            if session["name"] in wanted.get("name", [session["name"]])
-            and session["id"] in wanted.get("id", [session["id"]])
-            and session["reference_dataset_id"] in wanted.get("reference_dataset", [session["reference_dataset_id"]])
-        )
-        return Answer([self._with_stats(session, request) for session in page(found, request)])
-
-    def _read_session(self, request: Request) -> Answer:
-        return Answer(self._with_stats(the_only(self.store.sessions, request.values["id"], "Session"), request))
-
-    def _with_stats(self, session: Row, request: Request) -> Row:
-        if request.query.get("include_stats", [""])[0].lower() != "true":
-            return session
-        feedback = [each for each in self.store.feedback.values() if each["session_id"] == session["id"]]
-        runs = [run for run in self.store.runs.values() if run["session_id"] == session["id"]]
-        return {
-            **session,
-            "run_count": len(runs),
-            "feedback_stats": _stats(each for each in feedback if each["run_id"]),
-            "session_feedback_stats": _stats(each for each in feedback if not each["run_id"]),
-        }
-
-    def _new_session(self, request: Request) -> Answer:
-        given: Any = request.json
-        name, identity = field_of(given, "name", str), given.get("id")
-        for session in self.store.sessions.values():
-            if session["name"] == name and request.query.get("upsert", [""])[0].lower() == "true":
-                return Answer(session)
-            if session["name"] == name or session["id"] == identity:
-                raise Refused(409, "Session with this name or id already exists.")
-        dataset = given.get("reference_dataset_id")
-        if dataset is not None:
-            the_only(self.store.datasets, dataset, "Dataset")
-        return Answer(self.store.new_session(given))
-
-    def _change_session(self, request: Request) -> Answer:
-        session, given = the_only(self.store.sessions, request.values["id"], "Session"), request.json
-        session |= {key: given[key] for key in _CHANGED if given.get(key) is not None}
-        return Answer(session)
-
-    def _take_parts(self, request: Request) -> Answer:
-        posted: dict[str, Row] = {}
-        patched: dict[str, Row] = {}
-        feedback: list[Row] = []
-        for part in parts_of(request):
-            kind, _, rest = part.name.partition(".")
-            name, _, field = rest.partition(".")
-            if kind == "feedback":
-                feedback.append(part.json)
-            elif kind in ("post", "patch"):
-                runs = posted if kind == "post" else patched
-                runs.setdefault(checked_id(name, "run id"), {}).update({field: part.json} if field else part.json)
-            elif kind != "attachment":
-                raise Refused(422, f"this server does not know the part {kind}")
-        self._take(posted, patched)
-        for each in feedback:
-            self._store_feedback(each)
-        return Answer({"message": "Runs batch ingested"}, _ACCEPTED)
-
-    def _take_batch(self, request: Request) -> Answer:
-        given: dict[str, list[Row] | None] = request.json
-        self._take(*({run["id"]: run for run in given.get(key) or []} for key in ("post", "patch")))
-        return Answer({"message": "Runs batch ingested"}, _ACCEPTED)
-
-    def _take(self, posted: dict[str, Row], patched: dict[str, Row]) -> None:
-        for identity, given in [*posted.items(), *patched.items()]:
-            run = {**self.store.runs.get(identity, {}), **{k: value for k, value in given.items() if value is not None}}
-            session = run.get("session_id") or self.store.session_named(run.get("session_name", DEFAULT_PROJECT))["id"]
-            ended = "error" if run.get("error") else "success" if run.get("end_time") else "pending"
-            missing = dict.fromkeys(("name", "inputs", "outputs", "reference_example_id", "parent_run_id"))
-            self.store.runs[identity] = {**missing, **run, "id": identity, "session_id": session, "status": ended}
-
-    def _query(self, request: Request) -> Answer:
-        given: Any = request.json
-        if unknown := [name for name in ("filter", "trace_filter", "tree_filter", "query") if given.get(name)]:
-            raise Refused(422, f"this server does not know the field {unknown[0]}")
-        found = [run for run in self.store.runs.values() if _is_wanted_run(run, given)]
-        begin = int(given.get("cursor") or 0)
-        end = begin + min(given.get("limit") or _MOST_RUNS, _MOST_RUNS)
-        return Answer({"runs": found[begin:end], "cursors": {"next": str(end)} if end < len(found) else {}})
-
-    def _list_feedback(self, request: Request) -> Answer:
-        only_known(request, "run", "key", "session")
-        wanted = request.query
-        found = (
-            feedback
-            for feedback in self.store.feedback.values()
-            if feedback["run_id"] in wanted.get("run", [feedback["run_id"]])
-            and feedback["key"] in wanted.get("key", [feedback["key"]])
-            and feedback["session_id"] in wanted.get("session", [feedback["session_id"]])
-        )
-        return Answer(page(found, request))
-
-    def _store_feedback(self, given: Any) -> Row:
-        """Store feedback on a run, whose project it gets if it names none, or on a project."""
-        run = given.get("run_id")
-        session = given.get("session_id") or (self.store.runs[run]["session_id"] if run in self.store.runs else None)
-        if run is None and session not in self.store.sessions:
-            raise Refused(422, "feedback is on no run and no session")
-        missing = dict.fromkeys(("trace_id", "score", "value", "comment", "correction", "extra"))
-        feedback: Row = {
-            **missing,
-            "created_at": now(),
-            "modified_at": now(),
-            **given,
-            "id": given.get("id") or str(uuid4()),
-            "key": field_of(given, "key", str),
-            "run_id": run,
-            "session_id": session,
-        }
-        self.store.feedback[feedback["id"]] = feedback
-        return feedback
-
-
-def _is_wanted_run(run: Row, given: Row) -> bool:
-    lists = {"session": "session_id", "id": "id", "reference_example": "reference_example_id"}
-    if any(given.get(name) is not None and run[field] not in given[name] for name, field in lists.items()):
-        return False
-    singles = {"trace": "trace_id", "parent_run": "parent_run_id", "run_type": "run_type"}
-    if any(given.get(name) is not None and run.get(field) != given[name] for name, field in singles.items()):
-        return False
-    return given.get("is_root") is None or given["is_root"] == (run["parent_run_id"] is None)
-
-
-def _stats(feedback: Iterable[Row]) -> Row:
-    by_key: dict[str, list[Row]] = {}
-    for each in feedback:
-        by_key.setdefault(each["key"], []).append(each)
-    return {key: _stats_of(rows) for key, rows in by_key.items()}
-
-
-def _stats_of(rows: list[Row]) -> Row:
-    scores = [float(row["score"]) for row in rows if row["score"] is not None]
-    extras: list[Row] = [row["extra"] or {} for row in rows]
-    errors = sum(bool(extra.get("error")) for extra in extras)
-    return {"n": len(rows), "avg": sum(scores) / len(scores) if scores else None, "values": {}, "errors": errors}
-
-
 _BELOW = ("", "/api/v1")
 _BELOW_PLATFORM = ("/v1", "", "/api/v1")
 _INFO = {
@@ -392,46 +48,452 @@ _INFO = {
 }
 
 
-def langsmith_error(status: int, message: str) -> Any:
-    """Return the body of an error."""
-    del status
-    return {"detail": message}
+@dataclass(frozen=True)
+class StoredDataset:
+    """A dataset with its examples.
+
+    Attributes:
+        id: Its id.
+        name: Its name.
+        description: Its description, if it has one.
+        examples: Its examples as they are answered, the oldest first.
+    """
+
+    id: str
+    name: str
+    description: str | None
+    examples: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class LangSmithRoutes:
-    """What a server of LangSmith's protocol answers.
+class StoredExperiment:
+    """An experiment with what was recorded in it.
 
     Attributes:
-        store: What it holds.
+        id: Its id.
+        name: Its name.
+        dataset_id: The id of its dataset.
+        metadata: Its metadata.
+        runs: Its runs, in the order in which they arrived.
+        feedback: The feedback on its runs, in the order in which it arrived.
+        summary_feedback: The feedback on the experiment itself.
     """
 
-    store: LangSmithStore = field(default_factory=LangSmithStore)
+    id: str
+    name: str
+    dataset_id: str
+    metadata: Mapping[str, Any]
+    runs: Sequence[Mapping[str, Any]]
+    feedback: Sequence[Mapping[str, Any]]
+    summary_feedback: Sequence[Mapping[str, Any]]
 
-    def routes(self) -> Sequence[Route]:
-        """Return the routes, each at the root and below `/api/v1`."""
-        works = {**DatasetRoutes(self.store).routes(), **ExperimentRoutes(self.store).routes()}
-        info = Route("GET /info", lambda _: Answer(_INFO), langsmith_error, _BELOW)
-        return (info, *(self._route(name, work) for name, work in works.items()))
+
+class LangSmith:
+    """A workspace of LangSmith: records by id, in the order in which they arrived, and what answers requests for them.
+
+    Attributes:
+        examples: The examples of all datasets.
+        sessions: The projects, of which those with a dataset are experiments.
+        runs: The runs of all projects.
+        feedback: The feedback on runs and projects.
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # held by every request while it is answered
+        self._datasets: dict[str, Row] = {}
+        self.examples: dict[str, Row] = {}
+        self.sessions: dict[str, Row] = {}
+        self.runs: dict[str, Row] = {}
+        self.feedback: dict[str, Row] = {}
+        self._session_named(_DEFAULT_PROJECT)
 
     @property
     def datasets(self) -> Mapping[str, StoredDataset]:
         """A copy of the datasets, by name."""
-        return self.store.stored_datasets
+        with self._lock:
+            return {
+                row["name"]: StoredDataset(
+                    row["id"], row["name"], row["description"], _copies(self.examples, "dataset_id", row["id"])
+                )
+                for row in self._datasets.values()
+            }
 
     @property
     def experiments(self) -> Mapping[str, StoredExperiment]:
         """A copy of the experiments, by name."""
-        return self.store.stored_experiments
+        with self._lock:
+            found: dict[str, StoredExperiment] = {}
+            for row in self.sessions.values():
+                if row["reference_dataset_id"] is not None:
+                    feedback = _copies(self.feedback, "session_id", row["id"])
+                    found[row["name"]] = StoredExperiment(
+                        row["id"],
+                        row["name"],
+                        row["reference_dataset_id"],
+                        deepcopy(row["extra"].get("metadata") or {}),
+                        _copies(self.runs, "session_id", row["id"]),
+                        [each for each in feedback if each["run_id"]],
+                        [each for each in feedback if not each["run_id"]],
+                    )
+            return found
 
-    def _route(self, name: str, work: Work) -> Route:
-        below = _BELOW_PLATFORM if " /platform/" in name else _BELOW
+    def routes(self) -> Iterator[Route]:
+        """Yield the routes, each at the root and below `/api/v1`."""
+        yield Route("GET /info", lambda _: Answer(_INFO), langsmith_error, _BELOW)
+        works: dict[str, Callable[[Request], Any]] = {
+            "GET /datasets": self._list_datasets,
+            "POST /datasets": self._new_dataset,
+            "GET /datasets/{id}": lambda request: self._with_count(_only(self._datasets, request, "Dataset")),
+            "DELETE /datasets/{id}": self._delete_dataset,
+            "POST /platform/datasets/{id}/examples": self._new_examples,
+            "PATCH /platform/datasets/{id}/examples": self._change_examples,
+            "GET /examples": self._list_examples,
+            "GET /examples/{id}": lambda request: _only(self.examples, request, "Example"),
+            "DELETE /examples": self._delete_examples,
+            "DELETE /examples/{id}": lambda request: self.examples.pop(_only(self.examples, request, "Example")["id"]),
+            "GET /sessions": self._list_sessions,
+            "POST /sessions": self._new_session,
+            "GET /sessions/{id}": lambda request: self._with_stats(_only(self.sessions, request, "Session"), request),
+            "PATCH /sessions/{id}": self._change_session,
+            "POST /runs/multipart": self._take_parts,
+            "POST /runs/batch": self._take_batch,
+            "POST /runs/query": self._query,
+            "GET /runs/{id}": lambda request: _only(self.runs, request, "Run"),
+            "GET /feedback": self._list_feedback,
+            "POST /feedback": lambda request: self._store_feedback(request.json),
+        }
+        for name, work in works.items():
+            yield self._route(name, work)
 
+    def _route(self, name: str, work: Callable[[Request], Any]) -> Route:
         def guarded(request: Request) -> Answer:
             check_key(request)
-            with self.store.lock:
-                # Written while nothing changes it.
+            with self._lock:
                 answer = work(request)
-                return Answer(answer.body, answer.status, answer.headers)
+                answer = answer if isinstance(answer, Answer) else Answer(answer)
+                return replace(answer, content=answer.body)  # written while nothing changes it
 
-        return Route(name, guarded, langsmith_error, below)
+        return Route(name, guarded, langsmith_error, _BELOW_PLATFORM if " /platform/" in name else _BELOW)
+
+    # Datasets and their examples.
+
+    def _with_count(self, dataset: Row) -> Row:
+        return {**dataset, "example_count": sum(each["dataset_id"] == dataset["id"] for each in self.examples.values())}
+
+    def _list_datasets(self, request: Request) -> list[Row]:
+        found = _listed(self._datasets, request, {"name": "name", "id": "id"}, "name_contains")
+        parts = request.query.get("name_contains", [])
+        named = (each for each in found if all(part in each["name"] for part in parts))
+        return [self._with_count(each) for each in _page(named, request)]
+
+    def _new_dataset(self, request: Request) -> Row:
+        given: Any = request.json
+        name = field_of(given, "name", str)
+        if any(dataset["name"] == name for dataset in self._datasets.values()):
+            raise Refused(409, "Dataset with this name already exists.")
+        extra: Any = given.get("extra") or {}
+        optional = ("description", "inputs_schema_definition", "outputs_schema_definition")
+        dataset: Row = {
+            "id": str(uuid4()),
+            "tenant_id": TENANT,
+            "name": name,
+            **{key: given.get(key) for key in optional},
+            "data_type": given.get("data_type") or "kv",
+            "metadata": extra.get("metadata") or {},
+            "created_at": _now(),
+            "modified_at": _now(),
+        }
+        self._datasets[dataset["id"]] = dataset
+        return self._with_count(dataset)
+
+    def _delete_dataset(self, request: Request) -> Row:
+        del self._datasets[_only(self._datasets, request, "Dataset")["id"]]
+        self.examples = {key: each for key, each in self.examples.items() if each["dataset_id"] != request.values["id"]}
+        return {"message": "Dataset deleted"}
+
+    def _new_examples(self, request: Request) -> Answer:
+        dataset = _only(self._datasets, request, "Dataset")["id"]
+        given = _examples_of(request)
+        if any(identity in self.examples for identity in given):
+            raise Refused(409, "Example with this id already exists.")
+        if missing := [identity for identity, parts in given.items() if "inputs" not in parts]:
+            raise Refused(422, f"{missing[0]}.inputs: missing")
+        for identity, parts in given.items():
+            self.examples[identity] = {
+                "id": identity,
+                "dataset_id": dataset,
+                "inputs": parts["inputs"],
+                "outputs": parts.get("outputs"),
+                "metadata": {**(parts.get("metadata") or {}), _SPLIT: _splits(parts) or [_USUAL_SPLIT]},
+                "source_run_id": parts.get("source_run_id"),
+                "created_at": parts.get("created_at") or _now(),
+                "modified_at": _now(),
+            }
+        return _stored(given, 201)
+
+    def _change_examples(self, request: Request) -> Answer:
+        dataset, given = _only(self._datasets, request, "Dataset")["id"], _examples_of(request)
+        examples = {identity: _the(self.examples, identity, "Example") for identity in given}
+        if any(example["dataset_id"] != dataset for example in examples.values()):
+            raise Refused(409, "Example belongs to another dataset.")
+        for identity, example in examples.items():
+            parts = given[identity]
+            metadata = parts["metadata"] if parts.get("metadata") is not None else example["metadata"]
+            split = _splits(parts) or example["metadata"][_SPLIT]
+            example |= {key: parts[key] for key in _FIELDS if key in parts}
+            example |= {"metadata": {**metadata, _SPLIT: split}, "modified_at": _now()}
+        return _stored(given, 200)
+
+    def _list_examples(self, request: Request) -> list[Row]:
+        fields = {"dataset": "dataset_id", "id": "id"}
+        found = _listed(self.examples, request, fields, "splits", "metadata", "as_of", "inline_s3_urls")
+        splits, told = request.query.get("splits"), [json.loads(each) for each in request.query.get("metadata", [])]
+        wanted = [
+            example
+            for example in found
+            if (splits is None or not {*splits}.isdisjoint(example["metadata"][_SPLIT]))
+            and all(each.items() <= example["metadata"].items() for each in told)
+        ]
+        for version in request.query.get("as_of", []):
+            if version != "latest" and any(
+                datetime.fromisoformat(version) < datetime.fromisoformat(example["modified_at"]) for example in wanted
+            ):
+                raise Refused(422, "this server keeps no earlier version of a dataset")
+        return _page(reversed(wanted), request)  # the newest first: no order to rely on
+
+    def _delete_examples(self, request: Request) -> Row:
+        ids = request.query.get("example_ids", [])
+        for identity in ids:
+            _the(self.examples, identity, "Example")
+        for identity in ids:
+            del self.examples[identity]
+        return {"message": f"{len(ids)} examples deleted"}
+
+    # Projects, which experiments are, with their runs and feedback.
+
+    def _session_named(self, name: str) -> Row:
+        """Return the project of a name; it is made if there is none, as tracing does."""
+        for session in self.sessions.values():
+            if session["name"] == name:
+                return session
+        return self._stored_session({"name": name})
+
+    def _stored_session(self, given: Row) -> Row:
+        session: Row = {
+            "id": given.get("id") or str(uuid4()),
+            "name": given["name"],
+            "tenant_id": TENANT,
+            "reference_dataset_id": given.get("reference_dataset_id"),
+            "start_time": given.get("start_time") or _now(),
+            "end_time": None,
+            "description": given.get("description"),
+            "extra": given.get("extra") or {},
+        }
+        self.sessions[session["id"]] = session
+        return session
+
+    def _list_sessions(self, request: Request) -> list[Row]:
+        fields = {"name": "name", "id": "id", "reference_dataset": "reference_dataset_id"}
+        found = _listed(self.sessions, request, fields, "include_stats")
+        return [self._with_stats(session, request) for session in _page(found, request)]
+
+    def _with_stats(self, session: Row, request: Request) -> Row:
+        if not _is_true(request, "include_stats"):
+            return session
+        feedback = [each for each in self.feedback.values() if each["session_id"] == session["id"]]
+        return {
+            **session,
+            "run_count": sum(run["session_id"] == session["id"] for run in self.runs.values()),
+            "feedback_stats": _stats(each for each in feedback if each["run_id"]),
+            "session_feedback_stats": _stats(each for each in feedback if not each["run_id"]),
+        }
+
+    def _new_session(self, request: Request) -> Row:
+        given: Any = request.json
+        name = field_of(given, "name", str)
+        for session in self.sessions.values():
+            if session["name"] == name and _is_true(request, "upsert"):
+                return session
+            if session["name"] == name or session["id"] == given.get("id"):
+                raise Refused(409, "Session with this name or id already exists.")
+        if given.get("reference_dataset_id") is not None:
+            _the(self._datasets, given["reference_dataset_id"], "Dataset")
+        return self._stored_session(given)
+
+    def _change_session(self, request: Request) -> Row:
+        session, given = _only(self.sessions, request, "Session"), request.json
+        changed = ("name", "extra", "description", "end_time")
+        session |= {key: given[key] for key in changed if given.get(key) is not None}
+        return session
+
+    def _take_parts(self, request: Request) -> Answer:
+        posted: dict[str, Row] = defaultdict(dict)
+        patched: dict[str, Row] = defaultdict(dict)
+        feedback: list[Row] = []
+        for part in parts_of(request):
+            kind, _, rest = part.name.partition(".")
+            name, _, field = rest.partition(".")
+            if kind == "feedback":
+                feedback.append(part.json)
+            elif kind in ("post", "patch"):
+                run = (posted if kind == "post" else patched)[_checked_id(name, "run id")]
+                run |= {field: part.json} if field else part.json
+            elif kind != "attachment":
+                raise Refused(422, f"this server does not know the part {kind}")
+        return self._take(posted, patched, feedback)
+
+    def _take_batch(self, request: Request) -> Answer:
+        given: dict[str, list[Row] | None] = request.json
+        return self._take(*({run["id"]: run for run in given.get(key) or []} for key in ("post", "patch")))
+
+    def _take(self, posted: dict[str, Row], patched: dict[str, Row], feedback: Iterable[Row] = ()) -> Answer:
+        for identity, given in [*posted.items(), *patched.items()]:
+            run = {**self.runs.get(identity, {}), **{k: value for k, value in given.items() if value is not None}}
+            session = run.get("session_id") or self._session_named(run.get("session_name", _DEFAULT_PROJECT))["id"]
+            ended = "error" if run.get("error") else "success" if run.get("end_time") else "pending"
+            missing = dict.fromkeys(("name", "inputs", "outputs", "reference_example_id", "parent_run_id"))
+            self.runs[identity] = {**missing, **run, "id": identity, "session_id": session, "status": ended}
+        for each in feedback:
+            self._store_feedback(each)
+        return Answer({"message": "Runs batch ingested"}, _ACCEPTED)
+
+    def _query(self, request: Request) -> Row:
+        given: Any = request.json
+        if unknown := [name for name in ("filter", "trace_filter", "tree_filter", "query") if given.get(name)]:
+            raise Refused(422, f"this server does not know the field {unknown[0]}")
+        lists = {"session": "session_id", "id": "id", "reference_example": "reference_example_id"}
+        singles = {"trace": "trace_id", "parent_run": "parent_run_id", "run_type": "run_type"}
+        wanted = {field: given[name] for name, field in lists.items() if given.get(name) is not None}
+        wanted |= {field: [given[name]] for name, field in singles.items() if given.get(name) is not None}
+        is_root = given.get("is_root")
+        found = [
+            run
+            for run in self.runs.values()
+            if all(run.get(field) in values for field, values in wanted.items())
+            and is_root in (None, run["parent_run_id"] is None)
+        ]
+        begin = int(given.get("cursor") or 0)
+        end = begin + min(given.get("limit") or _PAGE, _PAGE)
+        return {"runs": found[begin:end], "cursors": {"next": str(end)} if end < len(found) else {}}
+
+    def _list_feedback(self, request: Request) -> list[Row]:
+        fields = {"run": "run_id", "key": "key", "session": "session_id"}
+        return _page(_listed(self.feedback, request, fields), request)
+
+    def _store_feedback(self, given: Any) -> Row:
+        """Store feedback on a run, whose project it gets if it names none, or on a project."""
+        run = given.get("run_id")
+        session = given.get("session_id") or (self.runs[run]["session_id"] if run in self.runs else None)
+        if run is None and session not in self.sessions:
+            raise Refused(422, "feedback is on no run and no session")
+        feedback: Row = {
+            **dict.fromkeys(("trace_id", "score", "value", "comment", "correction", "extra")),
+            "created_at": _now(),
+            "modified_at": _now(),
+            **given,
+            "id": given.get("id") or str(uuid4()),
+            "key": field_of(given, "key", str),
+            "run_id": run,
+            "session_id": session,
+        }
+        self.feedback[feedback["id"]] = feedback
+        return feedback
+
+
+def langsmith_error(_status: int, message: str) -> Any:
+    """Return the body of an error."""
+    return {"detail": message}
+
+
+# What requests say, and how records are found.
+
+
+def _examples_of(request: Request) -> dict[str, Row]:
+    """Return what is said of each example: the fields of its own part, and the other parts by their names."""
+    found: dict[str, Row] = defaultdict(dict)
+    for part in parts_of(request):
+        name, _, field = part.name.partition(".")
+        example = found[_checked_id(name, "example id")]
+        if field and field not in _FIELDS:
+            raise Refused(422, f"this server does not know the part {field}")
+        example |= {field: part.json} if field else part.json
+    return dict(found)
+
+
+def _splits(parts: Row) -> list[str]:
+    given: Any = parts.get("split") or []
+    return [given] if isinstance(given, str) else given
+
+
+def _stored(given: dict[str, Row], status: int) -> Answer:
+    return Answer({"example_ids": [*given], "count": len(given), "as_of": _now()}, status)
+
+
+def _listed(rows: Mapping[str, Row], request: Request, fields: Mapping[str, str], *others: str) -> Iterator[Row]:
+    """Yield the records that a request asks for.
+
+    Args:
+        rows: All of them.
+        request: The request.
+        fields: The field that has one of the values of a parameter, by parameter.
+        others: What else may be asked.
+
+    Raises:
+        Refused: It has other parameters: it would be answered as if it were another question.
+    """
+    query = request.query
+    if unknown := sorted({*query} - {"offset", "limit", *fields, *others}):
+        raise Refused(422, f"this server does not know the parameter {unknown[0]}")
+    wanted = {field: query[parameter] for parameter, field in fields.items() if parameter in query}
+    return (row for row in rows.values() if all(row[field] in values for field, values in wanted.items()))
+
+
+def _page(rows: Iterable[Row], request: Request) -> list[Row]:
+    """Return the part of a list that a request asks for by `offset` and `limit`."""
+    offset, limit = (int(request.query.get(name, [usual])[0]) for name, usual in (("offset", 0), ("limit", _PAGE)))
+    return [*islice(rows, offset, offset + limit)]
+
+
+def _is_true(request: Request, parameter: str) -> bool:
+    return request.query.get(parameter, [""])[0].lower() == "true"
+
+
+def _only(rows: Mapping[str, Row], request: Request, kind: str) -> Row:
+    """Return the record that the path of a request names; raise Refused if there is none."""
+    return _the(rows, request.values["id"], kind)
+
+
+def _the(rows: Mapping[str, Row], identity: str, kind: str) -> Row:
+    if identity not in rows:
+        raise Refused(404, f"{kind} not found")
+    return rows[identity]
+
+
+def _copies(rows: Mapping[str, Row], field: str, value: str) -> list[Row]:
+    return [deepcopy(row) for row in rows.values() if row[field] == value]
+
+
+def _checked_id(identity: str, what: str) -> str:
+    try:
+        return str(UUID(identity))
+    except ValueError:
+        raise Refused(422, f"{what}: expected a UUID") from None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
+
+
+def _stats(feedback: Iterable[Row]) -> Row:
+    """Return count, mean and errors of scores, by their key."""
+    by_key: dict[str, list[Row]] = defaultdict(list)
+    for each in feedback:
+        by_key[each["key"]].append(each)
+    stats: Row = {}
+    for key, rows in by_key.items():
+        scores = [float(row["score"]) for row in rows if row["score"] is not None]
+        extras: list[Row] = [row["extra"] or {} for row in rows]
+        errors = sum(bool(extra.get("error")) for extra in extras)
+        mean = sum(scores) / len(scores) if scores else None
+        stats[key] = {"n": len(rows), "avg": mean, "values": {}, "errors": errors}
+    return stats

@@ -5,13 +5,11 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from inspect import unwrap
+from itertools import chain
 from typing import Any
 
-from rag_evaluation_framework.loopback.anthropic import AnthropicRoutes
-from rag_evaluation_framework.loopback.chat import ChatScript, Script
-from rag_evaluation_framework.loopback.cohere import cohere_routes
-from rag_evaluation_framework.loopback.langsmith import LangSmithRoutes
-from rag_evaluation_framework.loopback.openai import OpenAIRoutes
+from rag_evaluation_framework.loopback.langsmith import LangSmith
+from rag_evaluation_framework.loopback.models import ChatScript, Script, anthropic_routes, cohere_routes, openai_routes
 from rag_evaluation_framework.loopback.server import LoopbackServer
 
 # All providers behind one address, and the environment variables by which their SDKs find it.
@@ -22,7 +20,7 @@ _NO_FILE = f"{os.devnull}/none"  # else the login of a person would say where La
 
 
 def providers_server(
-    answers: Script | None = None, port: int = 0, langsmith: LangSmithRoutes | None = None
+    answers: Script | None = None, port: int = 0, langsmith: LangSmith | None = None
 ) -> LoopbackServer:
     """Return a server of every provider's protocol; it does not listen yet.
 
@@ -32,9 +30,8 @@ def providers_server(
         langsmith: What LangSmith holds; by default one project, `default`.
     """
     chat = ChatScript(answers)
-    routes = [*OpenAIRoutes(chat).routes(), *cohere_routes(), *AnthropicRoutes(chat).routes()]
-    routes += (langsmith or LangSmithRoutes()).routes()
-    return LoopbackServer(routes, port)
+    routes = (openai_routes(chat), cohere_routes(), anthropic_routes(chat), (langsmith or LangSmith()).routes())
+    return LoopbackServer(chain.from_iterable(routes), port)
 
 
 def environment_of(url: str, environment: Mapping[str, str]) -> dict[str, str]:

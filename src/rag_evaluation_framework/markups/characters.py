@@ -79,8 +79,3 @@ def is_invisible(character: str) -> bool:
 def is_unspaced(character: str) -> bool:
     """Return whether a character is of a script in which a word may begin or end beside any letter."""
     return _UNSPACED.match(character) is not None
-
-
-def is_mark(character: str) -> bool:
-    """Return whether a character is a combining mark: part of the one before it."""
-    return category(character)[0] == "M"

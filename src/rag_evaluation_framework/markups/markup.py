@@ -1,26 +1,27 @@
 """What a renderer shows of a source text: which parts it hides, and what is struck out, raised or lowered."""
 
 import re
-from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice, pairwise
-from weakref import WeakKeyDictionary
+from functools import cached_property
+from itertools import pairwise
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.markups.characters import key
 
-# What a renderer shows of a source text: which parts it hides, and what it shows in their place.
-
 CODE = "code"
 LINE_END = "\n"  # shown where a block, a line or a cell ends
 
+Part = tuple[int, int, str, str]
+"""A hidden part: its first character, one past its last, what it is to a reader, and what is shown in its place."""
+
 
 class Markup:
-    """The parts of a source text that a renderer does not show as they stand.
+    """The parts of a source text that a renderer does not show as they stand, and what it shows.
 
     Parts may be hidden in any order, and one within another; the outer one then counts. `finish` puts them in order.
 
@@ -29,16 +30,12 @@ class Markup:
 
     Attributes:
         source: The text.
-        starts: The first character of each part, in order.
-        ends: One past the last character of each part.
+        parts: The hidden parts.
     """
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.starts, self.ends, self._codes = array("i"), array("i"), array("i")
-        self._inline_starts, self._inline_ends = array("i"), array("i")
-        self._kinds: dict[tuple[str, str], int] = {}
-        self._known: list[tuple[str, str]] = []
+        self.parts: list[Part] = []
 
     def hide(self, start: int, end: int, what: str, shown: str = "") -> None:
         """Hide a part.
@@ -49,91 +46,67 @@ class Markup:
             what: What it is, in the words of a reader: "emphasis".
             shown: What is shown in its place: nothing or one character.
         """
-        if end <= start:
-            return
-        code = self._kinds.setdefault((what, shown), len(self._known))
-        if code == len(self._known):
-            self._known.append((what, shown))
-        self.starts.append(start)
-        self.ends.append(end)
-        self._codes.append(code)
-
-    def read(self, start: int, end: int) -> None:
-        """Note that inline markup is read between two offsets, behind all that was read before: no block of code."""
-        self._inline_starts.append(start)
-        self._inline_ends.append(end)
-
-    def read_to(self, offset: int) -> int:
-        """Return where the inline markup ends that is read at an offset; the offset if none is."""
-        number = bisect_right(self._inline_starts, offset) - 1
-        return max(self._inline_ends[number], offset) if number >= 0 else offset
+        if start < end:
+            self.parts.append((start, end, what, shown))
 
     def finish(self) -> "Markup":
         """Put the parts in order, none within another; return the markup."""
-        starts, ends = np.asarray(self.starts, dtype=np.int32), np.asarray(self.ends, dtype=np.int32)
-        order = np.lexsort((-ends, starts))
-        starts, ends = starts[order], ends[order]
-        before = np.maximum.accumulate(np.concatenate(([0], ends)))[:-1] if len(ends) else starts
-        inner = ends <= before
-        starts = np.maximum(starts, before)[~inner]
-        self.starts, self.ends = array("i", starts.tolist()), array("i", ends[~inner].tolist())
-        self._codes = array("i", np.asarray(self._codes, dtype=np.int32)[order][~inner].tolist())
+        found, self.parts = sorted(self.parts, key=lambda part: (part[0], -part[1])), []
+        behind = 0
+        for start, end, what, shown in found:
+            if end > behind:
+                self.parts.append((max(start, behind), end, what, shown))
+                behind = end
         return self
 
-    def parts(self, start: int, end: int) -> Iterator[tuple[int, int, str, str]]:
-        """Yield the hidden parts that begin between two characters: first, end, what it is and what is shown."""
-        for number in range(bisect_left(self.starts, start), bisect_left(self.starts, end)):
-            yield self.starts[number], self.ends[number], *self._known[self._codes[number]]
+    @cached_property
+    def _shown(self) -> tuple[str, NDArray[np.int32]]:
+        """What is shown, and the offset of each of its characters."""
+        codes = np.frombuffer(self.source.encode("utf-32-le", "surrogatepass"), dtype="<u4").copy()
+        is_shown = np.ones(len(codes), np.bool_)
+        for start, end, _, shown in self.parts:
+            is_shown[start:end] = False
+            if shown:
+                is_shown[start], codes[start] = True, ord(shown)
+        offsets = np.flatnonzero(is_shown).astype(np.int32)
+        return codes[offsets].tobytes().decode("utf-32-le", "surrogatepass"), offsets
+
+    @property
+    def text(self) -> str:
+        """What is shown."""
+        return self._shown[0] if self.parts else self.source
+
+    @property
+    def offsets(self) -> NDArray[np.int32]:
+        """The offset in the source of each character that is shown; shape (characters shown,)."""
+        return self._shown[1] if self.parts else np.arange(len(self.source), dtype=np.int32)
+
+    def at(self, offset: int) -> int:
+        """Return how many characters are shown before an offset of the source."""
+        return int(self._shown[1].searchsorted(offset)) if self.parts else min(offset, len(self.source))
+
+    def offset(self, number: int) -> int:
+        """Return the offset of a shown character, by its number in `text`."""
+        return int(self._shown[1][number]) if self.parts else number
+
+    def part_at(self, offset: int) -> Part | None:
+        """Return the hidden part that an offset is in; None if it is in none."""
+        number = bisect_right(self.parts, offset, key=itemgetter(0)) - 1
+        return self.parts[number] if number >= 0 and offset < self.parts[number][1] else None
+
+    def parts_between(self, start: int, end: int) -> list[Part]:
+        """Return the hidden parts that begin between two offsets."""
+        first, last = (bisect_right(self.parts, offset - 1, key=itemgetter(0)) for offset in (start, end))
+        return self.parts[first:last]
 
     def end_of(self, offset: int) -> int:
         """Return one past the last character of what is shown at an offset: more than one for an entity."""
-        number = bisect_right(self.starts, offset) - 1
-        return self.ends[number] if number >= 0 and self.starts[number] == offset else offset + 1
-
-    def characters(self, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-        """Yield the shown characters between two offsets, each with its own first and end.
-
-        A part that begins before the first offset is taken as seen.
-        """
-        number = bisect_right(self.starts, start) - 1
-        at = max(start, self.ends[number]) if number >= 0 and self.starts[number] < start else start
-        for first, behind, _, shown in self.parts(at, end):
-            for offset in range(at, first):
-                yield self.source[offset], offset, offset + 1
-            if shown:
-                yield shown, first, behind
-            at = behind
-        for offset in range(at, min(end, len(self.source))):
-            yield self.source[offset], offset, offset + 1
-
-    def characters_before(self, end: int, count: int) -> list[tuple[str, int, int]]:
-        """Return up to so many shown characters before an offset, the nearest first."""
-        return list(islice(self.backwards(end), count))
-
-    def backwards(self, end: int) -> Iterator[tuple[str, int, int]]:
-        """Yield the shown characters before an offset, the nearest first, each with its own first and end."""
-        number = bisect_left(self.starts, end) - 1
-        at = end
-        while at > 0:
-            behind = self.ends[number] if number >= 0 else 0
-            if behind >= at and number >= 0:
-                shown = self._known[self._codes[number]][1]
-                if shown:
-                    yield shown, self.starts[number], behind
-                at, number = self.starts[number], number - 1
-            else:
-                at -= 1
-                yield self.source[at], at, at + 1
+        part = self.part_at(offset)
+        return part[1] if part and part[0] == offset else offset + 1
 
     def shown(self, start: int, end: int) -> str:
         """Return what is shown between two offsets."""
-        number = bisect_right(self.starts, start) - 1
-        at = max(start, self.ends[number]) if number >= 0 and self.starts[number] < start else start
-        pieces: list[str] = []
-        for first, behind, _, shown in self.parts(at, end):
-            pieces += (self.source[at:first], shown)
-            at = behind
-        return "".join((*pieces, self.source[at:end]))
+        return self.text[self.at(start) : self.at(end)]
 
     def shows(self, start: int, end: int) -> bool:
         """Return whether any letter or number is shown between two offsets; not so in comments and attributes."""
@@ -141,32 +114,28 @@ class Markup:
 
     def hides(self, offset: int) -> bool:
         """Return whether nothing is shown of a character, nor in its place; of those of an entity its character is."""
-        number = bisect_right(self.starts, offset) - 1
-        return number >= 0 and offset < self.ends[number] and not self._known[self._codes[number]][1].strip()
+        part = self.part_at(offset)
+        return part is not None and not part[3].strip()
 
     def hidden_as(self, offset: int) -> str:
         """Return what the part is that a character is hidden in: "comments and scripts"; "" if it is in none."""
-        number = bisect_right(self.starts, offset) - 1
-        return self._known[self._codes[number]][0] if number >= 0 and offset < self.ends[number] else ""
+        part = self.part_at(offset)
+        return part[2] if part else ""
 
-    def codes(self) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
-        """Return the code of every shown character, and its offset; both of shape (characters shown,)."""
-        codes = np.frombuffer(self.source.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        if not self.starts:
-            return codes, np.arange(len(codes), dtype=np.int32)
-        starts, ends = np.asarray(self.starts), np.asarray(self.ends)
-        change = np.zeros(len(codes) + 1, dtype=np.int8)
-        change[starts] += 1
-        change[ends] -= 1
-        hidden = np.cumsum(change[:-1], dtype=np.int8).view(np.bool_)
-        replaced = [(start, ord(shown)) for start, _, _, shown in self.parts(0, len(codes)) if shown.strip()]
-        if replaced:
-            places, values = zip(*replaced, strict=True)
-            codes = codes.copy()
-            codes[list(places)] = values
-            hidden[list(places)] = False
-        offsets = np.flatnonzero(~hidden).astype(np.int32)
-        return codes[offsets], offsets
+    @cached_property
+    def effects(self) -> tuple[list[int], list[frozenset[str]]]:
+        """Where what is struck out, raised or lowered changes, in order, and what is active from there on."""
+        offsets, states, active = [0], [frozenset[str]()], Counter[str]()
+        events = (
+            (at, step, name) for *ends, name in _ranges(self) if name for at, step in zip(ends, (1, -1), strict=True)
+        )
+        for offset, step, name in sorted(events):
+            active[name] += step
+            if offsets[-1] != offset:
+                offsets.append(offset)
+                states.append(frozenset())
+            states[-1] = frozenset(+active)
+        return offsets, states
 
 
 # What is struck out, raised or lowered: the same letters, and something else.
@@ -181,8 +150,9 @@ _NAMED = {
 _STYLE = re.compile(r"\bstyle\s*=[^>]*\bline-through\b", re.IGNORECASE)
 _ROLE = re.compile(r":(?P<name>sup|sub|superscript|subscript):`")
 
+_PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n|\Z")
+
 Effects = tuple[tuple[int, frozenset[str]], ...]
-_Changes = tuple[list[int], list[frozenset[str]]]
 
 
 def effects(markup: Markup, start: int, end: int) -> Effects:
@@ -200,73 +170,40 @@ def effects(markup: Markup, start: int, end: int) -> Effects:
         Of each change the number of letters and digits before it, and what they are from there on: "struck out",
         "raised", "lowered". Empty if they are nothing of that.
     """
-    offsets, states = _changes_of(markup)
-    number = bisect_right(offsets, start)
-    behind = bisect_left(offsets, end)
-    changes = {0: states[number - 1]} if number else {0: frozenset[str]()}
-    if number >= behind and not changes[0]:
-        return ()
-    count, at = 0, start
-    for offset, names in zip(offsets[number:behind], states[number:behind], strict=True):
-        count += _keys(markup, at, offset)
-        changes[count], at = names, offset
-    total = count + _keys(markup, at, end)
-    now, found = frozenset[str](), list[tuple[int, frozenset[str]]]()
-    for place, names in changes.items():
-        if names != now and place < total:
-            found.append((place, names))
-            now = names
-    return tuple(found)
+    of_letters = [frozenset[str](), *_of_letters(markup, start, end)]
+    return tuple((number, now) for number, (before, now) in enumerate(pairwise(of_letters)) if now != before)
 
 
 def struck_out(markup: Markup, start: int, end: int) -> str:
     """Return how much is struck out of what is shown between two offsets: "all" or "part"; "" if nothing is."""
-    found = [(place, STRUCK_OUT in names) for place, names in effects(markup, start, end)]
-    if not any(struck for _, struck in found):
-        return ""
-    return "all" if found[0] == (0, True) and all(struck for _, struck in found) else "part"
+    found = {STRUCK_OUT in names for names in _of_letters(markup, start, end)}
+    return "" if True not in found else "part" if False in found else "all"
 
 
 def effects_begun(markup: Markup, start: int, end: int) -> list[str]:
     """Return what begins between two offsets: "raised text", "lowered text", "strikethrough"."""
-    offsets, states = _changes_of(markup)
-    first, behind = bisect_left(offsets, start), bisect_left(offsets, end)
-    before = states[first - 1] if first else frozenset[str]()
-    begun = dict.fromkeys(
-        name for last, names in pairwise([before, *states[first:behind]]) for name in sorted(names - last)
-    )
+    offsets, states = markup.effects
+    states = states[max(bisect_left(offsets, start) - 1, 0) : bisect_left(offsets, end)]
+    begun = dict.fromkeys(name for before, now in pairwise(states) for name in sorted(now - before))
     return ["strikethrough" if name == STRUCK_OUT else f"{name} text" for name in begun]
 
 
-def _keys(markup: Markup, start: int, end: int) -> int:
-    return len("".join(map(key, markup.shown(start, end)))) if start < end else 0
-
-
-_known: WeakKeyDictionary[Markup, _Changes] = WeakKeyDictionary()
-
-
-def _changes_of(markup: Markup) -> _Changes:
-    """Return where in a document what is active changes, in order, and what is active from there on."""
-    if markup not in _known:
-        events = sorted(
-            (offset, step, name) for first, end, name in _ranges(markup) for offset, step in ((first, 1), (end, -1))
-        )
-        active, offsets, states = Counter[str](), list[int](), list[frozenset[str]]()
-        for offset, step, name in events:
-            active[name] += step
-            if not offsets or offsets[-1] != offset:
-                offsets.append(offset)
-                states.append(frozenset())
-            states[-1] = frozenset(+active)
-        _known[markup] = offsets, states
-    return _known[markup]
+def _of_letters(markup: Markup, start: int, end: int) -> list[frozenset[str]]:
+    """Return what each letter and digit is that is shown between two offsets."""
+    offsets, states = markup.effects
+    first, last = bisect_right(offsets, start), bisect_left(offsets, end)
+    edges = [start, *offsets[first:last], end]
+    found: list[frozenset[str]] = []
+    for names, (at, behind) in zip(states[first - 1 :], pairwise(edges), strict=False):
+        found += [names] * sum(len(key(sign)) for sign in markup.shown(at, behind))
+    return found
 
 
 def _ranges(markup: Markup) -> Iterator[tuple[int, int, str]]:
     """Yield what is between signs or tags that strike out, raise or lower: first, end and effect."""
     open_tags: dict[str, list[tuple[int, str]]] = {}
     strike, role = -1, (-1, "")
-    for first, behind, what, _ in markup.parts(0, len(markup.source)):
+    for first, behind, what, _ in markup.parts:
         if what == "strikethrough":
             if strike >= 0:
                 yield strike, first, STRUCK_OUT
@@ -277,14 +214,13 @@ def _ranges(markup: Markup) -> Iterator[tuple[int, int, str]]:
             found = _ROLE.match(markup.source, first, behind)
             role = (behind, "" if found is None else _NAMED[found["name"]])
         elif what == "tags" and (tag := _TAG.match(markup.source, first, behind)):
-            name = tag["name"].lower()
+            opened = open_tags.setdefault(tag["name"].lower(), [])
             if not tag["end"]:
                 style = STRUCK_OUT if _STYLE.search(markup.source, first, behind) else ""
-                open_tags.setdefault(name, []).append((behind, _NAMED.get(name, style)))
-            elif opened := open_tags.get(name):
+                opened.append((behind, _NAMED.get(tag["name"].lower(), style)))
+            elif opened:
                 start, effect = opened.pop()
-                if effect:
-                    yield start, first, effect
+                yield start, first, effect
     for start, effect in (tag for opened in open_tags.values() for tag in opened):
-        if effect:
-            yield start, markup.read_to(start), effect
+        if end := _PARAGRAPH_END.search(markup.source, start):
+            yield start, end.start(), effect

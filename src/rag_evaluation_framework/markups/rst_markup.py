@@ -1,52 +1,34 @@
 """The markup of reStructuredText: its blocks, line by line, with directives and roles."""
 
 import re
-from typing import Literal
 
 from rag_evaluation_framework.markups.characters import CALL
 from rag_evaluation_framework.markups.markup import CODE, LINE_END, Markup
 
-# What docutils and Sphinx show of the directives of reStructuredText, by name.
+# What docutils and Sphinx show of the directives of reStructuredText, by name: nothing; their content as code; their
+# name, argument and content; their content; or their text, which begins behind a version. Of others, their argument and
+# content.
 
-Shown = Literal["nothing", "code", "name", "content", "text", "all"]
-
-_SHOWN: tuple[tuple[Shown, re.Pattern[str]], ...] = (
-    (
-        "nothing",
-        re.compile(
-            r"image|raw|index|toctree|include|literalinclude|contents|sectnum|section-numbering|header|footer|meta"
-            r"|highlightlang|highlight|currentmodule|module|autosummary|graphviz|graph|digraph|inheritance-diagram"
-            r"|default-role|role|target-notes|tabularcolumns|replace|unicode|date|testsetup|testcleanup|title"
-            r"|sectionauthor|moduleauthor|codeauthor|todolist|bibliography"
-        ),
-    ),
-    (
-        "code",
-        re.compile(
-            r"code|code-block|sourcecode|math|parsed-literal|productionlist|prompt|ipython|doctest|testcode"
-            r"|testoutput"
-        ),
-    ),
-    ("name", re.compile(r"attention|caution|danger|error|hint|important|note|tip|warning")),
-    ("text", re.compile(r"versionadded|versionchanged|versionremoved|deprecated|deprecated-removed")),
-    (
-        "content",
-        re.compile(r"figure|container|class|rst-class|compound|cssclass|tab-set|grid|only|hlist|auto[a-z]+"),
-    ),
-)
+_SHOWN = {
+    name: shown
+    for shown, names in {
+        "nothing": "image raw index toctree include literalinclude contents sectnum section-numbering header footer "
+        "meta highlightlang highlight currentmodule module autosummary graphviz graph digraph inheritance-diagram "
+        "default-role role target-notes tabularcolumns replace unicode date testsetup testcleanup title sectionauthor "
+        "moduleauthor codeauthor todolist bibliography",
+        "code": "code code-block sourcecode math parsed-literal productionlist prompt ipython doctest testcode "
+        "testoutput",
+        "name": "attention caution danger error hint important note tip warning",
+        "text": "versionadded versionchanged versionremoved deprecated deprecated-removed",
+        "content": "figure container class rst-class compound cssclass tab-set grid only hlist",
+    }.items()
+    for name in names.split()
+}
 
 
-def shown_of(name: str) -> Shown:
-    """Return what is shown of a directive.
-
-    `nothing`; its content as `code`; its `name`, its argument and its content; its `content`; its `text`, which begins
-    behind a version; or `all`: its argument and its content, as of those that are unknown.
-    """
+def _shown_of(name: str) -> str:
     plain = name.lower().rpartition(":")[2]
-    for shown, names in _SHOWN:
-        if names.fullmatch(plain):
-            return shown
-    return "all"
+    return _SHOWN.get(plain, "content" if plain.startswith("auto") else "all")
 
 
 # What docutils and Sphinx show of the roles of reStructuredText.
@@ -66,33 +48,7 @@ _WITHIN = (
 )
 
 
-def hide_role(markup: Markup, role: str, start: int, text: tuple[int, int], end: int) -> None:
-    """Hide what is not shown of an interpreted text: all but its title; and show what its role adds to it.
-
-    Args:
-        markup: Where what is not shown is hidden.
-        role: The role with its colons: ":func:"; empty for a text without one.
-        start: The first character of the interpreted text, role included.
-        text: The first character between its back quotes, and one past the last.
-        end: One past its last character.
-    """
-    source, what = markup.source, "roles" if role else "emphasis"
-    first, last = _title(source, role, *text)
-    explicit = last < text[1]
-    number = None if explicit or start == text[0] else _NUMBERED.match(source, start)
-    if number:
-        _show_name(markup, number, first)
-    else:
-        markup.hide(start, first, what)
-    called = not explicit and _CALLED.fullmatch(role) and not source.startswith("()", last - 2)
-    markup.hide(last, end, what, CALL if called else "")
-    for roles, parts, shown in _WITHIN:
-        if roles.fullmatch(role):
-            for part in parts.finditer(source, first, last):
-                markup.hide(part.start(), part.end(), what, shown)
-
-
-def title_of_link(source: str, first: int, last: int) -> tuple[int, int]:
+def _title_of_link(source: str, first: int, last: int) -> tuple[int, int]:
     """Return where the title of `title <target>` begins and ends; the target if there is no title."""
     sign = source.rfind("<", first, last)
     if sign < 0 or sign + 2 >= last or source.find(">", sign, last) != last - 1:
@@ -102,8 +58,8 @@ def title_of_link(source: str, first: int, last: int) -> tuple[int, int]:
 
 
 def _title(source: str, role: str, first: int, last: int) -> tuple[int, int]:
-    """Return where the title begins and ends: of `~package.name` it is the name."""
-    title = title_of_link(source, first, last)
+    """Return where the title of a role begins and ends: of `~package.name` it is the name."""
+    title = _title_of_link(source, first, last)
     if not role or _LITERAL.fullmatch(role) or title != (first, last):
         return title
     if source.startswith("!", first):
@@ -115,14 +71,6 @@ def _title(source: str, role: str, first: int, last: int) -> tuple[int, int]:
     return first, last
 
 
-def _show_name(markup: Markup, found: "re.Match[str]", first: int) -> None:
-    """Show ":pep:`" as "PEP "."""
-    start, (begun, behind) = found.start(), found.span("name")
-    for place, sign in enumerate(found["name"].upper(), begun):
-        markup.hide(start if place == begun else place, place + 1, "roles", sign)
-    markup.hide(behind, first, "roles", " ")
-
-
 # The inline markup of reStructuredText: literals, roles, links, emphasis, escapes.
 
 _BEFORE = r"(?<![\w\\`*|])"
@@ -132,68 +80,13 @@ _MARKUP = re.compile(
     |(?P<role>{_ROLE})?_?`(?P<text>(?:[^`\\]|\\.){{1,5000}}+)`(?P<after>__?|{_ROLE})?
     |(?P<escape>\\.)
     |(?P<note>\[(?:\d+|\#\w*|\*|[\w.-]+)\]_)(?!\w)
-    |{_BEFORE}(?P<strong>\*\*)(?=[^\s*])(?P<bold>(?:[^*\\]|\\.|\*(?!\*)){{1,5000}}?)(?<=\S)\*\*(?!\w)
-    |{_BEFORE}(?P<emphasis>\*)(?=[^\s*])(?P<italic>(?:[^*\\]|\\.){{1,5000}}?)(?<=[^\s])\*(?!\w)
+    |{_BEFORE}\*\*(?=[^\s*])(?P<bold>(?:[^*\\]|\\.|\*(?!\*)){{1,5000}}?)(?<=\S)\*\*(?!\w)
+    |{_BEFORE}\*(?=[^\s*])(?P<italic>(?:[^*\\]|\\.){{1,5000}}?)(?<=[^\s])\*(?!\w)
     |{_BEFORE}\|(?=\S)(?P<substitution>[^|\n]{{1,200}}?)(?<=\S)\|(?:__?)?(?!\w)
     |(?<!\w)(?<![^\W_][-.+:])(?P<name>[^\W_]++(?:[-._+:][^\W_]++)*+)(?P<reference>__?)(?=[-/\s'")\]}}>.,:;!?\\]|\Z)""",
     re.VERBOSE | re.DOTALL,
 )
 _IMAGE = re.compile(r"^[ \t]*\.\.[ \t]+\|(?P<name>[^|\n]+)\|[ \t]+image::", re.MULTILINE)
-
-
-class RstInline:
-    """Reads the inline markup of one paragraph after another.
-
-    Args:
-        markup: Where what is not shown is hidden.
-        text: The source, its lines ended by line feeds only.
-    """
-
-    def __init__(self, markup: Markup, text: str) -> None:
-        self.markup, self.text = markup, text
-        self.images = frozenset(found["name"] for found in _IMAGE.finditer(text))
-
-    def read(self, start: int, end: int) -> None:
-        """Hide the inline markup of a paragraph."""
-        self.markup.read(start, end)
-        for found in _MARKUP.finditer(self.text, start, end):
-            first, behind = found.span()
-            if found["literal"] is not None:
-                self._keep(found, "literal", CODE)
-            elif found["text"] is not None:
-                self._interpreted(found)
-            elif found["escape"] is not None:
-                self.markup.hide(first, behind if found["escape"][1].isspace() else first + 1, "escapes")
-            elif found["note"] is not None:
-                self.markup.hide(behind - 1, behind, "footnotes")
-            elif found["strong"] is not None:
-                self._keep(found, "bold", "emphasis")
-            elif found["emphasis"] is not None:
-                self._keep(found, "italic", "emphasis")
-            elif found["substitution"] in self.images:
-                self.markup.hide(first, behind, "images")
-            elif found["substitution"] is not None:
-                continue  # what is shown in its place is made by the renderer
-            else:
-                self.markup.hide(*found.span("reference"), "links")
-
-    def _keep(self, found: "re.Match[str]", group: str, what: str) -> None:
-        """Hide what stands around a group."""
-        self.markup.hide(found.start(), found.start(group), what)
-        self.markup.hide(found.end(group), found.end(), what)
-
-    def _interpreted(self, found: "re.Match[str]") -> None:
-        """Hide what is not shown of a link or of a text with or without a role."""
-        role = found["role"] or (found["after"] if (found["after"] or "").startswith(":") else "")
-        first, last = found.span("text")
-        if role or not found["after"]:
-            hide_role(self.markup, role, found.start(), (first, last), found.end())
-        else:
-            first, last = title_of_link(self.text, first, last)
-            self.markup.hide(found.start(), first, "links")
-            self.markup.hide(last, found.end(), "links")
-        for escape in re.finditer(r"\\.", self.text[first:last]):
-            self.markup.hide(first + escape.start(), first + escape.start() + 1, "escapes")
 
 
 # The blocks of reStructuredText, line by line: directives, comments, literal blocks, tables and titles.
@@ -211,37 +104,35 @@ _ROW = re.compile(r"[ \t]*[|+].*[|+][ \t]*$")
 _ITEM = re.compile(r"[ \t]*(?:[-+*•‣⁃]|(?:\d{1,9}|#)[.)]|\((?:\d{1,9}|#)\)|\|)(?:[ \t]+|$)")
 _FIELD = re.compile(r"[ \t]*:(?![ \t:])(?:\\.|[^:\n\\]|:(?![\s`]))+?:(?:[ \t]|$)")
 _LITERAL_SIGN = re.compile(r"(?:(?<=\S)(?P<shown>:):|(?:^|(?<=\s))::)[ \t]*$")
-_INDENTATION = re.compile(r"[ \t]*")
 
 
 def rst_markup(source: str) -> Markup:
     """Return what docutils or Sphinx hides of reStructuredText."""
-    markup = Markup(source)
-    _Blocks(markup, source.replace("\r\n", " \n")).read()
-    return markup.finish()
+    return _Reader(source).read()
 
 
-class _Blocks:
-    """The blocks of a document, read line by line.
+class _Reader:
+    """Reads a document line by line, and the inline markup of each of its paragraphs.
 
     Args:
-        markup: Where what is not shown is hidden.
-        text: The source, its lines ended by line feeds only.
+        source: The document.
     """
 
-    def __init__(self, markup: Markup, text: str) -> None:
-        self.markup, self.text = markup, text
-        self.inline = RstInline(markup, text)
+    def __init__(self, source: str) -> None:
+        self.markup = Markup(source)
+        self.hide = self.markup.hide
+        self.text = source.replace("\r\n", " \n")
+        self.images = frozenset(found["name"] for found in _IMAGE.finditer(self.text))
         self.paragraph = 0
         self.in_table = self.began = self.in_item = False
 
-    def read(self) -> None:
+    def read(self) -> Markup:
         """Read all lines."""
         at = 0
         while at < len(self.text):
-            end = self.line_end(at)
-            at = self.line(at, end)
+            at = self.line(at, self.line_end(at))
         self.end_paragraph(len(self.text), len(self.text))
+        return self.markup.finish()
 
     def line(self, start: int, end: int) -> int:
         """Read a line; return where the next one begins."""
@@ -249,13 +140,15 @@ class _Blocks:
             self.end_paragraph(start, end + 1)
             self.in_table = False
             return end + 1
-        at = start
-        if self.text.startswith("..", start + self.indentation(start)) and _EXPLICIT.match(self.text, start, end):
+        at, text = start, start + self.indentation(start)
+        if self.text.startswith("..", text) and _EXPLICIT.match(self.text, start, end):
             at, behind = self.explicit(start, end)
             if behind:
                 return behind
-        elif self.text.startswith(">>>", start + self.indentation(start)):
-            return self.doctest(start)
+        elif self.text.startswith(">>>", text):  # an interactive session is shown as it stands
+            self.end_paragraph(start, start)
+            end = self.text.find("\n\n", start)
+            return self.after(len(self.text) if end < 0 else end + 1)
         elif self.ornament(start, end):
             self.end_paragraph(start, end + 1)
             return end + 1
@@ -271,14 +164,14 @@ class _Blocks:
         if (first and _TITLE_LINE.match(self.text, start, end)) and (end - start > 3 or self.paragraph < start):
             if self.text[start:end].strip() in ("::", ".."):
                 return False
-            self.markup.hide(start, end, "headings", LINE_END)
+            self.hide(start, end, "headings", LINE_END)
             return True
         if _BORDER.match(self.text, start, end):
             self.in_table = True
-            self.markup.hide(start, end, "table lines", LINE_END)
+            self.hide(start, end, "table lines", LINE_END)
             return True
         if self.in_table and _COLUMNS.match(self.text, start, end):
-            self.markup.hide(start, end, "table lines", LINE_END)
+            self.hide(start, end, "table lines", LINE_END)
             return True
         return False
 
@@ -289,17 +182,17 @@ class _Blocks:
             self.end_paragraph(start, start)
             for place in range(at, end):
                 if self.text[place] == "|" and (place == at or self.text[place - 1] in " \t"):
-                    self.markup.hide(place, place + 1, "table lines", LINE_END)
+                    self.hide(place, place + 1, "table lines", LINE_END)
             return at
         while at < end and (item := _ITEM.match(self.text, at, end)) and self.begins_item(at):
             self.end_paragraph(at, at)
-            self.markup.hide(at, item.end(), "list markers", LINE_END)
+            self.hide(at, item.end(), "list markers", LINE_END)
             at, self.in_item = item.end(), True
         if _FIELD.match(self.text, at, end):
             self.end_paragraph(at, at)
             colon = self.text.index(":", at)
             if self.text[colon + 1 : colon + 2] != "`":
-                self.markup.hide(colon, colon + 1, "fields")
+                self.hide(colon, colon + 1, "fields")
         return at
 
     def begins_item(self, start: int) -> bool:
@@ -314,31 +207,27 @@ class _Blocks:
         self.end_paragraph(start, start)
         if note := _NOTE.match(self.text, start, end):
             hidden = note.end() if note["label"][0] in "#*" else note.start("label") - 1  # these are numbered later
-            self.markup.hide(start, hidden, "footnotes", LINE_END)
+            self.hide(start, hidden, "footnotes", LINE_END)
             return self.after(note.end()), 0
         directive = _DIRECTIVE.match(self.text, start, end)
-        shown = "nothing" if directive is None or "|" in directive[0] else shown_of(directive["name"])
+        shown = "nothing" if directive is None or "|" in directive[0] else _shown_of(directive["name"])
         if directive is None or shown == "nothing":
             what = "comments" if directive is None else "directives"
             if self.text.startswith("_", self.text.index("..", start) + 3):
                 what = "links"
             behind = self.block_end(self.indentation(start), end)
-            self.markup.hide(start, behind, what, LINE_END)
+            self.hide(start, behind, what, LINE_END)
             return start, self.after(behind)
-        return self.directive(start, end, directive, shown)
-
-    def directive(self, start: int, end: int, found: "re.Match[str]", shown: Shown) -> tuple[int, int]:
-        """Read the first lines of a directive that is shown; return as `explicit` does."""
         if shown == "name":
-            self.markup.hide(start, found.start("name"), "directives", LINE_END)
-            self.markup.hide(found.end("name"), found.end(), "directives", LINE_END)
-            return self.after(found.end()), 0
-        hidden = found.end() if shown == "all" else end
+            self.hide(start, directive.start("name"), "directives", LINE_END)
+            self.hide(directive.end("name"), directive.end(), "directives", LINE_END)
+            return self.after(directive.end()), 0
+        hidden = directive.end() if shown == "all" else end
         if shown == "text":
-            several = found["name"].endswith("-removed")
-            version = (_VERSIONS if several else _VERSION).match(self.text, found.end(), end)
+            several = directive["name"].endswith("-removed")
+            version = (_VERSIONS if several else _VERSION).match(self.text, directive.end(), end)
             hidden = version.end() if version else end
-        self.markup.hide(start, hidden, "directives", LINE_END)
+        self.hide(start, hidden, "directives", LINE_END)
         at = self.after(hidden)
         behind = self.options(end)
         if shown == "code":
@@ -352,7 +241,7 @@ class _Blocks:
         """Hide the options below a directive; return where the next line begins."""
         behind = end + 1
         while behind < len(self.text) and _OPTION.match(self.text, behind, last := self.line_end(behind)):
-            self.markup.hide(behind, last, "directives", LINE_END)
+            self.hide(behind, last, "directives", LINE_END)
             behind = last + 1
         return behind
 
@@ -365,23 +254,13 @@ class _Blocks:
         line = self.text.rfind("\n", 0, sign.start()) + 1
         if following <= end + 1 or following >= len(self.text):
             return end + 1
-        indentation = self.text_column(line)
-        self.markup.hide(first, sign.end(), "literal blocks")
+        item = _ITEM.match(self.text, line, self.line_end(line)) if self.in_item else None
+        indentation = item.end() - line if item else self.indentation(line)  # of the text behind a list marker
+        self.hide(first, sign.end(), "literal blocks")
         self.end_paragraph(first, end + 1)
         if self.indentation(following) <= indentation:
             return following
         return self.after(self.block_end(indentation, following - 1) + 1)
-
-    def doctest(self, start: int) -> int:
-        """Read an interactive session, which is shown as it stands."""
-        self.end_paragraph(start, start)
-        end = self.text.find("\n\n", start)
-        return self.after(len(self.text) if end < 0 else end + 1)
-
-    def text_column(self, start: int) -> int:
-        """Return how far the text of a line is indented: behind its list marker, if it has one."""
-        item = _ITEM.match(self.text, start, self.line_end(start)) if self.in_item else None
-        return item.end() - start if item else self.indentation(start)
 
     def block_end(self, indentation: int, end: int) -> int:
         """Return where the lines behind an offset end that are indented more than this."""
@@ -397,8 +276,8 @@ class _Blocks:
 
     def indentation(self, start: int) -> int:
         """Return how many blanks a line begins with."""
-        found = _INDENTATION.match(self.text, start)
-        return found.end() - start if found else 0
+        line = self.text[start : self.line_end(start)]
+        return len(line) - len(line.lstrip(" \t"))
 
     def line_end(self, start: int) -> int:
         """Return where a line ends."""
@@ -414,6 +293,54 @@ class _Blocks:
     def end_paragraph(self, end: int, following: int) -> None:
         """Read the inline markup of the paragraph that ends here; the next one begins at what follows."""
         if self.paragraph < end:
-            self.inline.read(self.paragraph, end)
+            self.inline(self.paragraph, end)
         self.paragraph = min(max(following, self.paragraph), len(self.text))
         self.began = self.in_item = False
+
+    def inline(self, start: int, end: int) -> None:
+        """Hide the inline markup of a paragraph."""
+        for found in _MARKUP.finditer(self.text, start, end):
+            (first, behind), kind = found.span(), found.lastgroup
+            if kind in ("literal", "bold", "italic"):
+                what = CODE if kind == "literal" else "emphasis"
+                self.hide(first, found.start(kind), what)
+                self.hide(found.end(kind), behind, what)
+            elif kind in ("text", "after"):
+                self.interpreted(found)
+            elif kind == "escape":
+                self.hide(first, behind if found["escape"][1].isspace() else first + 1, "escapes")
+            elif kind == "note":
+                self.hide(behind - 1, behind, "footnotes")
+            elif kind == "reference":
+                self.hide(*found.span("reference"), "links")
+            elif found["substitution"] in self.images:  # what is shown for others is made by the renderer
+                self.hide(first, behind, "images")
+
+    def interpreted(self, found: "re.Match[str]") -> None:
+        """Hide what is not shown of a link or of a text with or without a role; and show what its role adds to it."""
+        after = found["after"] or ""
+        role = found["role"] or (after if after.startswith(":") else "")
+        start, end = found.span()
+        inside, text_end = found.span("text")
+        if after and not role:
+            first, last = _title_of_link(self.text, inside, text_end)
+            self.hide(start, first, "links")
+            self.hide(last, end, "links")
+        else:
+            what = "roles" if role else "emphasis"
+            first, last = _title(self.text, role, inside, text_end)
+            explicit = last < text_end
+            if number := None if explicit or start == inside else _NUMBERED.match(self.text, start):
+                begun, behind = number.span("name")  # ":pep:`" is shown as "PEP "
+                for place, sign in enumerate(number["name"].upper(), begun):
+                    self.hide(start if place == begun else place, place + 1, what, sign)
+                self.hide(behind, first, what, " ")
+            else:
+                self.hide(start, first, what)
+            called = not explicit and _CALLED.fullmatch(role) and not self.text.startswith("()", last - 2)
+            self.hide(last, end, what, CALL if called else "")
+            for roles, parts, shown in _WITHIN:
+                for part in parts.finditer(self.text, first, last) if roles.fullmatch(role) else ():
+                    self.hide(part.start(), part.end(), what, shown)
+        for escape in re.finditer(r"\\.", self.text[inside:text_end]):
+            self.hide(inside + escape.start(), inside + escape.start() + 1, "escapes")

@@ -1,11 +1,12 @@
 """Where the span of a quote begins and ends: whole words and numbers, and the symbols beside them."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from unicodedata import category
 
 from rag_evaluation_framework.markups import Markup, markup_of
-from rag_evaluation_framework.markups.characters import CALL, flat, folded, is_key, is_mark, is_unspaced
+from rag_evaluation_framework.markups.characters import CALL, flat, folded, is_key, is_unspaced
 from rag_evaluation_framework.quotes.quoted_text import BRACKETED_ELLIPSIS, ELLIPSIS, LIST_MARKER, SIGNS
 
 # Whether a word or a number is cut where a text begins or ends.
@@ -120,7 +121,7 @@ def are_joined(first: str, second: str) -> bool:
     """Return whether two neighbouring characters are of one word or number."""
     if not (is_key(first) and is_key(second)):
         return False
-    if is_mark(second) or (first.isnumeric() and second.isnumeric()):
+    if category(second)[0] == "M" or (first.isnumeric() and second.isnumeric()):
         return True
     return not (is_unspaced(first) or is_unspaced(second))
 
@@ -163,7 +164,6 @@ def _is_split(before: str, behind: str) -> bool:
 # The symbols before and behind a quote must stand in the document. What people add to a quote need not: quotation marks
 # around it, an ellipsis, a list marker, and a final point, comma, colon or semicolon.
 
-Shown = Sequence[tuple[str, int, int]]  # characters, each with its first and end in the source
 OUTER_MARKS = "outer quotation marks"
 FINAL = "final punctuation"
 _ELLIPSIS = rf"(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS})"
@@ -202,18 +202,16 @@ def start_of(markup: Markup, first: int, symbols: str) -> End | None:
         first: The offset of the first letter or number.
         symbols: What stands before it in the quote.
     """
-    shown = markup.characters_before(first, 2 * len(symbols) + _WINDOW)
-    begun = _seen_from(markup, first)
+    number = markup.at(first)
+    shown = markup.text[max(number - 2 * len(symbols) - _WINDOW, 0) : number][::-1]  # the nearest first
+    begun = _seen(markup.text[number : number + NEAR])
     for rest, ignoring in _without_additions(flat(symbols), _BEFORE):
         if "list markers" in ignoring and not _begins_line(markup, shown, first, symbols):
             continue
         count = _matched(rest[::-1], shown)
-        if count is None:
+        if count is None or is_cut_before(_seen(shown[count:][::-1]), f"{rest.lstrip()}{begun}"):
             continue
-        ahead = _seen(character for character, _, _ in reversed(shown[count:]))
-        if is_cut_before(ahead, f"{rest.lstrip()}{begun}"):
-            continue
-        return End(shown[count - 1][1] if count else first, ignoring)
+        return End(markup.offset(number - count), ignoring)
     return None
 
 
@@ -225,28 +223,29 @@ def end_of(markup: Markup, last: int, symbols: str) -> End | None:
         last: The offset of the last letter or number.
         symbols: What stands behind it in the quote.
     """
-    behind = markup.end_of(last)
-    shown = _first(markup, behind, 2 * len(symbols) + _WINDOW)
-    ended = _seen_up_to(markup, behind)
+    number = markup.at(last) + 1
+    shown = markup.text[number : number + 2 * len(symbols) + _WINDOW]
+    ended = _seen(markup.text[max(number - NEAR, 0) : number])
     for rest, ignoring in _without_additions(flat(symbols), _BEHIND):
         count = _matched(rest, shown)
         if count is None:
             continue
-        following = _seen(character for character, _, _ in shown[count:])
+        following = _seen(shown[count:])
         if is_cut_behind(f"{ended}{rest.rstrip()}", following):
             continue
         if FINAL in ignoring and (_GOES_ON.match(compared(following)) or _FACTORIAL.match(ended[-1:] + following)):
             return None
-        return End(_end_of_last(shown[:count]) if count else behind, ignoring)
+        return End(_end_behind(markup, number + count), ignoring)
     return None
 
 
 def is_whole(markup: Markup, first: int, last: int) -> bool:
     """Return whether no word goes on before the letter or number at one offset or behind the one at another."""
-    before = [sign for sign, _, _ in markup.characters_before(first, _NEAREST) if folded(sign)]
-    behind = [sign for sign, _, _ in _first(markup, markup.end_of(last), _NEAREST) if folded(sign)]
-    begins, ends = markup.source[first], markup.source[last]
-    return not ((before and are_joined(before[0], begins)) or (behind and are_joined(ends, behind[0])))
+    number, behind = markup.at(first), markup.at(last) + 1
+    before = _seen(markup.text[max(number - _NEAREST, 0) : number])
+    after = _seen(markup.text[behind : behind + _NEAREST])
+    begins, ends = markup.text[number], markup.text[behind - 1]
+    return not ((before and are_joined(before[-1], begins)) or (after and are_joined(ends, after[0])))
 
 
 def is_cut(markup: Markup, start: int, end: int) -> bool:
@@ -292,39 +291,32 @@ def cut_ends(markup: Markup, start: int, end: int) -> tuple[bool, bool]:
 
 def _seen_at(markup: Markup, offset: int) -> tuple[Markup, int, int]:
     """Return what is shown, and of its character at an offset the first and the end; all as written if it is not."""
-    for _, first, behind in [] if markup.hides(offset) else markup.characters_before(offset + 1, 1):
-        if first <= offset < behind:
-            return markup, first, behind
-    return Markup(markup.source), offset, offset + 1
+    if markup.hides(offset):
+        return Markup(markup.source), offset, offset + 1
+    first = markup.offset(markup.at(offset + 1) - 1)
+    return markup, first, markup.end_of(first)
 
 
 def _seen_from(markup: Markup, offset: int) -> str:
     """Return the nearest that is shown behind an offset, without what is invisible."""
-    return _seen(sign for sign, _, _ in _first(markup, offset, NEAR))
+    number = markup.at(offset)
+    return _seen(markup.text[number : number + NEAR])
 
 
 def _seen_up_to(markup: Markup, offset: int) -> str:
     """Return the nearest that is shown before an offset, without what is invisible."""
-    return _seen(sign for sign, _, _ in reversed(markup.characters_before(offset, NEAR)))
+    number = markup.at(offset)
+    return _seen(markup.text[max(number - NEAR, 0) : number])
 
 
-def _seen(signs: Iterable[str]) -> str:
+def _seen(signs: str) -> str:
     return "".join(sign for sign in signs if sign != CALL and folded(sign))
 
 
-def _first(markup: Markup, start: int, count: int) -> list[tuple[str, int, int]]:
-    found: list[tuple[str, int, int]] = []
-    for character in markup.characters(start, len(markup.source)):
-        found.append(character)
-        if len(found) == count:
-            break
-    return found
-
-
-def _end_of_last(shown: Shown) -> int:
-    """Return one past the last character; parentheses that a renderer adds are not in the document."""
-    sign, start, behind = shown[-1]
-    return start if sign == CALL else behind
+def _end_behind(markup: Markup, number: int) -> int:
+    """Return one past the shown character before another; parentheses that a renderer adds are not in the document."""
+    offset = markup.offset(number - 1)
+    return offset if markup.text[number - 1] == CALL else markup.end_of(offset)
 
 
 def _without_additions(
@@ -351,39 +343,41 @@ def _without_additions(
             return
 
 
-def _matched(wanted: str, shown: Shown) -> int | None:
+def _matched(wanted: str, shown: str) -> int | None:
     """Return how many of the shown characters, the nearest first, are the wanted symbols; None if they differ."""
     at, number, wanted = 0, 0, wanted.rstrip()
     while at < len(wanted):
         first = number
         nothing = ("", " ") if wanted.startswith(folded(CALL), at) else ("", " ", folded(CALL))
-        while number < len(shown) and folded(shown[number][0]) in nothing:
+        while number < len(shown) and folded(shown[number]) in nothing:
             number += 1
-        blank = any(folded(sign) == " " for sign, _, _ in shown[first:number])
+        blank = any(folded(sign) == " " for sign in shown[first:number])
         if blank != (wanted[at] == " "):
             return None
         at += blank
         if number == len(shown):
             return None
-        sign = folded(shown[number][0])
+        sign = folded(shown[number])
         if not wanted.startswith(sign, at):
             return None
         at, number = at + len(sign), number + 1
     return number
 
 
-def _begins_line(markup: Markup, shown: Shown, first: int, symbols: str) -> bool:
-    """Return whether a text begins a line or a block; a sign is a bullet only where the document has an item."""
-    before = next((end for sign, _, end in shown if not sign.isspace()), shown[-1][1] if shown else 0)
-    is_item = any(
-        what == "list markers" or _ITEM.match(markup.source, start) for start, _, what, _ in markup.parts(before, first)
-    )
+def _begins_line(markup: Markup, shown: str, first: int, symbols: str) -> bool:
+    """Return whether a text begins a line or a block; a sign is a bullet only where the document has an item.
+
+    Args:
+        markup: What is shown of the document.
+        shown: What is shown before the text, the nearest first.
+        first: The offset of its first letter or number.
+        symbols: What stands before that in the quote.
+    """
+    blank = shown[: len(shown) - len(shown.lstrip())]
+    before = markup.offset(markup.at(first) - len(blank) - 1) if len(blank) < len(shown) else -1
     marker = LIST_MARKER.search(symbols)
+    between = markup.parts_between(before + 1, first)
+    is_item = any(what == "list markers" or _ITEM.match(markup.source, at) for at, _, what, _ in between)
     if marker and marker[0] in SIGNS and not is_item:
         return False
-    for sign, _, _ in shown:
-        if sign == "\n":
-            return True
-        if not sign.isspace():
-            return False
-    return True
+    return "\n" in blank or blank == shown

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 from rag_evaluation_framework import quotes
 from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, PositionAwareChunk
-from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import DocumentResolver
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id, is_from_content
 

@@ -13,7 +13,6 @@ from rag_evaluation_framework.text.text_locator import SearchedTexts
 
 Offsets = NDArray[np.int32]
 _PAGES_COMPARED = 16
-_SEVERAL = 0xFFFFFFFF  # in place of the key of a character that has several: ﬁ
 
 
 class KeyedTexts:
@@ -28,8 +27,7 @@ class KeyedTexts:
 
     @cached_property
     def _keyed(self) -> list[tuple[str, Offsets]]:
-        table = _KeyTable()
-        return [table.keyed(*markup.codes()) for markup in self.markups]
+        return [keyed(markup) for markup in self.markups]
 
     @cached_property
     def _searched(self) -> SearchedTexts:
@@ -70,33 +68,26 @@ class KeyedTexts:
         return self._keyed[number][1]
 
 
-class _KeyTable:
-    """The keys of all characters met so far, by their codes."""
+class _Keys(dict[int, str]):
+    """The keys of the characters met so far, by their codes, and how long they are: that of ﬁ has two letters."""
 
     def __init__(self) -> None:
-        self._keys = np.zeros(0x110000, dtype=np.uint32)
-        self._met = np.zeros(0x110000, dtype=np.bool_)
+        self.lengths = np.zeros(0x110000, dtype=np.uint8)
 
-    def keyed(self, codes: NDArray[np.uint32], offsets: Offsets) -> tuple[str, Offsets]:
-        """Return the key of a text and the offset of each of its characters."""
-        self._meet(codes)
-        keys = self._keys[codes]
-        several = np.flatnonzero(keys == _SEVERAL)
-        kept = keys != 0
-        if not len(several):
-            return _text(keys[kept]), offsets[kept]
-        texts = [key(chr(code)) for code in codes[several].tolist()]
-        counts = kept.astype(np.int64)
-        counts[several] = [len(text) for text in texts]
-        keys = np.repeat(keys, counts)
-        keys[keys == _SEVERAL] = np.frombuffer("".join(texts).encode("utf-32-le"), dtype="<u4")
-        return _text(keys), np.repeat(offsets, counts)
+    def __missing__(self, code: int) -> str:
+        self[code] = found = key(chr(code))
+        self.lengths[code] = len(found)
+        return found
 
-    def _meet(self, codes: NDArray[np.uint32]) -> None:
-        for code in np.unique(codes[~self._met[codes]]).tolist():
-            text = key(chr(code))
-            self._keys[code] = _SEVERAL if len(text) > 1 else ord(text) if text else 0
-            self._met[code] = True
+
+_KEYS = _Keys()
+
+
+def keyed(markup: Markup) -> tuple[str, Offsets]:
+    """Return the key of what is shown, and where each of its characters stands in the source."""
+    text = markup.text.translate(_KEYS)
+    codes = np.frombuffer(markup.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    return text, np.repeat(markup.offsets, _KEYS.lengths[codes])
 
 
 def _most_similar(text: str, content: str, least: float) -> tuple[int, int, float] | None:
@@ -113,7 +104,3 @@ def _most_similar(text: str, content: str, least: float) -> tuple[int, int, floa
         if window is None or window.dest_end <= window.dest_start
         else (window.dest_start, window.dest_end, window.score)
     )
-
-
-def _text(codes: NDArray[np.uint32]) -> str:
-    return codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")

@@ -3,8 +3,9 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import cache
 from itertools import chain, islice
+from math import inf
 
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.quote_matcher import Match, in_document_order
@@ -74,106 +75,57 @@ def chains(
         if any(len(found) > MOST_PLACES for found in places):
             break
         tried = places
-        if found := list(islice(_Chains(places, rank, markups).best(), limit)):
+        if found := list(islice(_ways(places, rank, markups), limit)):
             return found
     return []
 
 
-@dataclass(frozen=True)
-class _Following:
-    """The places of a part that may follow a place of the part before: some of the nearest, and all behind these."""
+def _ways(
+    places: Sequence[Sequence[Match]], rank: Callable[[Match], int], markups: Sequence[Markup]
+) -> Iterator[list[Match]]:
+    """Yield the ways in which places of parts follow each other whose ranks have the least sum, in their order."""
 
-    near: tuple[int, ...]
-    far: range
+    @cache
+    def left_out(number: int, start: int, end: int) -> tuple[bool, bool]:
+        shown = markups[number].shown(start, end)
+        return may_be_left_out(shown), is_good_deal(shown)
 
-    def least(self, costs: Sequence[float]) -> float:
-        """Return the least cost among the places."""
-        return min(chain((costs[at] for at in self.near), costs[self.far.start : self.far.stop]), default=_NEVER)
-
-
-_NEVER = float("inf")
-
-
-class _Chains:
-    """The ways in which the places of parts follow each other, each part once.
-
-    Args:
-        places: The places of each part, in order.
-        rank: Returns the rank of a place.
-        markups: What is shown of each document.
-    """
-
-    def __init__(
-        self, places: Sequence[Sequence[Match]], rank: Callable[[Match], int], markups: Sequence[Markup]
-    ) -> None:
-        self._places, self._markups = places, markups
-        self._between: dict[tuple[int, int, int], tuple[bool, bool]] = {}
-        self._ranks = [list(map(rank, found)) for found in places]
-        self._following = [
-            [self._behind(place, following, starts) for place in found]
-            for found, following, starts in zip(places, places[1:], map(_starts, places[1:]), strict=False)
-        ]
-
-    def best(self) -> Iterator[list[Match]]:
-        """Yield the ways whose ranks have the least sum, in the order of their places."""
-        costs = self._costs()
-        least = min(costs[0], default=_NEVER)
-        if least < _NEVER:
-            first = [number for number, cost in enumerate(costs[0]) if cost == least]
-            for numbers in self._ways(costs, first):
-                yield [found[number] for found, number in zip(self._places, numbers, strict=True)]
-
-    def _costs(self) -> list[list[float]]:
-        """Return for each place of each part the least sum of its rank and those of the parts behind it."""
-        costs: list[list[float]] = [list(map(float, self._ranks[-1]))]
-        for ranks, following in zip(self._ranks[-2::-1], self._following[::-1], strict=True):
-            behind = costs[-1]
-            costs.append([cost + places.least(behind) for cost, places in zip(ranks, following, strict=True)])
-        return costs[::-1]
-
-    def _ways(self, costs: Sequence[Sequence[float]], first: Sequence[int]) -> Iterator[list[int]]:
-        """Yield the number of the place of each part, for each way that costs no more than it must."""
-        open_: list[Iterator[int]] = [iter(first)]
-        way: list[int] = []
-        while open_:
-            number = next(open_[-1], None)
-            if number is None:
-                open_.pop()
-                del way[-1:]
-                continue
-            part = len(open_) - 1
-            if part == len(self._places) - 1:
-                yield [*way, number]
-                continue
-            way.append(number)
-            following = self._following[part][number]
-            wanted = costs[part][number] - self._ranks[part][number]
-            behind = costs[part + 1]
-            open_.append(iter([at for at in chain(following.near, following.far) if behind[at] == wanted]))
-
-    def _behind(self, place: Match, following: Sequence[Match], starts: Sequence[tuple[int, int]]) -> _Following:
-        """Return the places of the next part that may follow a place, those too far behind it not.
+    def behind(place: Match, following: Sequence[Match], starts: Sequence[tuple[int, int]]) -> tuple[list[int], range]:
+        """Return which of the next places may follow: some of the nearest, and all behind these.
 
         As soon as so much is left out that it may be left out whatever it is, that goes for all places behind, too.
         """
         near: list[int] = []
         last = bisect_right(starts, (place.number, place.end + _FARTHEST))
         for at in range(bisect_left(starts, (place.number, place.end)), last):
-            may_be, whatever_it_is = self._left_out(place.number, place.end, following[at].start)
+            may_be, whatever_it_is = left_out(place.number, place.end, following[at].start)
             if whatever_it_is:
-                return _Following(tuple(near), range(at, last))
+                return near, range(at, last)
             if may_be:
                 near.append(at)
-        return _Following(tuple(near), range(last, last))
+        return near, range(last, last)
 
-    def _left_out(self, number: int, start: int, end: int) -> tuple[bool, bool]:
-        """Return whether what is shown between two places may be left out, and whether it is a good deal."""
-        known = self._between.get((number, start, end))
-        if known is None:
-            shown = self._markups[number].shown(start, end)
-            known = self._between[number, start, end] = may_be_left_out(shown), is_good_deal(shown)
-        return known
-
-
-def _starts(places: Sequence[Match]) -> list[tuple[int, int]]:
-    return [(place.number, place.start) for place in places]
+    ranks = [list(map(rank, found)) for found in places]
+    after: list[list[tuple[list[int], range]]] = []
+    costs: list[list[float]] = [
+        [*ranks[-1]]
+    ]  # of each place the least sum of its rank and those of the parts behind it
+    for found, following, own in zip(places[-2::-1], places[:0:-1], ranks[-2::-1], strict=True):
+        starts = [(place.number, place.start) for place in following]
+        after.insert(0, [behind(place, following, starts) for place in found])
+        cheapest = (min((costs[0][at] for at in chain(*ats)), default=inf) for ats in after[0])
+        costs.insert(0, [cost + least for cost, least in zip(own, cheapest, strict=True)])
+    least = min(costs[0], default=inf)
+    open_: list[Iterator[int]] = [iter([at for at, cost in enumerate(costs[0]) if cost == least < inf])]
+    way: list[int] = []
+    while open_:  # no recursion, as a quote may have thousands of parts
+        part, number = len(open_) - 1, next(open_[-1], None)
+        if number is None:
+            open_.pop()
+            del way[-1:]
+        elif part == len(places) - 1:
+            yield [found[at] for found, at in zip(places, [*way, number], strict=True)]
+        else:
+            way.append(number)
+            rest = costs[part][number] - ranks[part][number]
+            open_.append(iter([at for at in chain(*after[part][number]) if costs[part + 1][at] == rest]))

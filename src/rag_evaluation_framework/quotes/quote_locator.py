@@ -1,14 +1,14 @@
 """Locating quotes as people copy them: verbatim, or ignoring what a renderer and an editor change."""
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, product
 from weakref import WeakValueDictionary
 
 from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of
@@ -28,28 +28,6 @@ from rag_evaluation_framework.quotes.quote_matcher import (
 )
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
 from rag_evaluation_framework.text import LinePlaces, TextLocator
-
-# Places in a document that were found already.
-
-
-class Places:
-    """Places in a document, of which none is within another, in order."""
-
-    def __init__(self) -> None:
-        self._starts, self._ends = list[int](), list[int]()
-
-    def add(self, start: int, end: int) -> None:
-        """Add a place that begins and ends behind all others."""
-        self._starts.append(start)
-        self._ends.append(end)
-
-    def have(self, start: int, end: int) -> bool:
-        """Return whether a place is within one of these or one of them within it: one place, seen twice."""
-        around, within = bisect_right(self._starts, start) - 1, bisect_left(self._starts, start)
-        return (around >= 0 and end <= self._ends[around]) or (within < len(self._ends) and self._ends[within] <= end)
-
-
-# Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change.
 
 _MOST_OF_A_RESULT = 500  # gaps; of 600 letters that stand at 70 places with other signs
 NOT_SHOWN = "that it is not shown: it stands in a comment, a script or an attribute"
@@ -115,50 +93,47 @@ class QuoteLocator:
         """
         if verbatim_only:
             return _verbatim(quote, self.verbatim.places(quote, doc_id, limit))
+        if doc_id is not None and doc_id not in self.numbers:
+            return Located(())
         located = self._locate(quote, doc_id, limit)
-        spans = [span for place in located.places for span in place]
-        if all(self._is_shown(self.numbers[span.doc_id], span) for span in spans):
+        if all(self.markup(span).shows(span.start, span.end) for place in located.places for span in place):
             return located
         return Located(located.places, (*located.ignoring, NOT_SHOWN))
 
     def _locate(self, quote: str, doc_id: str | None, limit: int) -> Located:
-        number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
-        if doc_id is not None and number is None:
-            return Located(())
         spans = self._whole(quote, doc_id, limit)
-        if shown := [span for span in spans if self._shows_ends(self.numbers[span.doc_id], span)]:
-            return self._with_others(quote, shown, number, limit)
+        if shown := [span for span in spans if not self._are_hidden(self.numbers[span.doc_id], span)]:
+            return self._with_others(quote, shown, doc_id, limit)
         effort = Effort()
-        found = self._preferred(self._matches(quote, number, effort), limit)
+        ranked = self._ranked(self._matches(quote, doc_id, effort), limit)
+        found = in_document_order(next(filter(None, ranked), ranked[0]))
         if effort.is_spent and len(found) == 1:  # whether it is the only one is not known
             return Located(())
-        if found and (not spans or self._shows_ends(found[0].number, found[0])):
+        if found and not (spans and self._hides_ends(found[0])):
             return self._located([[match] for match in found])
-        if spans:
-            return _verbatim(quote, spans)
         parts = parts_of(quote)
-        if len(parts) < 2:
-            return Located(())
-        ranked = {
-            part: self._ranked(self._matches(part, number, effort), MOST_PLACES + 1) for part in dict.fromkeys(parts)
+        if spans or len(parts) < 2:
+            return _verbatim(quote, spans)
+        of_part = {
+            part: self._ranked(self._matches(part, doc_id, effort), MOST_PLACES + 1) for part in dict.fromkeys(parts)
         }
-        if effort.is_spent:
+        ways = chains([of_part[part] for part in parts], self._rank, self.markups, limit)
+        if effort.is_spent or not ways:
             return Located(())
-        located = self._located(chains([ranked[part] for part in parts], self._rank, self.markups, limit))
-        return Located(
-            located.places, in_order([*located.ignoring, "what the quote leaves out"]) if located.places else ()
-        )
+        located = self._located(ways)
+        return Located(located.places, in_order([*located.ignoring, "what the quote leaves out"]))
 
     def _whole(self, quote: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
         """Return the verbatim places of a quote at whose ends no word or number goes on."""
-        spans = self.verbatim.places(quote, doc_id, limit)
-        whole = [span for span in spans if self._is_whole(span)]
-        if len(whole) < len(spans) == limit:
-            return list(islice(filter(self._is_whole, self.verbatim.occurrences(quote, doc_id)), limit))
-        return whole
 
-    def _is_whole(self, span: CharacterSpan) -> bool:
-        return not is_cut(self.markups[self.numbers[span.doc_id]], span.start, span.end)
+        def is_whole(span: CharacterSpan) -> bool:
+            return not is_cut(self.markup(span), span.start, span.end)
+
+        spans = self.verbatim.places(quote, doc_id, limit)
+        whole = [*filter(is_whole, spans)]
+        if len(whole) < len(spans) == limit:
+            return list(islice(filter(is_whole, self.verbatim.occurrences(quote, doc_id)), limit))
+        return whole
 
     def places_as_shown(
         self, text: str, doc_id: str | None = None, limit: int = 20
@@ -172,16 +147,15 @@ class QuoteLocator:
             doc_id: Search only this document.
             limit: Stop after this many places.
         """
-        number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
-        if doc_id is not None and number is None:
+        if doc_id is not None and doc_id not in self.numbers:
             return []
-        effort = Effort()
+        effort, letters = Effort(), QuotedText.of(text).key
         same = (
-            match
-            for match in self._matches(text, number, effort)
-            if not match.added and CAPITALS not in match.ignoring and self._is_shown_whole(match, text)
+            (span, match.ignoring)
+            for match in self._same(text, doc_id, effort)
+            if QuotedText.of(self.markup(span := self._span(match)).shown(span.start, span.end)).key == letters
         )
-        found = [(self._span(match), match.ignoring) for match in islice(same, limit)]
+        found = list(islice(same, limit))
         return [] if effort.is_spent and len(found) == 1 else found
 
     def places_of_result(self, text: str, doc_id: str | None = None, limit: int = 20) -> list[CharacterSpan]:
@@ -203,52 +177,36 @@ class QuoteLocator:
         return known
 
     def _by_words(self, text: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
-        number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
         quoted, effort = QuotedText.of(text), Effort(_MOST_OF_A_RESULT)
-        if not quoted.key or (doc_id is not None and number is None):  # else all documents would be rendered
+        if not quoted.key or (
+            doc_id is not None and doc_id not in self.numbers
+        ):  # else all documents would be rendered
             return []
         for texts in dict.fromkeys((self.rendered, self._plain)):
-            if found := list(islice(stretches(quoted, texts, effort, number), limit)):
+            if found := list(islice(stretches(quoted, texts, effort, self._number(doc_id)), limit)):
                 return [self._span(match) for match in found]
         return []
 
-    def _is_shown_whole(self, match: Match, text: str) -> bool:
-        shown = self.markups[match.number].shown(match.start, match.end)
-        return "".join(map(key, shown)) == "".join(map(key, text))
-
-    def _with_others(self, quote: str, spans: list[CharacterSpan], number: int | None, limit: int) -> Located:
+    def _with_others(self, quote: str, spans: list[CharacterSpan], doc_id: str | None, limit: int) -> Located:
         """Return verbatim places and those that only look the same, in order; capitals and all at the ends count.
 
         If not all places were compared, whether there are others of the single one is not known: then there is none.
         """
-        effort = Effort()
-        verbatim = _verbatim(quote, spans)
-        taken: dict[int, Places] = {}
-        for span in spans:
-            taken.setdefault(self.numbers[span.doc_id], Places()).add(span.start, span.end)
-        as_written = all(
-            self.markups[self.numbers[span.doc_id]].shown(span.start, span.end) == span.text for span in spans
-        )
+        effort, verbatim = Effort(), _verbatim(quote, spans)
+        taken = {end for span in spans for end in self._ends(self.numbers[span.doc_id], span)}
+        as_written = all(self.markup(span).shown(span.start, span.end) == span.text for span in spans)
         same = (
-            match
-            for match in self._matches(quote, number, effort, (self.rendered,) if as_written else None)
-            if not match.added
-            and CAPITALS not in match.ignoring
-            and self._shows_ends(match.number, match)
-            and not (match.number in taken and taken[match.number].have(match.start, match.end))
+            [match]
+            for match in self._same(quote, doc_id, effort, (self.rendered,) if as_written else None)
+            if not (self._hides_ends(match) or taken & self._ends(match.number, match))
         )
-        others = self._located([[match] for match in islice(same, limit - len(spans))])
+        others = self._located(islice(same, limit - len(spans)))
         if effort.is_spent and len(spans) + len(others.places) == 1:
             return Located(())
         places = sorted(
             [*verbatim.places, *others.places], key=lambda place: (self.numbers[place[0].doc_id], place[0].start)
         )
         return Located(tuple(places), in_order([*verbatim.ignoring, *others.ignoring]))
-
-    def _preferred(self, found: Iterable[Match], limit: int) -> list[Match]:
-        """Return the matches that are shown and have the capitals of the quote; else without these, else any."""
-        ranked = self._ranked(found, limit)
-        return in_document_order(next(filter(None, ranked), ranked[0]))
 
     def _ranked(self, found: Iterable[Match], limit: int) -> list[list[Match]]:
         """Return matches by their rank, so many of each, and not all others if there are so many of the first."""
@@ -263,34 +221,49 @@ class QuoteLocator:
 
     def _rank(self, match: Match) -> int:
         """Return 0 for a match that is shown and has the capitals of the quote, 1 without these, 2 and 3 if hidden."""
-        return 2 * (not self._shows_ends(match.number, match)) + (CAPITALS in match.ignoring)
+        return 2 * self._hides_ends(match) + (CAPITALS in match.ignoring)
 
-    def _is_shown(self, number: int, place: Match | CharacterSpan) -> bool:
-        """Return whether a renderer shows anything of a place; not so in comments, scripts and attributes."""
-        return self.markups[number].shows(place.start, place.end)
+    def _hides_ends(self, match: Match) -> bool:
+        return self._are_hidden(match.number, match)
 
-    def _shows_ends(self, number: int, place: Match | CharacterSpan) -> bool:
-        """Return whether a renderer shows the first and the last letter or number of a place."""
-        markup = self.markups[number]
-        inside = range(place.start, place.end)
-        ends = [next((at for at in side if key(markup.source[at])), place.start) for side in (inside, reversed(inside))]
-        return not any(map(markup.hides, ends))
+    def _are_hidden(self, number: int, place: Match | CharacterSpan) -> bool:
+        """Return whether a renderer hides the first or the last letter or number of a place."""
+        return any(self.markups[number].hides(offset) for _, offset, _ in self._ends(number, place))
+
+    def _ends(self, number: int, place: Match | CharacterSpan) -> set[tuple[int, int, bool]]:
+        """Return the first and the last letter or number of a place: neither is that of another place.
+
+        Each as the number of its document, its offset, and whether it is the first.
+        """
+        source, inside = self.markups[number].source, range(place.start, place.end)
+        return {
+            (number, next((at for at in side if key(source[at])), place.start), is_first)
+            for side, is_first in ((inside, True), (reversed(inside), False))
+        }
+
+    def _same(
+        self, quote: str, doc_id: str | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
+    ) -> Iterator[Match]:
+        """Yield the places of a quote that have its capitals and everything at its ends."""
+        for match in self._matches(quote, doc_id, effort, views):
+            if not match.added and CAPITALS not in match.ignoring:
+                yield match
 
     def _matches(
-        self, quote: str, number: int | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
+        self, quote: str, doc_id: str | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
     ) -> Iterator[Match]:
         """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
         quoted = QuotedText.of(quote)
-        as_written: dict[int, Places] = {}
+        as_written = set[tuple[int, int, bool]]()
         for texts in (views or dict.fromkeys((self._plain, self.rendered))) if quoted.key else ():
-            for match in matches(quoted, texts, effort, number):
+            for match in matches(quoted, texts, effort, self._number(doc_id)):
                 if texts is self.rendered:
-                    if match.number in as_written and as_written[match.number].have(match.start, match.end):
+                    if as_written & self._ends(match.number, match):
                         continue
                 elif self._is_other_as_shown(match, quoted):
                     continue
-                elif self._shows_ends(match.number, match):  # what does not may be within a place that does
-                    as_written.setdefault(match.number, Places()).add(match.start, match.end)
+                elif not self._hides_ends(match):  # what does may be within a place that does not
+                    as_written |= self._ends(match.number, match)
                 yield match
 
     def _is_other_as_shown(self, match: Match, quote: QuotedText) -> bool:
@@ -304,13 +277,21 @@ class QuoteLocator:
             for offset, given in ((match.start, quote.before), (match.end - 1, quote.behind))
         )
 
-    def _located(self, found: list[list[Match]]) -> Located:
+    def _located(self, found: Iterable[list[Match]]) -> Located:
+        found = list(found)
         places = tuple(tuple(map(self._span, matched)) for matched in found)
         return Located(places, in_order(name for matched in found for match in matched for name in match.ignoring))
 
     def _span(self, match: Match) -> CharacterSpan:
         document = self.corpus.documents[match.number]
         return CharacterSpan(document.id, match.start, match.end, document.content[match.start : match.end])
+
+    def _number(self, doc_id: str | None) -> int | None:
+        return None if doc_id is None else self.numbers[DocumentId(doc_id)]
+
+    def markup(self, span: CharacterSpan) -> Markup:
+        """Return what is shown of the document of a span."""
+        return self.markups[self.numbers[span.doc_id]]
 
     @cached_property
     def numbers(self) -> dict[DocumentId, int]:
@@ -329,14 +310,15 @@ class QuoteLocator:
     @cached_property
     def rendered(self) -> KeyedTexts:
         """The documents as they are shown."""
-        if not any(markup.starts for markup in self.markups):
+        if not any(markup.parts for markup in self.markups):
             return self._plain
         return KeyedTexts(self.markups)
 
     @cached_property
     def markups(self) -> list[Markup]:
         """What is shown of each document."""
-        return [markup_of(document.id, document.content) for document in self.corpus]
+        documents = progress(self.corpus, "Indexing documents", "document")
+        return [markup_of(document.id, document.content) for document in documents]
 
 
 _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
@@ -370,9 +352,9 @@ def told_places(places: Sequence[tuple[CharacterSpan, ...]], locator: QuoteLocat
     """
     spans = [place[0] for place in places]
     alone = 1 < len(places) < limit and all(len(place) == 1 for place in places)
-    beside = [_beside(span, locator) for span in spans] if alone else []
+    beside = [_beside(span, locator) for span in spans if alone]
     told = [
-        f"{locator.lines.named(span)}{_unique(number, beside) if beside else ''}"
+        f"{locator.lines.named(span)}{_unique(number, beside) if alone else ''}"
         for number, span in enumerate(spans[:_MOST_PLACES])
     ]
     more = len(places) - _MOST_PLACES
@@ -381,28 +363,20 @@ def told_places(places: Sequence[tuple[CharacterSpan, ...]], locator: QuoteLocat
 
 def _beside(span: CharacterSpan, locator: QuoteLocator) -> tuple[list[str], list[str]]:
     """Return the words that readers are shown before a span, the nearest first, and those behind it."""
-    markup = locator.markups[locator.numbers[span.doc_id]]
+    markup = locator.markup(span)
     before = _WORD.findall(markup.shown(max(span.start - _AROUND, 0), span.start))
-    behind = _WORD.findall(markup.shown(span.end, min(span.end + _AROUND, len(markup.source))))
-    return before[::-1], behind
+    return before[::-1], _WORD.findall(markup.shown(span.end, span.end + _AROUND))
 
 
 def _unique(number: int, beside: list[tuple[list[str], list[str]]]) -> str:
     """Return the fewest words before or behind a place that no other place has there, as a remark; "" if none."""
-    found = [(len(words), side, words) for side in (0, 1) for words in _fewest(number, [pair[side] for pair in beside])]
-    if not found:
-        return ""
-    _, side, words = min(found)
-    text = one_line(" ".join(words if side else words[::-1]))
-    return f" (before “{text}”)" if side else f" (behind “{text}”)"
-
-
-def _fewest(number: int, texts: list[list[str]]) -> Iterator[list[str]]:
-    for count in range(1, min(_MOST_WORDS, len(texts[number])) + 1):
-        mine = [flat(word) for word in texts[number][:count]]
-        if all([flat(word) for word in text[:count]] != mine for at, text in enumerate(texts) if at != number):
-            yield texts[number][:count]
-            return
+    for count, side in product(range(1, _MOST_WORDS + 1), (0, 1)):
+        words = beside[number][side][:count]
+        forms = [[flat(word) for word in pair[side][:count]] for pair in beside]
+        if len(words) == count and forms.count(forms[number]) == 1:
+            text = one_line(" ".join(words if side else words[::-1]))
+            return f" (before “{text}”)" if side else f" (behind “{text}”)"
+    return ""
 
 
 # Labels that are the same to a reader, however their documents write them.

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from unicodedata import normalize
 
 import numpy as np
@@ -184,16 +183,18 @@ def stretches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int 
         if not all(_has_gap(quote, markup, offsets, gap) for gap in gaps):
             rejected.add(shown)
             continue
+        first, last = markup.at(start), markup.at(end)
         behind, at = _solid(quote.behind), 0
-        for sign, _, after in markup.characters(end, end + len(quote.behind) + _BESIDE):
+        for number, sign in enumerate(markup.text[last : last + len(quote.behind) + _BESIDE], last):
             if at == len(behind) or not behind.startswith(_solid(sign), at):
                 break
-            at, end = at + len(_solid(sign)), after if _solid(sign) else end
+            at, end = at + len(_solid(sign)), markup.end_of(markup.offset(number)) if _solid(sign) else end
         before, at = _solid(quote.before), len(_solid(quote.before))
-        for sign, ahead, _ in islice(markup.backwards(start), len(quote.before) + _BESIDE):
-            if not at or not before.endswith(_solid(sign), 0, at):
+        for number in range(first - 1, max(first - len(quote.before) - _BESIDE, 0) - 1, -1):
+            sign = _solid(markup.text[number])
+            if not at or not before.endswith(sign, 0, at):
                 break
-            at, start = at - len(_solid(sign)), ahead if _solid(sign) else start
+            at, start = at - len(sign), markup.offset(number) if sign else start
         yield Match(found, start, end, (), False)
 
 
@@ -253,7 +254,7 @@ def _ignoring(
 ) -> tuple[str, ...]:
     """Return what was ignored: the markup, what differs within, and what was peeled off the ends."""
     (start, end), (first, last) = ends, letters
-    markups = [what for _, _, what, _ in markup.parts(start.offset, end.offset)]
+    markups = [what for _, _, what, _ in markup.parts_between(start.offset, end.offset)]
     markups += effects_begun(markup, start.offset, end.offset)
     from_start, to_end = quote.places[0], quote.places[-1] + 1
     shown = markup.shown(start.offset if not start.ignoring else first, markup.end_of(last))

@@ -7,7 +7,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.markups.characters import ANCHOR, CALL, flat, folded, is_unspaced, key
+from rag_evaluation_framework.markups import Markup
+from rag_evaluation_framework.markups.characters import ANCHOR, CALL, flat, folded, is_unspaced
+from rag_evaluation_framework.quotes.keyed_texts import Offsets, keyed
 
 # What stands between two letters or numbers, in a quote and in a document: the same, or not.
 #
@@ -129,13 +131,12 @@ class QuotedText:
 
     text: str
     key: str
-    places: tuple[int, ...]
+    places: Offsets
 
     @classmethod
     def of(cls, text: str) -> "QuotedText":
         """Take a quote apart."""
-        keyed = [(part, place) for place, sign in enumerate(text) for part in key(sign)]
-        return cls(text, "".join(part for part, _ in keyed), tuple(place for _, place in keyed))
+        return cls(text, *keyed(Markup(text)))
 
     @property
     def before(self) -> str:
@@ -148,13 +149,9 @@ class QuotedText:
         return self.text[self.places[-1] + 1 :]
 
     @cached_property
-    def _numbered(self) -> NDArray[np.int64]:
-        return np.array(self.places)
-
-    @cached_property
     def has_gap(self) -> NDArray[np.bool_]:
         """Whether anything stands behind each character of the key but the last; shape (characters - 1,)."""
-        gaps: NDArray[np.bool_] = np.diff(self._numbered) > 1
+        gaps: NDArray[np.bool_] = np.diff(self.places) > 1
         return gaps
 
     def gap(self, number: int) -> str:

@@ -105,8 +105,8 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     offsets, markup = texts.offsets(number), texts.markups[number]
     slack = 16 + len(letters) // 4
     first, last = max(first - slack, 0), last + len(letters) - len(compared) + slack
-    around = list(markup.characters(int(offsets[first]), int([*offsets[last : last + 1], len(markup.source)][0])))
-    text = "".join(sign for sign, _, _ in around)
+    begin = markup.at(int(offsets[first]))
+    text = markup.text[begin : markup.at(int([*offsets[last : last + 1], len(markup.source)][0]))]
     given, there = _WORD.findall(quote), list(_WORD.finditer(text))
     equal = _densest(given, [found[0] for found in there])
     shared = sum(len(word) for run in equal for word in given[run.src_start : run.src_end] if key(word[0]))
@@ -116,7 +116,8 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     one = _reached(there, equal[0].dest_start, -1, given[: equal[0].src_start], lines)
     other = _reached(there, equal[-1].dest_end - 1, 1, given[equal[-1].src_end :], lines)
     while True:
-        start, end = around[there[one].start()][1], around[there[other].end() - 1][2]
+        start = markup.offset(begin + there[one].start())
+        end = markup.end_of(markup.offset(begin + there[other].end() - 1))
         begun, goes_on = cut_ends(markup, start, end)
         wider = max(one - begun, 0), min(other + goes_on, len(there) - 1)  # of 5 000 000
         if wider == (one, other):

@@ -20,7 +20,7 @@ from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.components.results import as_retrieval
 from rag_evaluation_framework.data.hits import Hit, HitCollector, HitTable, RankedHits, Retrieval, Stage
 from rag_evaluation_framework.errors import DatasetError, InputError
-from rag_evaluation_framework.rankings.order import Order, refuse_rising
+from rag_evaluation_framework.rankings.parsers import Order, refuse_rising
 
 # Rankings with all that is known of their hits, as JSONL compressed with gzip: one line per question.
 

@@ -2,20 +2,23 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 from math import isfinite, isinf, isnan, nan
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.files import Json, is_list, is_object, parse_json
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import Problems, brief_repr, storable
-
-# Parsers of qrels and rankings: what all file formats share.
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 QUERY_KEYS = ("queryid", "qid", "id")
 UNIT_KEYS = ("docid", "corpusid", "documentid", "docno", "did", "chunkid")
@@ -75,14 +78,14 @@ RANKINGS = FileKind(
 
 
 class Entry(NamedTuple):
-    """Documents of one question, read from one line or value.
+    """Documents of one question, read from a line or value, or from lines that follow each other.
 
     Attributes:
-        where: Location in the file, for messages.
+        where: Location in the file, for messages; "" of several lines.
         query: The id of the question.
         units: The documents.
         values: Their grades or scores.
-        rank: The rank column, if the entry is a single document of a table; NaN if there is none.
+        ranks: The rank column of a table; None if there is none.
         is_list: Whether the documents are listed in order, without scores.
     """
 
@@ -90,24 +93,8 @@ class Entry(NamedTuple):
     query: str
     units: Sequence[str]
     values: Sequence[float]
-    rank: float = nan
+    ranks: Sequence[float] | None = None
     is_list: bool = False
-
-
-class Rows(NamedTuple):
-    """Rows of a table of judgements or results.
-
-    Attributes:
-        groups: The ids of the questions, each with its number of consecutive rows.
-        units: The document of each row.
-        values: Its grade or score.
-        ranks: Its rank; None if the file has no ranks.
-    """
-
-    groups: Sequence[tuple[str, int]]
-    units: Sequence[str]
-    values: Sequence[float]
-    ranks: Sequence[float] | None
 
 
 class RankFileParser(ABC):
@@ -127,9 +114,9 @@ class RankFileParser(ABC):
     def entries(self, number: int, block: bytes) -> Iterator[Entry]:
         """Yield the entries of a block whose first line has this number, recording what cannot be read."""
 
-    def parse_block(self, block: bytes) -> Rows | None:  # noqa: ARG002 most formats have no faster way
-        """Return the rows of a whole block at once; None if it has to be read line by line."""
-        return None
+    def quick_entries(self, number: int, block: bytes) -> Iterable[Entry]:
+        """Return the same entries without their lines, where a format has a quicker way."""
+        return self.entries(number, block)
 
 
 @lru_cache
@@ -312,8 +299,13 @@ class TableParser(RankFileParser):
         super().__init__(kind, problems)
         self.columns = columns
 
-    def parse_block(self, block: bytes) -> Rows | None:
-        """Return the rows of a block if every line of it is well formed, else None.
+    def quick_entries(self, number: int, block: bytes) -> Iterable[Entry]:
+        """Return the entries of a block at once if every line of it is well formed, else line by line."""
+        rows = self._columns_of(block)
+        return self.entries(number, block) if rows is None else rows
+
+    def _columns_of(self, block: bytes) -> Iterator[Entry] | None:
+        """Return the entries of a well-formed block, one per question, else None.
 
         Splitting a whole block is several times faster than splitting each line. A marker at the end of each line shows
         that the line has all its columns: every marker must be where a complete line ends.
@@ -339,7 +331,12 @@ class TableParser(RankFileParser):
         if not readable or b"_" in b"".join(written):
             return None
         ranks = None if columns.rank is None else _ranks(fields[columns.rank :: step])
-        return Rows(groups, units, values, ranks)
+        ends = [*accumulate(length for _, length in groups)]
+        parts = (slice(end - length, end) for (_, length), end in zip(groups, ends, strict=True))
+        return (
+            Entry("", query, units[part], values[part], None if ranks is None else ranks[part])
+            for (query, _), part in zip(groups, parts, strict=True)
+        )
 
     def entries(self, number: int, block: bytes) -> Iterator[Entry]:
         """Yield the entries, line by line."""
@@ -359,8 +356,8 @@ class TableParser(RankFileParser):
             unit = self._text(fields[columns.unit], where, columns.names[columns.unit])
             value = self._value(fields[columns.value], where, columns.names[columns.value])
             if query is not None and unit is not None and value is not None:
-                rank = nan if columns.rank is None else _number(fields[columns.rank])
-                yield Entry(where, query, (unit,), (value,), rank)
+                ranks = None if columns.rank is None else [_number(fields[columns.rank])]
+                yield Entry(where, query, (unit,), (value,), ranks)
 
     def _wrong_width(self, line: bytes, got: int) -> str:
         columns = self.columns
@@ -410,3 +407,89 @@ def _ranks(fields: Sequence[bytes]) -> list[float]:
 def _is_too_large(field: bytes, value: float) -> bool:
     """Return whether a number became infinite because it is too large, and is not written so."""
     return isinf(value) and b"inf" not in field.lower()
+
+
+# The order of rankings in files: by score, as given, or by a rank column.
+
+_FEWEST_RISES = 5
+_FEWEST_TOLD = 2  # and refused, where the ranks of a file rise with the scores
+Order: TypeAlias = Literal["given", "score"]
+"""How the rankings of a file are ordered: as they are listed (by the rank column, if there is one), or by score."""
+
+Ranked: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+"""Question numbers, ranks and scores, with one row per result."""
+
+
+def check_order(order: object) -> None:
+    """Check that an order is one, or None.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    if order not in (None, *get_args(Order)):
+        raise ConfigError(f"order={shown(order)}; expected 'given', 'score', or None")
+
+
+def refuse_rising(rankings: Iterable[Sequence[float]], path: Path, *, by_rank: bool = False) -> None:
+    """Refuse scores that never fall from a result to the next: distances, or rankings upside down.
+
+    Args:
+        rankings: The scores of each ranking.
+        path: The file.
+        by_rank: Whether they are in the order of a rank column, not only in that of the file.
+
+    Raises:
+        DatasetError: They rise, and so often that it is not by chance, as it may be in a few rankings in no order; of
+            these it is noted.
+    """
+    rises = 0
+    for scores in rankings:
+        for before, after in pairwise(scores):
+            if after < before:
+                return
+            rises += after > before
+    told = f"{path}: the scores of every ranking rise, so that its last result would be the best. Are they distances?"
+    how = (
+        "Give order='given' (--order given) to keep the order of the file, its rank column if it has one, or "
+        "order='score' (--order score) if the highest score is the best"
+    )
+    if rises >= (_FEWEST_TOLD if by_rank else _FEWEST_RISES):
+        raise DatasetError(f"{told} Expected scores of which the highest is the best. {how}")
+    if rises >= _FEWEST_TOLD:
+        note(f"{told} The highest was taken for the best. {how}")
+
+
+def disordered(ranked: Ranked) -> Ranked | None:
+    """Return the results that have ranks; None if there are none, or if all have the same order by rank and by score.
+
+    That is quickly seen, and so in most files: each question is contiguous, with rising ranks and no rising scores.
+    """
+    query, rank, score = ranked
+    same = query[1:] == query[:-1]
+    fits = (rank[1:] > rank[:-1]) & (score[1:] <= score[:-1])
+    is_orderly = bool((fits | ~same).all()) and int((~same).sum()) == int(query.max(initial=0))
+    return None if is_orderly or not len(query) else ranked
+
+
+def by_rank(ranked: Ranked) -> list[list[float]]:
+    """Return the scores of each question in the order of the rank column."""
+    query, rank, score = ranked
+    order = np.lexsort((rank, query))
+    parts = np.split(score[order], np.flatnonzero(np.diff(query[order])) + 1)
+    return [part.tolist() for part in parts]
+
+
+def has_ranks(ranked: Ranked) -> bool:
+    """Return whether no two results of a question have the same rank, as where all are 0."""
+    query, rank, _ = ranked
+    return len(np.unique(np.stack([query, rank]), axis=1).T) == len(query)
+
+
+def contradicted(ranked: Ranked) -> int:
+    """Return the number of questions in which a document with a better rank is behind: by its score, or in a tie."""
+    query, rank, score = ranked
+    known = ~np.isnan(rank)
+    query, rank, score = query[known], rank[known], score[known]
+    order = np.lexsort((-score, query))  # stable: ties keep the order of the file
+    query, rank = query[order], rank[order]
+    return len(np.unique(query[1:][(query[1:] == query[:-1]) & (rank[1:] < rank[:-1])]))

@@ -7,13 +7,15 @@ gzip.
 """
 
 import re
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from math import inf, isnan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,16 +35,6 @@ from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import canonical_document_id
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.rankings.hit_lines import Hits, read_hits
-from rag_evaluation_framework.rankings.order import (
-    Order,
-    Ranked,
-    by_rank,
-    check_order,
-    contradicted,
-    disordered,
-    has_ranks,
-    refuse_rising,
-)
 from rag_evaluation_framework.rankings.parsers import (
     QRELS,
     QUERY_KEYS,
@@ -51,11 +43,17 @@ from rag_evaluation_framework.rankings.parsers import (
     FileKind,
     JsonLinesParser,
     JsonObjectParser,
+    Order,
     RankFileParser,
-    Rows,
     TableParser,
+    by_rank,
+    check_order,
+    contradicted,
+    disordered,
     find_column,
+    has_ranks,
     header_columns,
+    refuse_rising,
     trec_columns,
 )
 
@@ -207,18 +205,19 @@ class _Reader:
         self.lists: set[str] = set()
         self.listed: Counter[str] = Counter()
         self.codes: dict[str, int] = {}
-        self.ranked: list[Ranked] = []
+        self.ranked: tuple[array[Any], ...] = (
+            array("q"),
+            array("d"),
+            array("d"),
+        )  # questions, ranks and scores, a row per result
 
     def read(self, data: bytes) -> RankFile:
         parser, blocks = self.choose_parser(data)
         lines = 0
         with progress_bar(len(data), f"Reading {self.path.name}", "B") as bar:
             for number, block in blocks():
-                rows = parser.parse_block(block)
-                if rows is None:
-                    self.add_entries(parser.entries(number, block))
-                else:
-                    self.add_rows(rows)
+                for entry in parser.quick_entries(number, block):
+                    self.add(entry)
                 bar.update(len(block))
                 lines = number - 1 + block.count(b"\n")
                 if self.problems:
@@ -236,7 +235,8 @@ class _Reader:
             )
         if not self.by_query:
             raise self.nothing()
-        ranked = disordered(self.ranked)
+        codes, ranks, scores = map(np.array, self.ranked)
+        ranked = disordered((codes, ranks, scores))
         contradicting = 0 if self.order == "given" or ranked is None else contradicted(ranked)
         if self.kind.is_rankings and self.order is None:
             listed = (list(scores.values()) for scores in self.by_query.values())
@@ -295,43 +295,24 @@ class _Reader:
             return False
         return not alone or isinstance(value.get(find_column(QUERY_KEYS, tuple(value)) or ""), str | int)
 
-    def add_entries(self, entries: Iterable[Entry]) -> None:
-        ranked: list[tuple[int, float, float]] = []
-        for entry in entries:
-            if self.kind.is_rankings and (
-                entry.query in self.lists or (entry.is_list and entry.query in self.by_query)
-            ):
-                self.problems.append(
-                    f"{entry.where}: question {entry.query!r} already has a ranking, and a ranking without scores "
-                    "cannot be continued; list all of it in one place"
-                )
-                continue
-            if entry.is_list:
-                self.lists.add(entry.query)
-            self.add(entry.query, entry.units, entry.values, None if isnan(entry.rank) else [entry.rank])
-            if not isnan(entry.rank):
-                ranked.append((self.code(entry.query), entry.rank, entry.values[0]))
-        if ranked:
-            codes, ranks, values = zip(*ranked, strict=True)
-            self.ranked.append((np.array(codes), np.array(ranks), np.array(values)))
-
-    def add_rows(self, rows: Rows) -> None:
-        begin = 0
-        for query, length in rows.groups:
-            part = slice(begin, begin + length)
-            self.add(query, rows.units[part], rows.values[part], None if rows.ranks is None else rows.ranks[part])
-            begin += length
-        if rows.ranks is not None:
-            codes = np.repeat([self.code(query) for query, _ in rows.groups], [length for _, length in rows.groups])
-            self.ranked.append((codes, np.array(rows.ranks), np.array(rows.values)))
-
-    def add(
-        self, query: str, units: Sequence[str], values: Sequence[float], ranks: Sequence[float] | None = None
-    ) -> None:
+    def add(self, entry: Entry) -> None:
+        query, units, values = entry.query, entry.units, entry.values
+        if self.kind.is_rankings and (query in self.lists or (entry.is_list and query in self.by_query)):
+            self.problems.append(
+                f"{entry.where}: question {query!r} already has a ranking, and a ranking without scores cannot be "
+                "continued; list all of it in one place"
+            )
+            return
+        if entry.is_list:
+            self.lists.add(query)
+        if entry.ranks is not None:
+            code = self.codes.setdefault(query, len(self.codes))
+            for column, numbers in zip(self.ranked, ([code] * len(units), entry.ranks, values), strict=True):
+                column.extend(numbers)
         if self.order == "given":
             self.listed[query] += len(units)
             last = self.listed[query]
-            places = range(last - len(units) + 1, last + 1) if ranks is None else ranks
+            places = range(last - len(units) + 1, last + 1) if entry.ranks is None else entry.ranks
             values = [-inf if isnan(place) else -float(place) for place in places]
         if not "".join(units).isascii():
             units = [*map(canonical_document_id, units)]
@@ -356,9 +337,6 @@ class _Reader:
             elif value > known[unit]:
                 del known[unit]  # moves it to where its best score is: ties keep the order of the file
                 known[unit] = value
-
-    def code(self, query: str) -> int:
-        return self.codes.setdefault(query, len(self.codes))
 
     def clash_problems(self, parser: RankFileParser, blocks: _Blocks) -> Iterator[str]:
         """Yield where documents have two grades; reads the file again, since line numbers are needed only now."""

@@ -16,7 +16,7 @@ from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data import Corpus, DocumentId, EvaluationType, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError
-from rag_evaluation_framework.rankings.order import Order, check_order
+from rag_evaluation_framework.rankings.parsers import Order, check_order
 from rag_evaluation_framework.rankings.reader import RankFile
 from rag_evaluation_framework.registry.records import without_run_id
 

@@ -3,8 +3,18 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from rag_evaluation_framework.report.bars import drawn
-from rag_evaluation_framework.report.page import MARKED, Line, Lines, Page, Part, Passages, Table, is_shown, shortened
+from rag_evaluation_framework.report.page import (
+    MARKED,
+    Line,
+    Lines,
+    Page,
+    Part,
+    Passages,
+    Table,
+    drawn,
+    is_shown,
+    shortened,
+)
 
 # What Markdown makes something of, anywhere and at the beginning of a block. Inside of a word `_` is nothing.
 _INLINE = re.compile(r"[\\`*\[\]<>|#~&$]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)

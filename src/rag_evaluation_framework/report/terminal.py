@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from rag_evaluation_framework.report.bars import axis, drawn
 from rag_evaluation_framework.report.page import (
     MARKED,
     Block,
@@ -23,6 +22,8 @@ from rag_evaluation_framework.report.page import (
     Passages,
     Role,
     Table,
+    axis,
+    drawn,
     is_shown,
     pieces,
     shortened,
@@ -43,7 +44,7 @@ _STYLES: Mapping[Role, str] = {
     "read": "",
     "word": "bold yellow",
 }
-_RELEVANT = (_STYLES["found"], _STYLES["missed"])
+_RELEVANT = {_STYLES[role] for role in ("found", "missed", "good", "bad")}
 _SIGN = "  ┃ "  # before the lines that hold relevant text, as not every terminal shows bold and colours
 _INDENT = 4  # of passages
 _WIDTH, _NARROWEST = 100, 60
@@ -160,7 +161,10 @@ def _show_passages(console: Console, block: Passages) -> None:
         label = passage.label
         if passage.where or passage.note:
             note = f"{', ' * bool(passage.where)}{passage.note}" if passage.note else ""
-            print_wrapped(console, Text.assemble((passage.where, "cyan"), (note, "dim")), _INDENT, label, "bold")
+            head = Text.assemble((passage.where, "cyan"), (note, "dim"))
+            if len(label) >= _INDENT:  # an id
+                head, label = Text.assemble((label, "bold"), " ", head), ""
+            print_wrapped(console, head, _INDENT, label, "bold")
             label = ""
         if block.around is None:
             print_wrapped(console, _text(console, shortened(passage)), _INDENT, label, "bold")

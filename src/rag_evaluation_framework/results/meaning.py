@@ -45,7 +45,7 @@ def _meaning(name: str, metrics: Sequence[str], config: Mapping[str, Any]) -> di
 
 def vector_stores(record: object) -> list[str]:
     """Return the types of its vector stores, each once."""
-    stores: Iterator[Any] = (part.get("vector_store") for part in _parts(record))
+    stores: Iterator[Any] = (part.get("vector_store") for part in record_parts(record))
     return list(dict.fromkeys(str(store.get("type")) for store in stores if is_object(store)))
 
 
@@ -54,17 +54,17 @@ def servers(record: object) -> list[str]:
 
     Where that is the provider's own address, it is not recorded.
     """
-    asked = ((part.get("type"), part.get("base_url")) for part in _parts(record))
+    asked = ((part.get("type"), part.get("base_url")) for part in record_parts(record))
     told = (f"{kind} at {without_secrets(url)}" for kind, url in asked if isinstance(url, str))
     return list(dict.fromkeys(map(name_line, told)))
 
 
-def _parts(record: Any) -> Iterator[Mapping[str, Any]]:
+def record_parts(record: Any) -> Iterator[Mapping[str, Any]]:
     """Yield every object of a record, from the outside in."""
     if is_object(record):
         yield record
         for value in record.values():
-            yield from _parts(value)
+            yield from record_parts(value)
     elif isinstance(record, list | tuple):
         for item in cast("Sequence[Any]", record):
-            yield from _parts(item)
+            yield from record_parts(item)

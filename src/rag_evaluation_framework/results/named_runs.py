@@ -62,7 +62,6 @@ _HOW = "name a run by its path, its folder or the beginning of that, its experim
 _LAST = re.compile(r"last(?:~([0-9]{1,9}))?")
 _TIME = "%Y%m%dT%H%M%SZ"
 _TIMED = re.compile(r"([0-9]{8}T[0-9]{6}Z)-")
-_NUMBERED = re.compile(r"(.+)-([0-9]{1,9})", re.DOTALL)
 _KEEP = "`rag-eval baseline last` keeps the last run"
 
 
@@ -148,7 +147,8 @@ def _folders(runs: Path) -> list[Path]:
 
 def _newest_first(folders: Sequence[Path]) -> Iterator[SavedRun]:
     """Yield saved runs, the newest first, without what cannot be read; no report is opened before its turn."""
-    dated = [(*_order(time, folder.name), folder) for folder in folders if (time := _time(folder)) is not None]
+    # the name ends in -10 after -9
+    dated = [(time, len(folder.name), folder) for folder in folders if (time := _time(folder)) is not None]
     for *_, folder in sorted(dated, reverse=True):
         if (run := _begin(folder)) is not None:
             yield run
@@ -160,12 +160,6 @@ def _time(folder: Path) -> str | None:
         return timed[1]
     run = _begin(folder)
     return None if run is None else datetime.fromisoformat(run.created).strftime(_TIME)
-
-
-def _order(time: str, name: str) -> tuple[str, str, int]:
-    """Return what runs are sorted by: the time, then the name, in which -10 comes after -9."""
-    numbered = _NUMBERED.fullmatch(name)
-    return (time, name, 1) if numbered is None else (time, numbered[1], int(numbered[2]))
 
 
 def _begin(folder: Path) -> SavedRun | None:

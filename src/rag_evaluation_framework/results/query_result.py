@@ -1,7 +1,8 @@
 """The results of all queries in columns, and the result of one query."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import isnan
 from operator import eq
@@ -10,16 +11,15 @@ from typing import Any, Generic, TypeAlias
 import numpy as np
 
 from rag_evaluation_framework.base.outside import name_line, one_line
-from rag_evaluation_framework.data import Failure, GroundTruth, Rankings
+from rag_evaluation_framework.data import CharacterSpan, Failure, GroundTruth, Rankings
 from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
+from rag_evaluation_framework.data.ground_truth import LabelIdentity, gains_of, question_identity
 from rag_evaluation_framework.data.hits import RankedHits, Ranking
-from rag_evaluation_framework.data.identity import LabelIdentity, gains_of, question_identity
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_name
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.registry.records import plain
-from rag_evaluation_framework.results.latency import total_seconds
 
 # What was returned for each query, in brief: how much, where the first relevant result is, and the best score.
 
@@ -39,6 +39,12 @@ class Returned:
     results: Integers
     first_relevant: Numbers
     best_score: Numbers
+
+
+def total_seconds(stages: Mapping[str, Numbers], questions: int) -> Numbers:
+    """Return the seconds of all stages of each question together, NaN where it was not timed; shape (questions,)."""
+    seconds = np.stack([np.full(questions, np.nan), *stages.values()], axis=1)
+    return np.where(np.isnan(seconds).all(axis=1), np.nan, np.nansum(seconds, axis=1))
 
 
 def _best_scores(hits: RankedHits) -> Numbers:
@@ -368,3 +374,53 @@ class QueryResult(Generic[U]):
         name, shown = next(iter(scores.items()), (self.status, None))
         measured = f"{name_line(name)}{'' if shown is None else f' {shown:.3f}'}"
         return f"{name_line(self.query_id)}  {measured}  {one_line(self.text)}"
+
+
+# How questions are written.
+
+
+def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
+    """Yield every question as JSON.
+
+    `identity`, `status`, `answerable`, `deltas` and `total` are written for people and other programs: they follow, and
+    are not read.
+    """
+    results, best = queries.returned.results.tolist(), queries.returned.best_score.tolist()
+    for query, count, score in zip(queries, results, best, strict=True):
+        content = {
+            "query_id": query.query_id,
+            "text": query.text,
+            "identity": query.identity,
+            "relevant": [*map(_unit, query.relevant)],
+            **_answers(query),
+            "gains": query.gains,
+            **({"metadata": query.metadata} if query.metadata else {}),
+            **({"labelled": asdict(query.labelled)} if query.labelled else {}),
+            "status": query.status,
+            "answerable": bool(query.relevant),
+            "scores": query.scores,
+            **({"before": query.before, "deltas": query.deltas} if query.before else {}),
+            **({"ceilings": query.ceilings} if query.ceilings else {}),
+            "failures": [asdict(failure) for failure in query.failures],
+            "results": count,
+            "first_relevant": query.first_relevant,
+            "best_score": None if isnan(score) else score,
+            "stages": query.stages,
+            "total": query.total,
+        }
+        yield json.dumps(content, ensure_ascii=False, allow_nan=False)
+
+
+def _answers(query: QueryResult[Any]) -> dict[str, Any]:
+    """Return the answers of a question, and which of their places were found; nothing if each has one place."""
+    answers = query.results.answers.get(query.row)
+    if answers is None:
+        return {}
+    places = [[[*map(_unit, place)] for place in answer.places] for answer in answers]
+    return {"answers": places, "places_found": query.results.places_found[query.row]}
+
+
+def _unit(unit: Any) -> Any:
+    if not isinstance(unit, CharacterSpan):
+        return unit
+    return {"doc_id": unit.doc_id, "start": unit.start, "end": unit.end, "text": unit.text}  # asdict copies each value

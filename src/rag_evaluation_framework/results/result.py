@@ -34,23 +34,23 @@ from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
-from rag_evaluation_framework.results.latency import Latency
 from rag_evaluation_framework.results.means import (
-    SEED,
+    Breakdown,
     Cluster,
     Clusters,
+    FirstRelevant,
+    Latency,
+    Reranking,
+    Unanswerable,
+    breakdowns,
     document_means,
     micro_means,
     score_ranges,
     statistics_record,
 )
-from rag_evaluation_framework.results.properties import Breakdown, breakdowns
-from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
-from rag_evaluation_framework.results.record import question_lines
-from rag_evaluation_framework.results.reranking import Reranking
+from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults, question_lines
 from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.results.texts import keep_corpus
-from rag_evaluation_framework.results.unanswerable import FirstRelevant, Unanswerable
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore, mean_scores
 
 if TYPE_CHECKING:
@@ -153,7 +153,6 @@ class EvaluationResult(Shown, Generic[U]):
             np.stack([self.scores.column(name)[rows] for name in names], axis=1),
             clusters.among(rows).numbers,
             ranges=[self.score_range(name) for name in names],
-            seed=SEED,
         )
         return {name: mean for name, mean in zip(names, found, strict=True) if mean is not None}
 

@@ -20,6 +20,8 @@ from rag_evaluation_framework.base.files import Json, open_at_once, parse_json, 
 from rag_evaluation_framework.base.outside import bounded, fit_to_keep, raised, shown
 from rag_evaluation_framework.errors import ConfigError, ResultError
 
+# The folder of results: one folder per run, written whole or not at all, never overwritten.
+
 ROOT = Path(".rag-eval")
 RUNS = "runs"
 REPORT = "report.json"

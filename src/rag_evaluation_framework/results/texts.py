@@ -28,7 +28,8 @@ def text_list(corpus: Corpus) -> str:
 
 def keep_corpus(corpus: Corpus, root: str | Path) -> None:
     """Keep the texts of a corpus, and their list; not those of one that is larger than the store."""
-    if len(corpus) and sum(len(document.content) for document in corpus) < _MOST // 2:
+    size = sum(len(document.content.encode("utf-8", "surrogatepass")) for document in corpus)
+    if len(corpus) and size < _MOST // 2:
         with suppress(OSError):  # of a run, its result matters more than what shows it later
             texts_of_runs(root).put([*(document.content for document in corpus), text_list(corpus)])
 

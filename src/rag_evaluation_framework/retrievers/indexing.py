@@ -29,7 +29,7 @@ from rag_evaluation_framework.contracts.embedder import (
 from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, DocumentId, Hit, PositionAwareChunk
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry.building import as_component
-from rag_evaluation_framework.vector_stores.vector_checks import unit
+from rag_evaluation_framework.vector_stores.database import unit
 
 # What a chunker made of a corpus, compared with the corpus.
 

@@ -29,8 +29,8 @@ from rag_evaluation_framework.retrievers.indexing import (
     embed_chunks,
     fill_store,
 )
+from rag_evaluation_framework.vector_stores.database import unit
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
-from rag_evaluation_framework.vector_stores.vector_checks import unit
 
 _DECIMALS = 12
 _SOME = "some questions"  # of those that are asked one by one nobody knows how many there will be

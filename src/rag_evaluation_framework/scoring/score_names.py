@@ -125,7 +125,7 @@ def _parse_scores(
     named: dict[str, Metric[Any]] = {}
     for score in items(scores, "metrics"):
         metric, full = _parsed(score, levels)
-        if levels.isdisjoint(getattr(metric, "evaluation_types", ())):
+        if levels.isdisjoint(metric.evaluation_types):
             raise ConfigError(f"score {shown(score)}: {_where(metric)}; {function} takes {', '.join(_names(levels))}")
         if of_numbers and not reads_judgements(metric):
             raise ConfigError(
@@ -169,7 +169,7 @@ def _check_cutoff(score: object, metric: Metric[Any], cutoff: Cutoff | None) -> 
             f"score {shown(score)}: topK is that of each question of a dataset; expected a number of results, as in "
             f"{metric.name}@10"
         )
-    if cutoff is not None and cutoff.is_budget and "token-level" not in getattr(metric, "evaluation_types", ()):
+    if cutoff is not None and cutoff.is_budget and "token-level" not in metric.evaluation_types:
         raise ConfigError(
             f"score {shown(score)}: {metric.name} compares ids, which have no length; cut it at a number of results, "
             f"as in {metric.name}@10"
@@ -187,7 +187,7 @@ def _hint(metric: str, names: Iterable[str]) -> str:
 
 
 def _where(metric: Metric[Any]) -> str:
-    levels = getattr(metric, "evaluation_types", None)
+    levels = metric.evaluation_types
     if not levels:
         return (
             f"{metric.name} has no evaluation_types; subclass DocumentLevelMetric, ChunkLevelMetric or TokenLevelMetric"
@@ -271,7 +271,7 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
 
 
 def _check_metric(metric: Metric[Any], level: Level[Any], truth: str) -> None:
-    if not getattr(metric, "evaluation_types", None):
+    if not metric.evaluation_types:
         raise ConfigError(f"metric {metric.name!r}: has no evaluation_types; subclass TokenLevelMetric instead")
     least, greatest = metric.score_range
     if not least < greatest:

@@ -15,10 +15,11 @@ from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.metrics.chunk import ChunkMetric
 from rag_evaluation_framework.metrics.rank import RankMetric
-from rag_evaluation_framework.scoring.rank_checks import check_ids, check_mappings
 from rag_evaluation_framework.scoring.rank_mappings import (
     IdRankings,
     Truth,
+    check_ids,
+    check_mappings,
     read_rank_mappings,
     read_units,
     with_plain_chunk_ids,
@@ -50,11 +51,16 @@ def read_rank_arrays(ground_truth: ArrayLike, rankings: ArrayLike, gains: ArrayL
             f"ground_truth {truth.shape}, rankings {ranked.shape}, gains {weights.shape}: expected the same number "
             "of rows, at least one, and a gain for every unit of the ground truth"
         )
-    _refuse_below("ground_truth", truth)
-    _refuse_below("rankings", ranked)
-    _refuse_gaps(ranked)
+    for name, array in (("ground_truth", truth), ("rankings", ranked)):
+        _refuse(name, array, array < -1, "; expected units numbered from 0, and -1 as padding")
+    goes_on = (ranked[:, 1:] >= 0) & (ranked[:, :-1] < 0)  # nobody could tell an empty rank from the end of the row
+    if goes_on.any():
+        row, column = np.argwhere(goes_on)[0]
+        raise DatasetError(f"rankings: row {row} holds a unit after -1, at {column + 1}; expected -1 at the end only")
     truth, ranked = _narrowed(truth, ranked)
-    _refuse_repeats(truth)
+    in_order = np.sort(truth, axis=1)
+    again, before = in_order[:, 1:], in_order[:, :-1]  # it would count twice
+    _refuse("ground_truth", again, (again == before) & (again >= 0), " twice; expected each unit once")
     relevant = np.flatnonzero(truth >= 0)
     query = relevant // max(truth.shape[1], 1)
     rank = _first_ranks(truth.ravel()[relevant], ranked, query)
@@ -87,21 +93,10 @@ def _array(name: str, given: ArrayLike) -> NDArray[Any]:
         raise DatasetError(f"{name}: {error}; expected an array, its rows padded with -1") from error
 
 
-def _refuse_below(name: str, array: NDArray[Any]) -> None:
-    """Refuse numbers below -1: they name no unit, and padding is -1 only."""
-    if array.min(initial=0) < -1:
-        row, column = np.argwhere(array < -1)[0]
-        raise DatasetError(
-            f"{name}: row {row} holds {array[row, column]}; expected units numbered from 0, and -1 as padding"
-        )
-
-
-def _refuse_gaps(ranked: NDArray[Any]) -> None:
-    """Refuse a unit after -1: nobody could tell an empty rank from the end of the row."""
-    after_end = (ranked[:, 1:] >= 0) & (ranked[:, :-1] < 0)
-    if after_end.any():
-        row, column = np.argwhere(after_end)[0]
-        raise DatasetError(f"rankings: row {row} holds a unit after -1, at {column + 1}; expected -1 at the end only")
+def _refuse(name: str, array: NDArray[Any], wrong: NDArray[np.bool_], told: str) -> None:
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise DatasetError(f"{name}: row {row} holds {array[row, column]}{told}")
 
 
 def _narrowed(truth: NDArray[Any], ranked: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -110,16 +105,6 @@ def _narrowed(truth: NDArray[Any], ranked: NDArray[Any]) -> tuple[NDArray[Any], 
     fit = all(array.max(initial=0) <= limits.max for array in (truth, ranked))
     kinds = (np.int32, np.int32) if fit else (truth.dtype, ranked.dtype)
     return np.ascontiguousarray(truth, dtype=kinds[0]), np.ascontiguousarray(ranked, dtype=kinds[1])
-
-
-def _refuse_repeats(truth: NDArray[Any]) -> None:
-    """Refuse a unit that occurs twice in a row: it would count twice."""
-    in_order = np.sort(truth, axis=1)
-    again = in_order[:, 1:] == in_order[:, :-1]
-    again &= in_order[:, 1:] >= 0
-    if again.any():
-        first = tuple(np.argwhere(again)[0])
-        raise DatasetError(f"ground_truth: row {first[0]} holds {in_order[first]} twice; expected each unit once")
 
 
 def _first_ranks(units: NDArray[Any], ranked: NDArray[Any], query: Integers) -> Integers:

@@ -19,19 +19,16 @@ from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_c
 from rag_evaluation_framework.judging.stretches import SpanColumns
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from rag_evaluation_framework.metrics import SpanMetric, TokenSetMetric
-from rag_evaluation_framework.scoring.rank_checks import check_mappings, note_no_match
+from rag_evaluation_framework.scoring.rank_mappings import check_mappings, note_no_match
 from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, Score, SpanScore, parse_span_scores
 from rag_evaluation_framework.scoring.span_mappings import (
     SpanLike,
     Spans,
     Truth,
     as_spans,
-    number_documents,
-    read_chunk_array,
-    read_span_array,
+    read_span_arrays,
     read_spans,
     read_truth,
-    read_truth_array,
 )
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, reads_judgements, tabulate
 
@@ -130,14 +127,8 @@ def score_span_arrays(
     chosen = parse_span_scores(metrics, of_numbers=True)
     _check_chunks(chosen, chunks)
     number = _number(queries)
-    columns = [
-        (places := read_truth_array("ground_truth", ground_truth, number)).spans,
-        read_span_array("rankings", rankings, number),
-        *([] if chunks is None else [read_chunk_array("chunks", chunks)]),
-    ]
-    relevant, retrieved, *pieces = number_documents(columns)
-    truth = replace(places, spans=relevant).truth()
-    return _scored(tuple(map(str, range(number))), truth, retrieved, pieces[0] if pieces else None, chosen, {})
+    truth, retrieved, pieces = read_span_arrays(ground_truth, rankings, chunks, number)
+    return _scored(tuple(map(str, range(number))), truth, retrieved, pieces, chosen, {})
 
 
 def _number(queries: Any) -> int:

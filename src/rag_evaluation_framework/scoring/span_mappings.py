@@ -1,7 +1,6 @@
 """Reading rankings of spans from mappings, lists and arrays."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter, index, itemgetter
 from typing import Any, TypeAlias, cast
@@ -17,7 +16,7 @@ from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth
 from rag_evaluation_framework.judging.stretches import SpanColumns, leads
-from rag_evaluation_framework.scoring.rank_checks import short
+from rag_evaluation_framework.scoring.rank_mappings import short
 
 # Reading rankings of spans from mappings and lists, as fast as Python allows.
 
@@ -200,62 +199,82 @@ def _parts(span: Any) -> tuple[Any, ...]:
 # Reading rankings of spans from arrays of integers.
 
 _MOST_DOCUMENTS = 2**31
-_PLACES = ("question", "document", "start", "end", "answer", "place", "wording")
+_SPAN = ("question", "document", "start", "end")
+_PLACE = (*_SPAN, "answer", "place", "wording")
 
 
-def read_span_array(name: str, given: ArrayLike, queries: int) -> SpanColumns:
-    """Return rows of (query, document, start, end) as columns, sorted by query; ranks follow the order given.
+def read_span_arrays(
+    ground_truth: ArrayLike, rankings: ArrayLike, chunks: ArrayLike | None, queries: int
+) -> tuple[SpanTruth, SpanColumns, SpanColumns | None]:
+    """Return truth, rankings and chunks, which have one row per span, as columns; ranks follow the order given.
+
+    Args:
+        ground_truth: Rows of (query, document, start, end), or of these and (answer, place, wording).
+        rankings: Rows of (query, document, start, end).
+        chunks: Rows of (document, start, end), or None.
+        queries: The number of queries.
 
     Raises:
-        DatasetError: The array has the wrong shape or type, or a row is not a valid span of one of the queries.
+        DatasetError: An array has the wrong shape or type, or a row is not a valid span of one of the queries, or of a
+            place.
     """
-    rows = _spans(name, given, "question", "document", "start", "end")
+    read = [_rows("ground_truth", ground_truth, _SPAN, _PLACE), _rows("rankings", rankings, _SPAN)]
+    if chunks is not None:
+        read.append(np.insert(_rows("chunks", chunks, _SPAN[1:]), 0, 0, axis=1))  # all of one query
+    truth, ranked, *pieces = _with_small_numbers(read)
+    every = _by_query("chunks", pieces[0], 1) if pieces else None
+    return _truth(truth, queries), _by_query("rankings", ranked, queries), every
+
+
+def _rows(name: str, given: ArrayLike, *forms: Sequence[str]) -> Integers:
+    """Return rows of whole numbers, of valid spans, one number in each column of one of these forms."""
+    expected = f"rows of whole numbers ({', '.join(forms[0])})"
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DatasetError(f"{name}: {error}; expected {expected}") from error
+    if array.ndim == 1 and not len(array):
+        array = np.zeros((0, len(forms[0])), dtype=np.int64)
+    has_form = array.ndim == 2 and array.shape[1] in map(len, forms)
+    if not has_form or not np.issubdtype(array.dtype, np.integer):
+        raise DatasetError(f"{name}: shape {array.shape} of {array.dtype}; expected {expected}")
+    if array.dtype == np.uint64 and (array > np.iinfo(np.int64).max).any():
+        raise DatasetError(f"{name}: a number is above 2^63 - 1; expected {expected}")
+    rows: Integers = array.astype(np.int64, copy=False)
+    first = forms[0].index("document")
+    document, start, end = rows[:, first : first + 3].T
+    _refuse_rows(name, rows, document < 0, "documents numbered from 0")
+    wrong = (start < 0) | (start > end) | (end > LAST_OFFSET)
+    _refuse_rows(name, rows, wrong, "0 <= start <= end <= 2^40, in characters")
+    return rows
+
+
+def _with_small_numbers(read: list[Integers]) -> list[Integers]:
+    """Return the same rows, their documents renumbered from 0 if large numbers would make sums overflow."""
+    if all(int(rows[:, 1].max(initial=0)) < _MOST_DOCUMENTS for rows in read):
+        return read
+    known = np.unique(np.concatenate([rows[:, 1] for rows in read]))
+    return [np.column_stack([rows[:, 0], np.searchsorted(known, rows[:, 1]), rows[:, 2:]]) for rows in read]
+
+
+def _by_query(name: str, rows: Integers, queries: int) -> SpanColumns:
+    """Return rows of (query, document, start, end) as columns, sorted by query."""
     _refuse_rows(name, rows, (rows[:, 0] < 0) | (rows[:, 0] >= queries), f"a question from 0 to {queries - 1}")
     if (rows[1:, 0] < rows[:-1, 0]).any():
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
-    query, document, start, end = np.ascontiguousarray(rows.T)
+    query, document, start, end = np.ascontiguousarray(rows[:, :4].T)
     counts = np.bincount(query, minlength=queries)
     rank = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
     return SpanColumns(query, document, start, end, rank)
 
 
-@dataclass(frozen=True, eq=False)
-class TruthRows:
-    """Relevant spans by rows: sorted by query or, if answers have several places, by query, answer and place.
-
-    Attributes:
-        spans: The spans.
-        answer: The number of the answer, over all queries, ascending; None if each span is an answer with one place.
-        place: The number of the place in its answer.
-        wording: The number of the first place of the answer with the same text.
-    """
-
-    spans: SpanColumns
-    answer: Integers | None = None
-    place: Integers | None = None
-    wording: Integers | None = None
-
-    def truth(self) -> SpanTruth:
-        """Return the rows as ground truth."""
-        if self.answer is None or self.place is None or self.wording is None:
-            return SpanTruth(self.spans)
-        return SpanTruth.of_rows(self.spans, self.answer, self.place, self.wording)
-
-
-def read_truth_array(name: str, given: ArrayLike, queries: int) -> TruthRows:
-    """Return rows of (query, document, start, end), or of these and (answer, place, wording), sorted.
-
-    Raises:
-        DatasetError: The array has the wrong shape or type, or a row is not a valid span of one of the queries, or of a
-            place.
-    """
-    if not _has_places(given):
-        return TruthRows(read_span_array(name, given, queries))
-    rows = _whole_numbers(name, given, _PLACES)
-    rows = _sorted(rows)
-    spans = read_span_array(name, rows[:, :4], queries)
-    if not len(rows):
-        return TruthRows(spans)
+def _truth(rows: Integers, queries: int) -> SpanTruth:
+    """Return the rows of the ground truth, of which each is an answer with one place unless they say more."""
+    name = "ground_truth"
+    if not len(rows) or rows.shape[1] == len(_SPAN):
+        return SpanTruth(_by_query(name, rows, queries))
+    rows = rows[np.lexsort((rows[:, 5], rows[:, 4], rows[:, 0]))]  # those of a place stay as they are
+    spans = _by_query(name, rows, queries)
     number, place, wording = rows[:, 4:].T
     expected = "an answer from 0, its places from 0, and a wording that is an earlier place or the place itself"
     _refuse_rows(name, rows, (number < 0) | (wording < 0) | (wording > place), expected)
@@ -271,24 +290,7 @@ def read_truth_array(name: str, given: ArrayLike, queries: int) -> TruthRows:
     )
     _refuse_rows(name, rows, apart, "the spans of a place in one document, in order and without shared characters")
     _check_copies(name, rows, spans, answer)
-    return TruthRows(spans, answer, place, wording)
-
-
-def _sorted(rows: Integers) -> Integers:
-    """Return rows by query, answer and place, those of a place as they were."""
-    query, answer, place = rows[:, 0], rows[:, 4], rows[:, 5]
-    later = np.diff(place) >= 0
-    for column in (answer, query):
-        step = np.diff(column)
-        later = (step > 0) | ((step == 0) & later)
-    return rows if later.all() else rows[np.lexsort((place, answer, query))]
-
-
-def _has_places(given: ArrayLike) -> bool:
-    try:
-        return np.shape(given)[1:] == (len(_PLACES),)
-    except (TypeError, ValueError, OverflowError):  # which reading it says
-        return False
+    return SpanTruth.of_rows(spans, answer, place, wording)
 
 
 def _check_copies(name: str, rows: Integers, spans: SpanColumns, answer: Integers) -> None:
@@ -302,55 +304,6 @@ def _check_copies(name: str, rows: Integers, spans: SpanColumns, answer: Integer
     same &= (length[twin] == length) & (is_last[twin] == is_last)
     expected = "as wording the first place with the same text, of as many spans with the same lengths"
     _refuse_rows(name, rows, ~same, expected)
-
-
-def read_chunk_array(name: str, given: ArrayLike) -> SpanColumns:
-    """Return rows of (document, start, end) as columns of one query.
-
-    Raises:
-        DatasetError: The array has the wrong shape or type, or a row is not a valid span.
-    """
-    document, start, end = np.ascontiguousarray(_spans(name, given, "document", "start", "end").T)
-    return SpanColumns(np.zeros_like(start), document, start, end, rank=np.arange(len(start)))
-
-
-def number_documents(columns: list[SpanColumns]) -> list[SpanColumns]:
-    """Return the same columns, their documents renumbered from 0 if large numbers would make sums overflow."""
-    if all(int(spans.document.max(initial=0)) < _MOST_DOCUMENTS for spans in columns):
-        return columns
-    numbers = np.unique(np.concatenate([spans.document for spans in columns]), return_inverse=True)[1]
-    parts = np.split(numbers, np.cumsum([len(spans.document) for spans in columns])[:-1])
-    return [
-        SpanColumns(spans.query, part, spans.start, spans.end, spans.rank)
-        for spans, part in zip(columns, parts, strict=True)
-    ]
-
-
-def _spans(name: str, given: ArrayLike, *columns: str) -> Integers:
-    """Return rows that end in document, start and end."""
-    rows = _whole_numbers(name, given, columns)
-    document, start, end = rows[:, -3], rows[:, -2], rows[:, -1]
-    _refuse_rows(name, rows, document < 0, "documents numbered from 0")
-    wrong = (start < 0) | (start > end) | (end > LAST_OFFSET)
-    _refuse_rows(name, rows, wrong, "0 <= start <= end <= 2^40, in characters")
-    return rows
-
-
-def _whole_numbers(name: str, given: ArrayLike, columns: Sequence[str]) -> Integers:
-    """Return rows of whole numbers, one in each column."""
-    expected = f"rows of whole numbers ({', '.join(columns)})"
-    try:
-        array = np.asarray(given)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise DatasetError(f"{name}: {error}; expected {expected}") from error
-    if array.ndim == 1 and not len(array):
-        array = np.zeros((0, len(columns)), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != len(columns) or not np.issubdtype(array.dtype, np.integer):
-        raise DatasetError(f"{name}: shape {array.shape} of {array.dtype}; expected {expected}")
-    if array.dtype == np.uint64 and (array > np.iinfo(np.int64).max).any():
-        raise DatasetError(f"{name}: a number is above 2^63 - 1; expected {expected}")
-    rows: Integers = array.astype(np.int64, copy=False)
-    return rows
 
 
 def _refuse_rows(name: str, rows: Integers, wrong: NDArray[np.bool_], expected: str) -> None:

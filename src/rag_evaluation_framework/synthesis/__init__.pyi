@@ -5,10 +5,10 @@ from .chunk_level import ChunkLevelDataGenerator as ChunkLevelDataGenerator
 from .estimate import Estimate as Estimate
 from .generator import DEFAULT_MODEL as DEFAULT_MODEL
 from .generator import SyntheticDataGenerator as SyntheticDataGenerator
-from .strategies.dimensions import DimensionQuestions as DimensionQuestions
-from .strategies.documents import CrossDocumentQuestions as CrossDocumentQuestions
-from .strategies.documents import MultiPassageQuestions as MultiPassageQuestions
-from .strategies.documents import NoAnswerQuestions as NoAnswerQuestions
-from .strategies.documents import SimpleQuestions as SimpleQuestions
-from .strategies.real_questions import RealQuestions as RealQuestions
+from .strategies import CrossDocumentQuestions as CrossDocumentQuestions
+from .strategies import DimensionQuestions as DimensionQuestions
+from .strategies import MultiPassageQuestions as MultiPassageQuestions
+from .strategies import NoAnswerQuestions as NoAnswerQuestions
+from .strategies import RealQuestions as RealQuestions
+from .strategies import SimpleQuestions as SimpleQuestions
 from .token_level import TokenLevelDataGenerator as TokenLevelDataGenerator

@@ -1,7 +1,7 @@
 """Whether, and by which texts, a question is answered: what a second call judges, and what needs none."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Any
@@ -12,11 +12,10 @@ from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.retrievers import BM25Retriever, VectorRAGRetriever
-from rag_evaluation_framework.synthesis.asking import Asker
-from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, Stage, rejected
-from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Range, tokens_of
-from rag_evaluation_framework.synthesis.forms import Numbers, Verdict, load_prompt, marked
-from rag_evaluation_framework.synthesis.sections import Headings
+from rag_evaluation_framework.synthesis.asking import Asker, Numbers, Verdict, load_prompt, marked
+from rag_evaluation_framework.synthesis.candidates import Candidate, Candidates, Evidence, Reason, Rejection, rejected
+from rag_evaluation_framework.synthesis.estimate import VERDICT, Call, Range, tokens_of
+from rag_evaluation_framework.synthesis.strategies import Headings
 from rag_evaluation_framework.text.terms import words
 
 # The second call: whether the excerpts of a question, and nothing else, answer it.
@@ -26,26 +25,17 @@ REASONS = {"partly": "answered only in part", "no": "not answered"}
 UNCHECKED = "could not be checked"
 
 
-def answerable(candidates: Sequence[Candidate[U]], asker: Asker, rejections: list[Rejection]) -> list[Candidate[U]]:
-    """Return the candidates whose excerpts alone answer the question, as the model judges in a call of its own.
-
-    Args:
-        candidates: Questions with excerpts.
-        asker: Asks the model.
-        rejections: Where rejections are put.
-    """
+def unanswerable(candidates: Candidates, asker: Asker) -> Iterator[Reason | None]:
+    """Yield why the excerpts of each question alone do not answer it, as the model judges in a call of its own."""
     asked = [checking(each.question, each.evidence) for each in candidates]
-    kept: list[Candidate[U]] = []
     for candidate, verdict in zip(candidates, asker.ask(Verdict, asked, "Checking"), strict=True):
         if isinstance(verdict, ProviderError):
-            rejections.append(rejected(candidate, "kept", UNCHECKED, str(verdict)))
+            yield UNCHECKED, str(verdict)
         elif verdict.answer == "yes":
-            kept.append(candidate)
+            yield None
         else:
-            told = " | ".join(candidate.excerpts)
-            told = f"{told}; left open: {verdict.missing}" if verdict.missing.strip() else told
-            rejections.append(rejected(candidate, "kept", REASONS[verdict.answer], told))
-    return kept
+            left_open = f"; left open: {verdict.missing}" if verdict.missing.strip() else ""
+            yield REASONS[verdict.answer], f"{candidate.told}{left_open}"
 
 
 def checking(question: str, evidence: Sequence[Evidence]) -> list[dict[str, str]]:
@@ -78,17 +68,14 @@ def choosing(prompt: str, question: str, evidence: Sequence[Evidence]) -> list[d
     return load_prompt(prompt).messages(question=question, excerpts=shown)
 
 
-def needing_all_parts(
-    candidates: Sequence[Candidate[U]], asker: Asker, rejections: list[Rejection]
-) -> list[Candidate[U]]:
-    """Return the candidates of which no part of the evidence, one place or one document, is the answer by itself.
+def answered_by_a_part(candidates: Candidates, asker: Asker) -> Iterator[Reason | None]:
+    """Yield of each question that a part of its evidence, one place or one document, is the answer by itself.
 
     Those that were not asked to have several parts are not asked about.
 
     Args:
         candidates: Questions that all of their excerpts together answer.
         asker: Asks the model.
-        rejections: Where rejections are put.
     """
     parts = [
         [replace(part[0], text="\n\n".join(each.text for each in part)) for part in candidate.parts]
@@ -97,16 +84,13 @@ def needing_all_parts(
     asked = [number for number, own in enumerate(parts) if len(own) > 1]
     messages = [choosing(ALONE, candidates[number].question, parts[number]) for number in asked]
     answers = dict(zip(asked, chosen(messages, asker, "Checking parts"), strict=True))
-    kept: list[Candidate[U]] = []
-    for number, candidate in enumerate(candidates):
+    for number, own in enumerate(parts):
         answer = answers.get(number, [])
         if isinstance(answer, ProviderError):
-            rejections.append(rejected(candidate, "kept", UNCHECKED, str(answer)))
-        elif enough := [parts[number][part - 1] for part in answer if 1 <= part <= len(parts[number])]:
-            rejections.append(rejected(candidate, "kept", ONE_IS_ENOUGH, enough[0].text))
+            yield UNCHECKED, str(answer)
         else:
-            kept.append(candidate)
-    return kept
+            enough = next((own[part - 1] for part in answer if 1 <= part <= len(own)), None)
+            yield None if enough is None else (ONE_IS_ENOUGH, enough.text)
 
 
 # Questions without an answer: two retrievers look for one, and the second call judges what they find.
@@ -164,10 +148,8 @@ class AnswerSearch:
         return [*found]
 
 
-def unanswered(
-    candidates: Sequence[Candidate[U]], search: AnswerSearch, asker: Asker, rejections: list[Rejection]
-) -> list[Candidate[U]]:
-    """Return the candidates for which nothing is found that answers them, wholly or in part.
+def answered_after_all(candidates: Candidates, search: AnswerSearch, asker: Asker) -> list[Reason | None]:
+    """Return for each question what was found that answers it, wholly or in part.
 
     The best passages are judged first, and those that come next only if these answer nothing.
 
@@ -175,26 +157,22 @@ def unanswered(
         candidates: Questions that have no answer, as their author says.
         search: Finds what may answer them.
         asker: Asks the model.
-        rejections: Where rejections are put.
     """
     waiting = search.found([each.question for each in candidates])
-    refuted: dict[int, Rejection] = {}
+    refuted: dict[int, Reason] = {}
     for turn in range(max(map(len, waiting), default=0)):
         open_ones = [number for number, groups in enumerate(waiting) if number not in refuted and turn < len(groups)]
         asked = [checking(candidates[number].question, waiting[number][turn]) for number in open_ones]
         verdicts = asker.ask(Verdict, asked, "Looking for answers")
         for number, verdict in zip(open_ones, verdicts, strict=True):
-            candidate = candidates[number]
             if isinstance(verdict, ProviderError):
-                refuted[number] = rejected(candidate, "kept", UNCHECKED, str(verdict))
+                refuted[number] = UNCHECKED, str(verdict)
             elif verdict.answer != "no":
-                found = " | ".join(each.text for each in waiting[number][turn])
-                refuted[number] = rejected(candidate, "kept", ANSWERED[verdict.answer], found)
-    rejections += [refuted[number] for number in sorted(refuted)]
-    return [candidate for number, candidate in enumerate(candidates) if number not in refuted]
+                refuted[number] = ANSWERED[verdict.answer], " | ".join(each.text for each in waiting[number][turn])
+    return [refuted.get(number) for number in range(len(candidates))]
 
 
-def looking(longest: Sequence[str], size: int, mark: Range) -> FollowUp:
+def looking(longest: Sequence[str], size: int, mark: Range) -> Call:
     """Return what is asked at most for a question without an answer.
 
     Args:
@@ -206,7 +184,7 @@ def looking(longest: Sequence[str], size: int, mark: Range) -> FollowUp:
     told = Range(0, told.usual / 2, told.most)
     groups = min(len(longest), 2 * sum(map(len, longest)) // size + 1)  # of two after each other one is half full
     usual = min(groups, sum(map(len, longest)) / 2 / size + 1)  # about half of what is found is found by both
-    return FollowUp(checking("", ()), told, VERDICT, Range(0, usual, groups))
+    return Call(checking("", ()), told, VERDICT, Range(0, usual, groups))
 
 
 def _grouped(passages: Sequence[Evidence], size: int) -> Iterator[list[Evidence]]:
@@ -245,38 +223,17 @@ _SHOWN = re.compile(
 )
 
 
-def asked_plausibly(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
-    """Return the candidates whose wording may be that of a question: nothing more is asked about the others."""
-    return _plausible(candidates, "parsed", _flaw_of_question, rejections)
-
-
-def quoted_plausibly(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
-    """Return the candidates whose quotes may be an answer, without quotes that are the question itself, as headings."""
-    without = [_without_question(each, rejections) for each in candidates]
-    return _plausible(without, "verified", _flaw_of_quotes, rejections)
-
-
-def _plausible(
-    candidates: Sequence[Candidate[U]],
-    stage: Stage,
-    flaw: Callable[[Candidate[U]], str | None],
-    rejections: list[Rejection],
-) -> list[Candidate[U]]:
-    told = [(each, flaw(each)) for each in candidates]
-    rejections += [rejected(each, stage, why, " | ".join(each.excerpts)) for each, why in told if why is not None]
-    return [each for each, why in told if why is None]
-
-
-def _flaw_of_question(candidate: Candidate[U]) -> str | None:
+def flaw_of_wording(candidate: Candidate[Any]) -> Reason | None:
+    """Return why the wording of a candidate cannot be that of a question: nothing more is asked about it."""
+    text = candidate.question
     if candidate.request.given:  # users also search by a single word
         return None
-    text = candidate.question
     if len(text) > _LONGEST or len(words(text, None)) < _FEWEST_WORDS:
-        return NO_QUESTION
-    return OF_WHAT_WAS_SHOWN if _SHOWN.search(text) else None
+        return NO_QUESTION, ""
+    return (OF_WHAT_WAS_SHOWN, "") if _SHOWN.search(text) else None
 
 
-def _without_question(candidate: Candidate[U], rejections: list[Rejection]) -> Candidate[U]:
+def without_question(candidate: Candidate[U], rejections: list[Rejection]) -> Candidate[U]:
     """Return a candidate without the quotes that repeat it, if there are others."""
     asked = wording_key(candidate.question)
     others = [number for number, text in enumerate(candidate.excerpts) if wording_key(text) != asked]
@@ -288,11 +245,12 @@ def _without_question(candidate: Candidate[U], rejections: list[Rejection]) -> C
     return replace(candidate, answers=tuple(answers[n] for n in others), evidence=tuple(evidence[n] for n in others))
 
 
-def _flaw_of_quotes(candidate: Candidate[U]) -> str | None:
+def flaw_of_quotes(candidate: Candidate[Any]) -> Reason | None:
+    """Return why the quotes of a candidate cannot be an answer, such as that they are the question, as headings are."""
     quoted = "".join(candidate.excerpts)
     if sum(map(str.isalnum, quoted)) < 2:
-        return TOO_SHORT
+        return TOO_SHORT, candidate.told
     if wording_key(candidate.question) in map(wording_key, candidate.excerpts):
-        return REPEATED
+        return REPEATED, candidate.told
     shown = sum(len(section.text.strip()) for section in candidate.request.sections)
-    return TOO_LONG if len(quoted) >= max(_ALL * shown, _MUCH) else None
+    return (TOO_LONG, candidate.told) if len(quoted) >= max(_ALL * shown, _MUCH) else None

@@ -127,6 +127,11 @@ class Candidate(Generic[U]):
         return tuple(each.text for each in self.evidence)
 
     @property
+    def told(self) -> str:
+        """The text of all answers, for people."""
+        return " | ".join(self.excerpts)
+
+    @property
     def parts(self) -> list[list[Evidence]]:
         """Its evidence by what none may answer alone: by document, or by place; one part if nothing is promised."""
         if self.request.least_documents > 1:
@@ -158,6 +163,30 @@ class Rejection:
 def rejected(candidate: Candidate[U], stage: Stage, reason: str, detail: str = "", questions: int = 1) -> Rejection:
     """Return the rejection of a candidate, or, with `questions=0`, of a part of it."""
     return Rejection(stage, reason, detail, candidate.question, candidate.request.doc_ids, questions)
+
+
+Candidates: TypeAlias = Sequence[Candidate[Any]]
+Reason: TypeAlias = tuple[str, str]
+"""Why a question is not kept: the kind, and what is particular about it."""
+
+
+def sifted(
+    candidates: Sequence[Candidate[U]],
+    stage: Stage,
+    reasons: Iterable[Reason | None],
+    rejections: list[Rejection],
+) -> list[Candidate[U]]:
+    """Return the candidates that nothing speaks against.
+
+    Args:
+        candidates: Questions.
+        stage: What the others do not become.
+        reasons: Why each is rejected; None if it is not.
+        rejections: Where the others are put.
+    """
+    told = [*zip(candidates, reasons, strict=True)]
+    rejections += [rejected(each, stage, *reason) for each, reason in told if reason is not None]
+    return [each for each, reason in told if reason is None]
 
 
 def parsed_questions(
@@ -213,18 +242,13 @@ def question_metadata(candidate: Candidate[Any], model: str, versions: Sequence[
     }
 
 
-def answered_as_asked(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
-    """Return verified candidates that are answered in as many places, and documents, as was asked for."""
-    kept: list[Candidate[U]] = []
-    for candidate in candidates:
-        request, told = candidate.request, " | ".join(candidate.excerpts)
-        if len(places_of(candidate.evidence)) < request.least_places:
-            rejections.append(rejected(candidate, "verified", TOO_FEW_PLACES, told))
-        elif len(documents_of(candidate.evidence)) < request.least_documents:
-            rejections.append(rejected(candidate, "verified", TOO_FEW_DOCUMENTS, told))
-        else:
-            kept.append(candidate)
-    return kept
+def answered_in_too_few(candidate: Candidate[Any]) -> Reason | None:
+    """Return that a verified candidate is answered in fewer places, or documents, than was asked for; None if not."""
+    if len(places_of(candidate.evidence)) < candidate.request.least_places:
+        return TOO_FEW_PLACES, candidate.told
+    if len(documents_of(candidate.evidence)) < candidate.request.least_documents:
+        return TOO_FEW_DOCUMENTS, candidate.told
+    return None
 
 
 # The funnel: how many questions were asked for, and at which stage each of the others was lost.

@@ -22,19 +22,19 @@ from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.llms.language_model import LanguageModel
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.indexing import chunk_corpus
-from rag_evaluation_framework.synthesis.asking import Asker
-from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
-from rag_evaluation_framework.synthesis.estimate import VERDICT, FollowUp, Messages, Range, named
-from rag_evaluation_framework.synthesis.forms import (
+from rag_evaluation_framework.synthesis.asking import (
+    Asker,
     CitedChunks,
     CitedQuestions,
     load_prompt,
     marked,
     read_cited_questions,
 )
-from rag_evaluation_framework.synthesis.generation import ASKING, Labeller
+from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
+from rag_evaluation_framework.synthesis.estimate import VERDICT, Call, Messages, Range, named
+from rag_evaluation_framework.synthesis.generation import Labeller
 from rag_evaluation_framework.synthesis.generator import GeneratorOptions, SyntheticDataGenerator
-from rag_evaluation_framework.synthesis.sections import sections_of_chunks
+from rag_evaluation_framework.synthesis.strategies import sections_of_chunks
 
 # Chunks as labels: the model names the chunks that answer a question, and code checks the names.
 
@@ -60,6 +60,8 @@ class ChunkLabeller(Labeller[ChunkId]):
 
     level: ClassVar[Level[Any]] = CHUNK
     writes: ClassVar[str] = "chunk_questions"
+    form = CitedQuestions
+    read = staticmethod(read_cited_questions)
 
     def __init__(self, corpus: Corpus, section_size: int, chunker: Chunker | PositionAwareChunker | OwnChunker) -> None:
         super().__init__(corpus, section_size)
@@ -71,10 +73,6 @@ class ChunkLabeller(Labeller[ChunkId]):
     def sections(self) -> list[Section]:
         """Return chunks put together to sections, in their order."""
         return sections_of_chunks(self._chunks, self.section_size, self.headings)
-
-    def ask(self, requests: Sequence[QuestionRequest], asker: Asker) -> Sequence[CitedQuestions | ProviderError]:
-        """Return the questions that are written about the chunks of each request, or why there are none."""
-        return asker.ask(CitedQuestions, [self.asking(each) for each in requests], ASKING, read_cited_questions)
 
     def verified(self, candidates: Sequence[_Candidate], asker: Asker, rejections: list[Rejection]) -> list[_Candidate]:
         """Return the questions with the chunks that were shown; those that name none are rejected."""
@@ -133,13 +131,13 @@ class ChunkLabeller(Labeller[ChunkId]):
         """Return the prompt for the chunks of a question that is given."""
         return (CHUNKS,) if request.given else ()
 
-    def verifying(self, request: QuestionRequest, mark: Range) -> list[FollowUp]:
+    def verifying(self, request: QuestionRequest, mark: Range) -> list[Call]:
         """Return the call for the chunks of a question that is given; others are written with theirs."""
         del mark
         if not request.given:
             return []
         cited = load_prompt(CHUNKS).messages(question="", chunks=_shown(request.sections, ""))
-        return [FollowUp(cited, Range(), named(self.names(request)) + VERDICT)]
+        return [Call(cited, Range(), named(self.names(request)) + VERDICT)]
 
     def names(self, request: QuestionRequest) -> Sequence[str]:
         """Return the ids of the chunks that are shown."""

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
 from typing import Any, TypeAlias
 from xml.sax.saxutils import quoteattr
 
@@ -11,7 +11,7 @@ from rag_evaluation_framework.contracts import Embedder, QuestionRequest
 from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.providers.usage import Consumed, Prices
-from rag_evaluation_framework.synthesis.filters.relevance import calibration_passages
+from rag_evaluation_framework.synthesis.filters import calibration_passages
 
 # Numbers that are not known yet, and how many tokens texts have with a tokenizer that is not known.
 
@@ -36,8 +36,9 @@ class Range:
     def __add__(self, other: "Range") -> "Range":
         return Range(self.least + other.least, self.usual + other.usual, self.most + other.most)
 
-    def __mul__(self, times: float) -> "Range":
-        return Range(self.least * times, self.usual * times, self.most * times)
+    def __mul__(self, times: "float | Range") -> "Range":
+        each = times if isinstance(times, Range) else Range(times, times, times)
+        return Range(self.least * each.least, self.usual * each.usual, self.most * each.most)
 
 
 def tokens_of(texts: Iterable[str]) -> Range:
@@ -101,12 +102,12 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class FollowUp:
-    """What is asked of the model for a question that was written or given.
+class Call:
+    """What is asked of the model for a request, or for each of its questions.
 
     Attributes:
-        messages: The messages, without the question and what is not known yet.
-        told: Tokens of what is not known yet, in all of its calls together.
+        messages: The messages, without what is not known yet.
+        told: Tokens of what is not known yet, in all calls together.
         answer: Tokens of an answer.
         times: How many calls it takes.
     """
@@ -116,62 +117,53 @@ class FollowUp:
     answer: Range
     times: Range = ONCE
 
+    def needs(self, limit: int | None) -> tuple[Range, Range, Range]:
+        """Return how many calls these are, and how many tokens are read and written, of each answer at most `limit`."""
+        known, answer = tokens_of(message["content"] for message in self.messages) + _FORM, self.answer
+        if limit is not None:
+            answer = Range(answer.least, min(answer.usual, limit), limit)
+        return self.times, known * self.times + self.told, answer * self.times
 
-@dataclass(frozen=True)
-class Calls:
-    """What a generation asks the model, by what a request asks for.
 
-    Attributes:
-        asking: The messages of a request for questions.
-        named: The ids of chunks that its questions may name.
-        followed_by: What is then asked for each question.
-        limit: The most tokens of an answer; None if there is no limit.
+def calls_of(
+    request: QuestionRequest, asking: Callable[[QuestionRequest], Messages], ids: Sequence[str], then: Iterable[Call]
+) -> Iterator[tuple[int, Call]]:
+    """Yield what is asked of the model for a request, with how often that is asked.
+
+    Args:
+        request: The request.
+        asking: Returns the messages with which its questions are asked for.
+        ids: The chunks that they may name.
+        then: What is asked for each of its questions.
     """
-
-    asking: Callable[[QuestionRequest], Messages]
-    named: Callable[[QuestionRequest], Sequence[str]]
-    followed_by: Callable[[QuestionRequest], Iterable[FollowUp]]
-    limit: int | None
-
-    def of(self, request: QuestionRequest) -> tuple[Range, Range, Range]:
-        """Return how many calls a request for questions leads to, and how many tokens are read and written."""
-        calls = read = written = Range()
-        count = request.questions
-        if not request.given:
-            calls, read = Range(1, 1, 1), _read(self.asking(request)) + _FORM
-            written = self._limited(Range(least=1) + (QUESTION + named(self.named(request))) * count + _FORM)
-        question = question_of(request)
-        for each in self.followed_by(request):
-            known = _read(each.messages) + question + _FORM
-            calls += each.times * count
-            read += Range(0, known.usual * each.times.usual, known.most * each.times.most) * count + each.told * count
-            answer = self._limited(each.answer)
-            written += Range(0, answer.usual * each.times.usual, answer.most * each.times.most) * count
-        return calls, read, written
-
-    def _limited(self, tokens: Range) -> Range:
-        return tokens if self.limit is None else Range(tokens.least, min(tokens.usual, self.limit), self.limit)
+    if not request.given:
+        written = Range(least=1) + (QUESTION + named(ids)) * request.questions + _FORM
+        yield 1, Call(asking(request), Range(), written, Range(1, 1, 1))
+    question = question_of(request)
+    for each in then:
+        yield request.questions, replace(each, told=each.told + question * each.times)
 
 
 def estimated(
-    requests: Sequence[QuestionRequest],
-    calls: Calls,
+    questions: int,
+    calls: Iterable[tuple[int, Call]],
+    limit: int | None,
     prices: Prices,
     embedded: Range | None,
     embedding_price: float | None,
 ) -> Estimate:
-    """Return what requests for questions, and the calls that follow for each question, ask for.
+    """Return what a number of questions takes.
 
     Args:
-        requests: The requests.
-        calls: What is asked.
+        questions: How many questions are asked for.
+        calls: What is asked, with how often.
+        limit: The most tokens of an answer; None if there is no limit.
         prices: What the model's tokens cost.
         embedded: The tokens that the filters embed; None if that is not paid for.
         embedding_price: What a million of these cost; None if that is not known.
     """
-    found = [calls.of(request) for request in requests]
-    made, read, written = (sum((each[number] for each in found), Range()) for number in range(3))
-    questions = sum(request.questions for request in requests)
+    needs = [[part * times for part in call.needs(limit)] for times, call in calls]
+    made, read, written = (sum((each[number] for each in needs), Range()) for number in range(3))
     cost = _cost(read, written, prices)
     if cost is not None and embedded is not None and embedding_price is not None:
         cost += embedded * (embedding_price / 1e6)
@@ -219,18 +211,10 @@ def _sentences(request: QuestionRequest) -> int:
     return sum(len(_SENTENCE_END.findall(section.text)) + 1 for section in request.sections)
 
 
-def _read(messages: Messages) -> Range:
-    return tokens_of(message["content"] for message in messages)
-
-
 def _cost(read: Range, written: Range, prices: Prices) -> Range | None:
     ends: list[Any] = [
         prices.cost(Consumed(round(tokens), round(answered)))
-        for tokens, answered in (
-            (read.least, written.least),
-            (read.usual, written.usual),
-            (read.most, written.most),
-        )
+        for tokens, answered in zip(astuple(read), astuple(written), strict=True)
     ]
     return None if None in ends else Range(*ends)
 

@@ -1,6 +1,6 @@
 """Filters: verified questions that are not worth keeping, each with its reason, and the thresholds that were used."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -12,61 +12,40 @@ from rag_evaluation_framework.base.optional import install_command, missing_extr
 from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.synthesis.candidates import Candidate, Evidence, Rejection, rejected
+from rag_evaluation_framework.synthesis.candidates import Candidate, Candidates, Evidence, Reason
 from rag_evaluation_framework.synthesis.estimate import Range, embedded_tokens, paid_embedder
-from rag_evaluation_framework.synthesis.filters import thresholds
-from rag_evaluation_framework.synthesis.filters.copied_wording import reject_copied_wording
-from rag_evaluation_framework.synthesis.filters.near_duplicates import dedup_threshold, reject_near_duplicates
-from rag_evaluation_framework.synthesis.filters.relevance import reject_irrelevant, relevance_threshold
-from rag_evaluation_framework.synthesis.filters.thresholds import PublishedFigure, Threshold, has_figures_of_design
+from rag_evaluation_framework.synthesis.filters import (
+    PublishedFigure,
+    Threshold,
+    dedup_threshold,
+    has_figures_of_design,
+    reject_copied_wording,
+    reject_irrelevant,
+    reject_near_duplicates,
+    relevance_threshold,
+)
+from rag_evaluation_framework.synthesis.filters import Rejection as FilterRejection
 from rag_evaluation_framework.text.text_locator import is_long
 
 # Questions that pass filters, and do not contradict each other.
 
-Candidates: TypeAlias = Sequence[Candidate[Any]]
-Reason: TypeAlias = tuple[str, str]
-"""Why a question is not kept: the kind, and what is particular about it."""
-
-Filter: TypeAlias = Callable[[Candidates], Sequence[Reason | None]]
+Filter: TypeAlias = Callable[[Candidates], Iterable[Reason | None]]
 """Returns why each question is not kept, None if it is."""
 
 SAME_WORDING = "same question again"
 OTHER_ANSWER = "same question with another answer"
 
 
-def filtered(
-    candidates: Sequence[Candidate[U]], filters: Sequence[Filter], rejections: list[Rejection]
-) -> list[Candidate[U]]:
-    """Return the candidates that pass all filters; each filter sees what those before it kept.
+def contradicted(candidates: Candidates) -> Iterator[Reason | None]:
+    """Yield the answer that contradicts that of each question: of one wording, two are answered by different texts.
 
-    Args:
-        candidates: Verified questions, in their order.
-        filters: The filters, in their order.
-        rejections: Where rejections are put.
+    Such a question does not say what it is about, so that several documents, or places, answer it differently: none of
+    them is kept. What users ask stays: they do ask so.
     """
-    left = [*candidates]
-    for reasons_of in filters:
-        told = [*zip(left, reasons_of(left), strict=True)]
-        rejections += [rejected(each, "kept", *reason) for each, reason in told if reason is not None]
-        left = [each for each, reason in told if reason is None]
-    return left
-
-
-def without_contradictions(candidates: Sequence[Candidate[U]], rejections: list[Rejection]) -> list[Candidate[U]]:
-    """Return the candidates without those of one wording of which two are answered by different texts: all of them go.
-
-    Such a question does not say what it is about, so that several documents, or places, answer it differently. What
-    users ask stays: they do ask so.
-
-    Args:
-        candidates: Questions with evidence, in their order.
-        rejections: Where rejections are put.
-    """
-    alike: dict[str, list[Candidate[U]]] = {}
+    alike: dict[str, list[Candidate[Any]]] = {}
     for each in candidates:
         alike.setdefault(wording_key(each.question), []).append(each)
     distinct = {wording: _distinct(group) for wording, group in alike.items()}
@@ -75,28 +54,26 @@ def without_contradictions(candidates: Sequence[Candidate[U]], rejections: list[
         for wording, group in distinct.items()
         if not all(_agree(one, other) for one, other in combinations(group, 2))
     }
-    kept: list[Candidate[U]] = []
     for each in candidates:
         others = differing.get(wording_key(each.question))
         if others is None or each.request.given:
-            kept.append(each)
+            yield None
             continue
         # The first with which it disagrees; if only others disagree with each other, the first with another text.
         told = next((other for other in others if not _agree(each, other)), None)
         told = told or next((other for other in others if other.excerpts != each.excerpts), others[0])
-        rejections.append(rejected(each, "kept", OTHER_ANSWER, " | ".join(told.excerpts) or "no answer"))
-    return kept
+        yield OTHER_ANSWER, told.told or "no answer"
 
 
-def _distinct(candidates: Sequence[Candidate[U]]) -> list[Candidate[U]]:
+def _distinct(candidates: Candidates) -> list[Candidate[Any]]:
     """Return the first candidate of each answer."""
-    found: dict[frozenset[Evidence | str], Candidate[U]] = {}
+    found: dict[frozenset[Evidence | str], Candidate[Any]] = {}
     for each in candidates:
         found.setdefault(frozenset(one.text if is_long(one.text) else one for one in each.evidence), each)
     return [*found.values()]
 
 
-def _agree(one: Candidate[U], other: Candidate[U]) -> bool:
+def _agree(one: Candidate[Any], other: Candidate[Any]) -> bool:
     """Return whether the same texts, in part at least, answer both; or nothing does."""
     if not (one.answers and other.answers):
         return not (one.answers or other.answers)
@@ -253,5 +230,5 @@ def _parts(candidates: Candidates) -> tuple[list[str], list[tuple[str, ...]]]:
     return [each.question for each in candidates], [each.excerpts for each in candidates]
 
 
-def _reasons(rejections: Sequence[thresholds.Rejection | None]) -> list[Reason | None]:
+def _reasons(rejections: Sequence[FilterRejection | None]) -> list[Reason | None]:
     return [None if each is None else (each.reason, each.told) for each in rejections]

@@ -3,10 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, TypeAlias
 
-from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker, QuestionRequest, Section
+from rag_evaluation_framework.contracts import Chunker, PositionAwareChunker, QuestionRequest, Section
 from rag_evaluation_framework.data import ChunkRegistry, Corpus, GroundTruth, Query
 from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.errors import ProviderError
@@ -16,35 +16,35 @@ from rag_evaluation_framework.synthesis.answerability import (
     CHECK,
     DEPTH,
     AnswerSearch,
-    answerable,
-    asked_plausibly,
+    answered_after_all,
+    answered_by_a_part,
     checking,
     choosing,
+    flaw_of_wording,
     looking,
-    needing_all_parts,
-    unanswered,
+    unanswerable,
 )
-from rag_evaluation_framework.synthesis.asking import Asker
+from rag_evaluation_framework.synthesis.asking import AskedQuestions, Asker, CitedQuestions, load_prompt, marked
 from rag_evaluation_framework.synthesis.candidates import (
     Candidate,
     Funnel,
     Rejection,
-    answered_as_asked,
+    answered_in_too_few,
     in_order,
     parsed_questions,
+    sifted,
 )
 from rag_evaluation_framework.synthesis.estimate import (
     NUMBERS,
     VERDICT,
-    FollowUp,
+    Call,
     Messages,
     Range,
     excerpts_of,
     marks_with,
 )
-from rag_evaluation_framework.synthesis.filtering import Filter, QualityFilters, filtered, without_contradictions
-from rag_evaluation_framework.synthesis.forms import AskedQuestions, CitedQuestions, load_prompt, marked
-from rag_evaluation_framework.synthesis.sections import Headings
+from rag_evaluation_framework.synthesis.filtering import Filter, QualityFilters, contradicted
+from rag_evaluation_framework.synthesis.strategies import Headings
 
 # What differs from level to level while questions are generated.
 
@@ -83,6 +83,10 @@ class Labeller(ABC, Generic[U]):
     level: ClassVar[Level[Any]]
     writes: ClassVar[str]
     """The name of the prompt with which it asks for questions."""
+    form: ClassVar[type[AskedQuestions] | type[CitedQuestions]]
+    """What questions are asked for as."""
+    read: ClassVar[Any] = None
+    """Reads the text of an answer, as of `LanguageModel.form`."""
 
     def __init__(self, corpus: Corpus, section_size: int) -> None:
         self.corpus, self.section_size = corpus, section_size
@@ -100,12 +104,6 @@ class Labeller(ABC, Generic[U]):
         """Return the messages of a request for questions."""
 
     @abstractmethod
-    def ask(
-        self, requests: Sequence[QuestionRequest], asker: Asker
-    ) -> Sequence[AskedQuestions | CitedQuestions | ProviderError]:
-        """Return the questions that are written for each request, or why there are none."""
-
-    @abstractmethod
     def verified(
         self, candidates: Sequence[Candidate[U]], asker: Asker, rejections: list[Rejection]
     ) -> list[Candidate[U]]:
@@ -115,20 +113,18 @@ class Labeller(ABC, Generic[U]):
     def truth(self, query: Query, candidate: Candidate[U]) -> GroundTruth[U]:
         """Return the ground truth of a question."""
 
+    @abstractmethod
     def prompts(self, request: QuestionRequest) -> Sequence[str]:
         """Return the names of the prompts by which it learns what answers the questions of a request."""
-        del request
-        return ()
 
-    def verifying(self, request: QuestionRequest, mark: Range) -> list[FollowUp]:
+    @abstractmethod
+    def verifying(self, request: QuestionRequest, mark: Range) -> list[Call]:
         """Return what it asks for each question of a request, to learn what answers it.
 
         Args:
             request: The request.
             mark: Tokens of the marks around an excerpt.
         """
-        del request, mark
-        return []
 
     def names(self, request: QuestionRequest) -> Sequence[str]:
         """Return the ids of chunks that questions of a request may name."""
@@ -158,7 +154,7 @@ def written(requests: Sequence[QuestionRequest], labeller: Labeller[U], asker: A
         for has_answer in (True, False)
     )
     answers = [
-        *labeller.ask([requests[number] for number in with_answer], asker),
+        *asker.ask(labeller.form, [labeller.asking(requests[n]) for n in with_answer], ASKING, labeller.read),
         *asker.ask(AskedQuestions, [asking(WITHOUT_ANSWER, requests[n]) for n in without], ASKING),
     ]
     for number, answer in zip([*with_answer, *without], answers, strict=True):
@@ -194,7 +190,7 @@ class Steps:
             names += [CHECK, ALONE] if needs_parts(request) else [CHECK]
         return [*filter(None, [request.prompt_version]), *(load_prompt(name).version for name in names)]
 
-    def follow_ups(self, request: QuestionRequest) -> list[FollowUp]:
+    def follow_ups(self, request: QuestionRequest) -> list[Call]:
         """Return what is asked for each question of a request, after it is written or given."""
         mark = self._mark(request)
         if not request.has_answer:
@@ -203,9 +199,9 @@ class Steps:
         if not self.check_answers:
             return asked
         excerpts = excerpts_of(request, self.labeller.names(request), mark)
-        asked.append(FollowUp(checking("", ()), excerpts, VERDICT))
+        asked.append(Call(checking("", ()), excerpts, VERDICT))
         if needs_parts(request):
-            asked.append(FollowUp(choosing(ALONE, "", ()), excerpts, NUMBERS))
+            asked.append(Call(choosing(ALONE, "", ()), excerpts, NUMBERS))
         return asked
 
     @cached_property
@@ -264,21 +260,25 @@ class Generation(Generic[U]):
             MissingDependency: Questions without an answer are asked for, and the embedder needs what is not installed.
             ProviderError: Every request for questions failed, or no other would be answered.
         """
-        requests = [request for _, request in planned]
+        requests, labeller = [request for _, request in planned], self.labeller
         embedder = None if all(request.has_answer for request in requests) else self.filters.vectors
-        search = None if embedder is None else self._search(embedder)
+        search = (
+            None
+            if embedder is None
+            else AnswerSearch(labeller.corpus, labeller.headings, labeller.passages, embedder, labeller.section_size)
+        )
         alone, among = self.filters.functions()
-        answers = written(requests, self.labeller, self.asker)
+        answers = written(requests, labeller, self.asker)
         proposed, extra = parsed_questions(planned, answers, self.rejections)
-        parsed = asked_plausibly(proposed, self.rejections)
+        parsed = sifted(proposed, "parsed", map(flaw_of_wording, proposed), self.rejections)
         kept = self._answered([each for each in parsed if each.request.has_answer], alone)
         if search is not None:
             absent = [each for each in parsed if not each.request.has_answer]
-            kept = in_order([*kept, *unanswered(absent, search, self.asker, self.rejections)])
-        kept = without_contradictions(kept, self.rejections)
+            searched = partial(answered_after_all, search=search, asker=self.asker)
+            kept = in_order([*kept, *self._passing(absent, searched)])
+        kept = self._passing(kept, contradicted)
         # Last, so that none is lost to one that is not kept itself, and users' questions first, which give way to none.
-        users_first = sorted(kept, key=lambda each: not each.request.given)
-        kept = in_order(filtered(users_first, among, self.rejections))
+        kept = in_order(self._passing(sorted(kept, key=lambda each: not each.request.given), *among))
         self.funnel = Funnel.of(sum(request.questions for request in requests), self.rejections, extra)
         return kept
 
@@ -288,14 +288,15 @@ class Generation(Generic[U]):
         Questions of users go through no filter: they are what they are.
         """
         verified = self.labeller.verified(candidates, self.asker, self.rejections)
-        verified = answered_as_asked(verified, self.rejections)
+        verified = sifted(verified, "verified", map(answered_in_too_few, verified), self.rejections)
         of_users = [each for each in verified if each.request.given]
-        others = filtered([each for each in verified if not each.request.given], filters, self.rejections)
+        others = self._passing([each for each in verified if not each.request.given], *filters)
         kept = in_order([*of_users, *others])
-        if not self.check_answers:
-            return kept
-        return needing_all_parts(answerable(kept, self.asker, self.rejections), self.asker, self.rejections)
+        checks = (unanswerable, answered_by_a_part) if self.check_answers else ()
+        return self._passing(kept, *(partial(check, asker=self.asker) for check in checks))
 
-    def _search(self, embedder: Embedder) -> AnswerSearch:
-        labeller = self.labeller
-        return AnswerSearch(labeller.corpus, labeller.headings, labeller.passages, embedder, labeller.section_size)
+    def _passing(self, candidates: list[Candidate[U]], *filters: Filter) -> list[Candidate[U]]:
+        """Return the candidates that pass all filters; each filter sees what those before it kept."""
+        for reasons_of in filters:
+            candidates = sifted(candidates, "kept", reasons_of(candidates), self.rejections)
+        return candidates

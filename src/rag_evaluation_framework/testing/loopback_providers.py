@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.loopback import Exchange, Fault
-from rag_evaluation_framework.loopback.chat import Script
-from rag_evaluation_framework.loopback.langsmith import LangSmithRoutes
+from rag_evaluation_framework.loopback.langsmith import LangSmith
+from rag_evaluation_framework.loopback.models import Script
 from rag_evaluation_framework.loopback.providers import environment_of, pointed_sdks, providers_server
 
 
@@ -29,7 +29,7 @@ class LoopbackProviders:
     """
 
     def __init__(self, answers: Script | None = None, port: int = 0) -> None:
-        self._langsmith = LangSmithRoutes()
+        self._langsmith = LangSmith()
         self._server = providers_server(answers, port, self._langsmith)
         self._opened = ExitStack()
 
@@ -49,7 +49,7 @@ class LoopbackProviders:
         return list(self._server.exchanges)
 
     @property
-    def langsmith(self) -> LangSmithRoutes:
+    def langsmith(self) -> LangSmith:
         """What LangSmith holds: copies of its `datasets` and `experiments`, by name."""
         return self._langsmith
 

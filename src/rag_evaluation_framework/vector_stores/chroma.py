@@ -24,8 +24,8 @@ from rag_evaluation_framework.vector_stores.database import (
     check_collection,
     check_ours,
     replaced,
+    unit,
 )
-from rag_evaluation_framework.vector_stores.vector_checks import unit
 
 _OWNER = "ChromaVectorStore"
 _PAGE = 2_000  # records read at a time when the index is bypassed

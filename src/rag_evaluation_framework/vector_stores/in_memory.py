@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.contracts.embedder import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.statistics.nearest import Rows, nearest
-from rag_evaluation_framework.vector_stores.vector_checks import checked_queries, checked_vectors, unit
+from rag_evaluation_framework.vector_stores.database import checked_queries, checked_vectors, unit
 
 _ROWS_TOGETHER = 65_536
 

@@ -45,7 +45,8 @@ class HtmlReader(Reader):
     fields hold, and elements that are hidden by `hidden` or by their own `style`. Style sheets and scripts have no
     effect, and what `<details>` holds is shown. The page may be malformed: it is read as browsers read it.
 
-    The encoding is that of a byte order mark, else what the page declares in its first 1,024 bytes, else UTF-8.
+    The encoding is that of a byte order mark, else what the page declares in its first 1,024 bytes, as browsers take
+    it (windows-1252 for ISO 8859-1, GB 18030 for GB 2312), else UTF-8.
     """
 
     version = f"1, justhtml {version('justhtml')}"
@@ -67,25 +68,41 @@ _DECLARED = re.compile(
     rb"<(?:meta\s[^>]*?\bcharset|\?xml\s[^>]*?\bencoding)\s*=\s*[\"']?\s*(?P<label>[\w.:-]+)", re.IGNORECASE
 )
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-_LATIN = {"iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874"}  # as browsers do
+_COMMENT = re.compile(rb"<!--(?:-?>|.*?(?:-->|\Z))", re.DOTALL)
+# The codecs of what browsers take a name for (Encoding Standard, section 4.2), where Python has none of that name or
+# one that lacks characters. Big5 is still without the euro sign.
+_AS_BROWSERS = {
+    **dict.fromkeys(("ascii", "iso8859-1"), "cp1252"),
+    "iso8859-9": "cp1254",
+    **dict.fromkeys(("iso8859-11", "tis-620", "windows-874"), "cp874"),
+    **dict.fromkeys(("gb2312", "gbk", "gb_2312", "gb_2312-80", "x-gbk"), "gb18030"),
+    **dict.fromkeys(("big5", "cn-big5"), "big5hkscs"),
+    **dict.fromkeys(("shift_jis", "x-sjis", "windows-31j"), "cp932"),
+    "x-euc-jp": "euc_jp",
+    **dict.fromkeys(("euc_kr", "ks_c_5601-1989", "ksc_5601", "windows-949"), "cp949"),
+    **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),  # it was read as ASCII
+}
+# Bytes that are undefined in windows-1252 are control characters; the error handler "surrogateescape" marks them.
+_CONTROLS = {0xDC00 + byte: byte for byte in b"\x81\x8d\x8f\x90\x9d"}
 
 
 def _decoded(data: bytes) -> str:
     for mark, encoding in _MARKS.items():
         if data.startswith(mark):
             return _decode(data.removeprefix(mark), encoding)
-    declared = _DECLARED.search(data, 0, 1024)
+    declared = _DECLARED.search(_COMMENT.sub(b"", data[:1024]))
+    label = declared["label"].decode("ascii").lower() if declared else "utf-8"
     try:
-        encoding = codecs.lookup(declared["label"].decode("ascii")).name if declared else "utf-8"
-    except (LookupError, UnicodeDecodeError):
+        encoding = codecs.lookup(_AS_BROWSERS.get(label, label)).name
+    except LookupError:
         encoding = "utf-8"
-    if encoding.startswith("utf-16"):  # it could not be read as ASCII then
-        encoding = "utf-8"
-    return _decode(data, _LATIN.get(encoding, encoding))
+    return _decode(data, _AS_BROWSERS.get(encoding, encoding))
 
 
 def _decode(data: bytes, encoding: str) -> str:
     try:
+        if encoding == "cp1252":
+            return data.decode(encoding, "surrogateescape").translate(_CONTROLS)
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         raise CorpusError(

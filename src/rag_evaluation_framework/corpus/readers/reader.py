@@ -18,7 +18,7 @@ from rag_evaluation_framework.errors import CorpusError
 
 _GROUP = f"{__name__.partition('.')[0]}.reader"
 _LARGEST = 500_000_000  # bytes of a file
-_BUILT_IN = {"html": "html:HtmlReader", "htm": "html:HtmlReader", "xhtml": "html:HtmlReader"}
+_BUILT_IN = {"html": "html:HtmlReader", "htm": "html:HtmlReader"}
 
 
 @dataclass(frozen=True)

@@ -2,36 +2,42 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
 from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data import Answer, CharacterSpan, Corpus, Query, count_skipped
 from rag_evaluation_framework.labelling import Additions, LabelChange, Relabelled
-from rag_evaluation_framework.report.page import Line, Lines, Page, Part, Passage, Passages, Role, line, plural
-from rag_evaluation_framework.report.pages.quotes import quotes_page
+from rag_evaluation_framework.report.page import Line, Lines, Part, Passage, Passages, Role, line, plural
+from rag_evaluation_framework.report.page import Page as Page
+from rag_evaluation_framework.report.pages.quotes import more_lines, quotes_page, shares
 from rag_evaluation_framework.report.wrapped import quoted
 from rag_evaluation_framework.text.line_places import LinePlaces, folder_of
 
-_MOST_SHOWN = 200
 _MOST_PLACES = 3  # of one question, or one text
-_ALL = "--json lists all of them"
 _BESIDE, _LONGEST = 80, 120  # characters of a line on either side of a change, and of a question
 _KINDS = 15  # characters of the first column
+_LOOK = {"gone": "Gone", "uncertain": "Not certain", "changed": "Changed"}  # the weakest first
 
 
 def update_page(
-    found: Relabelled, corpus: Corpus, additions: Additions | None = None, written: Sequence[str] = ()
+    found: Relabelled,
+    corpus: Corpus,
+    additions: Additions | None = None,
+    written: Sequence[str] = (),
+    whole: bool = False,
 ) -> Page:
-    """Return what became of labels and questions, of each kind the first 200, those that were lost before the others.
+    """Return what became of labels and questions, the weakest first: those that are gone, uncertain, and changed.
 
     Args:
         found: What became of the labels.
         corpus: The documents as they are now.
         additions: What became of the questions of a table.
         written: What was written; nothing if the dataset stays as it was.
+        whole: Up to 5,000 of them, instead of the 4 that fit on a screen.
     """
-    return _Update(found, corpus, additions).page(written)
+    return _Update(found, corpus, additions, whole).page(written)
 
 
 def relabelling_text(skipped: int, again: str) -> str:
@@ -46,27 +52,48 @@ def relabelling_text(skipped: int, again: str) -> str:
 
 
 class _Update:
-    def __init__(self, found: Relabelled, corpus: Corpus, additions: Additions | None) -> None:
-        self.found, self.corpus, self.additions = found, corpus, additions
+    def __init__(self, found: Relabelled, corpus: Corpus, additions: Additions | None, whole: bool) -> None:
+        self.found, self.corpus, self.additions, self.whole = found, corpus, additions, whole
         self.dataset = found.dataset if additions is None else additions.dataset
         self.lines = LinePlaces(corpus)
 
     def page(self, written: Sequence[str]) -> Page:
-        lost = [change for change in self.found.changed if not change.is_found]
-        again = [[self._again(change, change.carried.span)] for change in self.found.changed if change.carried.span]
         folder = folder_of(self.corpus).removesuffix("/")
-        more = len(lost) - _MOST_SHOWN
-        return Page(
-            f"{name_line(self.dataset.name)}{f', in {folder}' if folder else ''}",
-            (
-                Lines((*self._verdict(written), *(line((text, "muted")) for text in written))),
-                change_passages(lost[:_MOST_SHOWN], self.corpus),
-                Lines((line((f"… and {more:,} more; {_ALL}", "muted"), indent=2),) if more > 0 else ()),
-                *([] if self.additions is None else [quotes_page(self.additions.check)]),
-                *self._added(),
-                _block(again, "Labels found again"),
-            ),
-        )
+        look: dict[str, Sequence[Any]] = {
+            title: [one for one in self.found.changed if not one.is_found and one.kind == kind]
+            for kind, title in _LOOK.items()
+        }
+        fine: dict[str, Sequence[Any]] = {"Labels found again": [one for one in self.found.changed if one.is_found]}
+        if self.additions is not None:
+            for kind, queries in (("Added", self.additions.added), ("Corrected", self.additions.corrected)):
+                ids = {query.id for query in queries}
+                fine[kind] = [entry for entry in self.dataset if entry.query.id in ids]
+        kinds = look | fine
+        shown = shares([*map(len, kinds.values())], self.whole)
+        if not self.whole and shown != [*map(len, kinds.values())] and any(look.values()):
+            kinds, shown = look, shares([*map(len, look.values())], False)  # the others are counted above
+        counted = zip(kinds.items(), shown, strict=True)
+        pages = {title: self._kind(title, entries, count) for (title, entries), count in counted if count}
+        first = [pages.pop(title) for title in look if title in pages]
+        table = () if self.additions is None else (quotes_page(self.additions.check, self.whole),)
+        verdict = Lines((*self._verdict(written), *(line((text, "muted")) for text in written)))
+        title = f"{name_line(self.dataset.name)}{f', in {folder}' if folder else ''}"
+        return Page(title, (verdict, *first, *table, *pages.values()))
+
+    def _kind(self, title: str, entries: Sequence[Any], most: int) -> Page:
+        """Return entries of one kind, of many the first ones: labels to look at, labels that were found, questions."""
+        blocks: list[Lines | Passages] = []
+        if title in _LOOK.values():
+            blocks.append(change_passages(entries[:most], self.corpus, None))
+        elif title == "Labels found again":
+            spans = ((change, change.carried.span) for change in entries[:most])
+            blocks.append(Lines(tuple(self._again(change, span) for change, span in spans if span)))
+        else:
+            told = ([_question(one.query), *self._answers(one.answers)] for one in entries[:most])
+            blocks.append(Lines(tuple(chain.from_iterable(told))))
+        count = f"{len(entries):,}" if len(entries) > most or self.whole else ""
+        rest = Lines(more_lines(len(entries), most))
+        return Page(title, (*blocks, rest), aside=count, folded=self.whole and title not in _LOOK.values())
 
     def _verdict(self, written: Sequence[str]) -> Iterator[Line]:
         dataset, skipped = self.dataset, count_skipped(self.dataset.skipped)
@@ -79,19 +106,14 @@ class _Update:
             answerable = f"{sum(bool(entry.relevant) for entry in dataset):,} with an answer"
             rest = f"{f'{skipped:,} more' if skipped else 'none'} {'are' if skipped > 1 else 'is'} skipped"
             yield line(f"The dataset has {plural(len(dataset), 'question')}, {answerable}; {rest}")
+        if any(change.carried.proposal for change in self.found.changes):
+            yield line("--take ID makes a label what stands there now.")
 
     def _again(self, change: LabelChange, span: CharacterSpan) -> Line:
         before = f"back{'' if change.kind == 'unchanged' else f', {change.kind}'}" if change.was_lost else change.kind
         was = f"{name_line(change.before.doc_id)}[{change.before.start}:{change.before.end}] → "
         text = f" {quoted(span.text if change.kind == 'taken' else change.before.text)}"
         return line((was, "muted"), (self.lines.path(span), "place"), text, indent=_KINDS, before=before)
-
-    def _added(self) -> Iterator[Lines]:
-        if self.additions is not None:
-            for kind, queries in (("Added", self.additions.added), ("Corrected", self.additions.corrected)):
-                ids = {query.id for query in queries}
-                entries = (entry for entry in self.dataset if entry.query.id in ids)
-                yield _block([[_question(entry.query), *self._answers(entry.answers)] for entry in entries], kind)
 
     def _answers(self, answers: Sequence[Answer[CharacterSpan]]) -> Iterator[Line]:
         """Yield where the answers of a question are; the places of one are told apart by "or"."""
@@ -109,29 +131,32 @@ class _Update:
             yield line((f"… and {len(spans) - _MOST_PLACES:,} more", "muted"), indent=4)
 
 
-def change_passages(changes: Sequence[LabelChange], corpus: Corpus) -> Passages:
+def change_passages(changes: Sequence[LabelChange], corpus: Corpus, around: int | None = _BESIDE) -> Passages:
     """Return labels that are for a person to look at, each as what stands in its place, with what differs.
 
     Args:
         changes: Labels that were not found.
         corpus: The documents as they are now.
+        around: How many lines around what differs a terminal shows; by default all, None for those next to it.
     """
     lines = LinePlaces(corpus)
-    return Passages(tuple(_shown(change, corpus, lines) for change in changes), "Labels to look at", around=0)
+    return Passages(tuple(_shown(change, corpus, lines) for change in changes), around=around)
 
 
 def _shown(change: LabelChange, corpus: Corpus, lines: LinePlaces) -> Passage:
-    now, told = change.carried.proposal, f"{change.reason}: {one_line(change.query.text, _LONGEST)}"
+    now, question = change.carried.proposal, one_line(change.query.text, _LONGEST)
     if now is None:
-        return Passage((*word_diff(change.before.text, ""),), change.id, "", told)
+        return Passage((*word_diff(change.before.text, ""),), "", change.id, f"{change.reason}: {question}")
     content = corpus[now.doc_id].content
     begin = content.rfind("\n", 0, now.start) + 1
     end = content.find("\n", now.end)
     before = one_line(content[max(begin, now.start - _BESIDE) : now.start])
     behind = one_line(content[now.end : min(end if end >= 0 else len(content), now.end + _BESIDE)])
+    is_there = now.doc_id == change.before.doc_id and not change.carried.why
+    told = f"{change.kind if is_there else change.reason}: {question}"
     told = f"{told} (its text stands only here now)" if change.kind == "gone" else told
     parts = Part(f"{before} " * bool(before), "muted"), *word_diff(change.before.text, now.text)
-    return Passage((*parts, Part(f" {behind}" * bool(behind), "muted")), f"{change.id} {lines.named(now)}", "", told)
+    return Passage((*parts, Part(f" {behind}" * bool(behind), "muted")), lines.path(now), change.id, told)
 
 
 def word_diff(before: str, now: str) -> Iterator[Part]:
@@ -155,10 +180,3 @@ def word_diff(before: str, now: str) -> Iterator[Part]:
 
 def _question(query: Query) -> Line:
     return line((query.text, "label"), (f" ({query.id})", "muted"), indent=2)
-
-
-def _block(entries: Sequence[Sequence[Line]], title: str) -> Lines:
-    """Return entries of some lines each, of many the first 200."""
-    more = len(entries) - _MOST_SHOWN
-    rest = [line((f"… and {more:,} more; {_ALL}", "muted"), indent=2)] * (more > 0)
-    return Lines((*chain.from_iterable(entries[:_MOST_SHOWN]), *rest), title)

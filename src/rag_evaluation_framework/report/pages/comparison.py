@@ -3,17 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rag_evaluation_framework.analysis.comparison import Comparison
-from rag_evaluation_framework.analysis.slices import Slice
+from rag_evaluation_framework.analysis.comparison import Comparison, Slice
 from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.gates.gate import Gate
-from rag_evaluation_framework.gates.measuring import found_score
-from rag_evaluation_framework.gates.uncounted import not_compared_by_reason, why_no_score
+from rag_evaluation_framework.gates.measuring import found_score, not_compared_by_reason, why_no_score
 from rag_evaluation_framework.report.page import Block, Line, Lines, Role, Table, line, symmetric
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.doubts import FEW_DOCUMENTS
+from rag_evaluation_framework.report.pages.gates import power_of_change
 from rag_evaluation_framework.report.pages.result import bars_of, note_lines
-from rag_evaluation_framework.report.pages.strength import power_of_change
 from rag_evaluation_framework.results import EvaluationResult, GateVerdict
 from rag_evaluation_framework.results.means import Cluster
 from rag_evaluation_framework.results.shown import (

@@ -1,11 +1,20 @@
-"""What a dataset is like, as people read it; what is undefined is a dash."""
+"""Datasets and stored rankings as people read them: what they are like, what is wrong with them, what was sent."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
-from rag_evaluation_framework.base.outside import name_line, one_line, shown
+from rag_evaluation_framework.base.outside import first_of, name_line, one_line, shown
+from rag_evaluation_framework.data.score_table import ScoreTable
+from rag_evaluation_framework.inspection import DatasetQuality, PublicQuestions, Spread
 from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, WordOverlap
-from rag_evaluation_framework.report.page import Line, Lines, Page, Table, line, plural
+from rag_evaluation_framework.inspection.findings import Finding, FindingKind, LintReport, Severity, quotation
+from rag_evaluation_framework.inspection.fixing import FixedDataset
+from rag_evaluation_framework.integrations.langsmith_push import PushReport
+from rag_evaluation_framework.integrations.publishing import PublishedExperiment
+from rag_evaluation_framework.report.page import Line, Lines, Part, Role, Table, line, plural
+from rag_evaluation_framework.report.page import Page as Page
 
 _UNDEFINED = "–"
 _MOST_COLUMNS = 10
@@ -109,15 +118,307 @@ def push_page(pushed: Mapping[str, Any]) -> Page:
         "only in LangSmith": pushed["missing"],
     }
     always = ("created", "updated", "unchanged")
-    listed = {name: _listed(ids) for name, ids in rows.items() if ids or name in always}
+    told = {name: _listed(ids) for name, ids in rows.items() if ids or name in always}
     if pushed["left_out"]:
-        listed["not kept"] = f"{', '.join(pushed['left_out'])}: in the file only"
-    lines = (line(text, indent=_PUSHED, before=name, role="muted") for name, text in listed.items())
+        told["not kept"] = f"{', '.join(pushed['left_out'])}: in the file only"
+    lines = (line(text, indent=_PUSHED, before=name, role="muted") for name, text in told.items())
     title = f"{name_line(pushed['name'])}{' (new)' if pushed['is_new'] else ''}: {pushed['url']}"
     return Page(title, (Lines(tuple(lines)),))
 
 
 def _listed(ids: Sequence[str]) -> str:
-    named = ", ".join(map(name_line, ids[:_MOST_IDS]))
-    more = f" and {len(ids) - _MOST_IDS:,} more" if len(ids) > _MOST_IDS else ""
-    return f"{len(ids):,}: {named}{more}" if ids else "0"
+    return f"{len(ids):,}: {first_of([*map(name_line, ids)], _MOST_IDS)}" if ids else "0"
+
+
+_THIS = "yours"
+
+
+def quality_page(quality: DatasetQuality, public: Sequence[PublicQuestions]) -> Page:
+    """Return the figures of a dataset beside those of public questions.
+
+    Args:
+        quality: The figures of the dataset.
+        public: Public questions and their figures.
+    """
+    columns = {_THIS: quality, **{known.title: known.quality for known in public}}
+    sources = (
+        line(f"{known.authors}. {known.source}", indent=13, before=known.title, role="muted") for known in public
+    )
+    return Page(
+        f"{name_line(quality.name)} ({quality.evaluation_type})",
+        (
+            Lines(tuple(_quality_verdict(quality, columns))),
+            Table(
+                ("", *columns),
+                tuple((name, *map(cell, columns.values())) for name, cell in _ROWS),
+                "Beside public questions",
+                ("Answers and characters per question: median / 90th percentile",),
+            ),
+            Table(
+                ("", *map(str, range(1, 11))),
+                tuple((title, *_tenths(one)) for title, one in columns.items()),
+                "Answers in each tenth of their documents, in %",
+            ),
+            Lines(tuple(sources), "Public questions"),
+        ),
+    )
+
+
+def _quality_verdict(quality: DatasetQuality, columns: dict[str, DatasetQuality]) -> Iterator[Line]:
+    found = {title: one.bm25.found_at_1 for title, one in columns.items() if one.bm25 is not None}
+    if _THIS in found:
+        mine = _percent(found.pop(_THIS))
+        others = ", ".join(f"{title} {_percent(share)}" for title, share in found.items())
+        yield line((f"BM25 finds the answers of {mine} of the questions at rank 1 ({others})", "verdict"))
+    if lost := quality.mismatched:
+        labels = f"{plural(lost, 'label')} {'do' if lost > 1 else 'does'} not match the documents"
+        asked = "their questions are" if lost > 1 else "its question is"
+        yield line((f"{labels}, and {asked} not searched for: see dataset lint", "warning"))
+    told = "whether users would ask these questions, nor whether the labels are all that answers them."
+    yield line((f"None of this tells {told}", "muted"))
+
+
+def _tenths(quality: DatasetQuality) -> list[str]:
+    return [_UNDEFINED] * 10 if quality.positions is None else [f"{100 * share:.0f}" for share in quality.positions]
+
+
+def _percent(share: float | None) -> str:
+    return _UNDEFINED if share is None else f"{100 * share:.1f} %"
+
+
+def _spread(spread: Spread | None) -> str:
+    return _UNDEFINED if spread is None else f"{spread.median:,.0f} / {spread.p90:,.0f}"
+
+
+def _of_bm25(name: str) -> Callable[[DatasetQuality], str]:
+    return lambda quality: _percent(None if quality.bm25 is None else getattr(quality.bm25, name))
+
+
+_ROWS: tuple[tuple[str, Callable[[DatasetQuality], str]], ...] = (
+    ("questions", lambda quality: f"{quality.questions:,}"),
+    ("of them with an answer", lambda quality: f"{quality.answerable:,}"),
+    ("answers per question", lambda quality: _spread(quality.answers)),
+    ("question characters", lambda quality: _spread(quality.question_characters)),
+    ("answer characters", lambda quality: _spread(quality.answer_characters)),
+    ("shared words", lambda quality: _percent(quality.shared_words)),
+    ("questions that share none", lambda quality: _percent(quality.no_shared_words)),
+    ("questions that copy it", lambda quality: _percent(quality.copied)),
+    ("near-duplicate questions", lambda quality: _percent(quality.near_duplicates)),
+    ("documents with an answer", lambda quality: _percent(quality.documents)),
+    ("text that is an answer", lambda quality: _percent(quality.text)),
+    ("BM25: found at rank 1", _of_bm25("found_at_1")),
+    ("BM25: found by rank 10", _of_bm25("found_at_10")),
+    ("BM25: recall at 10", _of_bm25("recall_at_10")),
+    ("BM25: MRR at 10", lambda quality: _UNDEFINED if quality.bm25 is None else f"{quality.bm25.mrr_at_10:.3f}"),
+)
+
+
+ADVICE: Mapping[FindingKind, str] = {
+    FindingKind.DOCUMENT_MISSING: "no retriever can find what the corpus does not hold. Is the pattern of files "
+    "(--glob) the right one? `rag-eval dataset update` finds labels of renamed documents again",
+    FindingKind.TEXT_DIFFERS: "`rag-eval dataset update` finds labels again, and lists those that are lost",
+    FindingKind.PLACE_DIFFERS: "the same text may be there as another copy. `rag-eval dataset update` finds labels "
+    "again, and lists those that are lost",
+    FindingKind.CHUNK_MISSING: "labels of chunks belong to one chunking: label these chunks, or label text",
+    FindingKind.BLANK_LABEL: "no retriever can find it: label text that answers",
+    FindingKind.OTHER_TRUTH: "questions with the same wording cannot both be right: reword one, or keep one with all "
+    "labels",
+    FindingKind.NO_ANSWERS: "nothing can be scored: label at least one question",
+    FindingKind.SKIPPED: "correct quotes that are not there in a table, and add it with `rag-eval dataset update "
+    "--questions`; `rag-eval label` labels questions that are not labelled yet",
+    FindingKind.ASKED_TWICE: "such a question counts twice in every mean: keep one",
+    FindingKind.LABELLED_TWICE: "it counts once: remove the copy",
+    FindingKind.LABELS_OVERLAP: "what they share counts once: were they meant to be one?",
+    FindingKind.NOT_SHOWN: "no letter and no digit of it is shown to a reader: quote the text that is",
+    FindingKind.STRUCK_OUT: "to a reader it is no longer valid: quote what is",
+    FindingKind.COPIES_ITS_ANSWER: "lexical retrieval is flattered: ask in the words of a user",
+    FindingKind.ANSWER_ELSEWHERE: "retrieving it there counts as wrong: label it there, too (`*`, or `rag-eval label`)",
+    FindingKind.TOO_LONG: "no ranking reaches full recall: label less, or evaluate at more",
+    FindingKind.WHITE_SPACE: "characters that nobody reads count: trim them",
+    FindingKind.NO_ANSWER: "they have no score, and every result counts them",
+}
+"""What to do about each kind of finding."""
+
+_ROLES: Mapping[Severity, Role] = {"error": "bad", "warning": "warning", "info": "muted"}
+_MOST_SHOWN = 10  # of a kind
+_MOST_FIXES = 200
+
+
+def lint_page(report: LintReport) -> Page:
+    """Return what a check of a dataset found, of many of a kind the first ten, and what could not be checked."""
+    kinds = (_kind(kind, [*found]) for kind, found in groupby(report.findings, lambda finding: finding.kind))
+    verdict = line((_counted(report), "bad" if report.problems else "good"))
+    unknown = (line((text, "muted"), indent=2) for text in report.not_checked)
+    title = f"{name_line(report.name)}: {plural(report.questions, 'question')} checked"
+    return Page(title, (Lines((verdict,)), *kinds, Lines(tuple(unknown), "Not checked")))
+
+
+def _counted(report: LintReport) -> str:
+    """Return how many errors and warnings there are, and in how many questions."""
+    counts = Counter(finding.severity for finding in report.problems)
+    numbers = [plural(counts[name], name) for name in ("error", "warning") if counts[name]]
+    questions, skipped = (
+        len({finding.query.id for finding in report.problems if finding.query and (finding.kind == "skipped") is lost})
+        for lost in (False, True)
+    )
+    places = [plural(questions, "question")] if questions else []
+    if skipped and questions:
+        places.append(f"{skipped:,} that {'are' if skipped > 1 else 'is'} skipped")
+    elif skipped:
+        places.append(plural(skipped, "skipped question"))
+    found = " and ".join(numbers) or "nothing is wrong"
+    return f"{found[0].upper()}{found[1:]}{', in ' if places else ''}{' and '.join(places)}"
+
+
+def _kind(kind: FindingKind, findings: list[Finding]) -> Lines:
+    """Return the findings of a kind below what to do; of what only informs, those that are about no single question."""
+    severity, advice = findings[0].severity, ADVICE[kind]
+    lines = [line((f"{advice[0].upper()}{advice[1:]}", _ROLES[severity]), indent=2)]
+    shown = [each for each in findings if each.query is None] if severity == "info" else findings[:_MOST_SHOWN]
+    for finding in shown:
+        lines += _lines(finding)
+    if shown and len(findings) > len(shown):
+        lines.append(line((f"… and {len(findings) - len(shown):,} more; --json lists all of them", "muted"), indent=2))
+    return Lines(tuple(lines), f"{severity}: {kind} ({len(findings):,})")
+
+
+def _lines(finding: Finding) -> Iterator[Line]:
+    if finding.query is not None:
+        yield line((quotation(finding.query.text), "label"), (f" {name_line(finding.query.id)}", "muted"), indent=2)
+    where = [Part(finding.where, "place"), Part(" ")] if finding.where else []
+    yield line(*where, finding.what, indent=4 if finding.query else 2)
+
+
+def fixes_page(fixed: FixedDataset, written: str = "") -> Page:
+    """Return what was mended in a dataset, of much the first two hundred, and whether it is still the same.
+
+    Args:
+        fixed: The dataset.
+        written: What became of its file.
+    """
+    count = len(fixed.fixes)
+    lines = [line((written, "muted"))] if written else []
+    if fixed.lost:
+        lost = f"{plural(fixed.lost, 'label')} not found in the corpus, so no label was moved or trimmed"
+        lines.insert(0, line((lost, "warning")))
+    if count:
+        changed = "Its identity changed" if fixed.has_new_identity else "Its identity is the same"
+        trimmed = any(fix.kind == "white space" for fix in fixed.fixes)
+        lines.insert(0, line(f"{changed}{', and scores may move a little, as labels are shorter' if trimmed else ''}"))
+    fixes = [line((fix.kind, "label"), str(fix).removeprefix(fix.kind), indent=2) for fix in fixed.fixes[:_MOST_FIXES]]
+    if count > _MOST_FIXES:
+        fixes.append(line((f"… and {count - _MOST_FIXES:,} more; --json lists all of them", "muted"), indent=2))
+    title = f"{name_line(fixed.dataset.name)}: {plural(count, 'fix', 'es') if count else 'nothing fixed'}"
+    return Page(title, (Lines(tuple(lines)), Lines(tuple(fixes), "Fixes")))
+
+
+_COUNTS = {
+    "questions": ("questions", "in the qrels; means are over those with a score"),
+    "no_answer": ("no answer", "questions to which nothing is relevant; they have no score"),
+    "queries_not_ranked": ("not ranked", "questions without a ranking; they score 0.0 if anything is relevant"),
+    "queries_not_judged": ("not judged", "questions that are not in the qrels; not scored"),
+    "ties_or_duplicates": ("ties", "rankings with tied or unsorted scores; ties keep the order of the file"),
+    "repeated": ("repeated", "documents listed more than once in a ranking; the best score counts"),
+    "contradicted": ("contradicted", "questions whose rank column contradicts this order; --order given follows it"),
+}
+"""What is counted of a file: its short name, and what it means."""
+_SHORT_NAMES = 14  # characters of the longest short name, and two blanks
+
+Scored = tuple[str, ScoreTable, Mapping[str, int]]
+"""The name of a file of rankings, its scores, and what was counted."""
+
+
+def rankings_page(qrels: str, judgements: Mapping[str, int], scored: Sequence[Scored], *, per_query: bool) -> Page:
+    """Return the scores of files of rankings beside each other, with what was counted.
+
+    Args:
+        qrels: The name of the file of judgements.
+        judgements: What was counted there.
+        scored: The files of rankings.
+        per_query: Whether to show the scores of every question, too.
+    """
+    again = f", {judgements['repeated']:,} repeated" if judgements["repeated"] else ""
+    names = list(scored[0][1].columns)
+    counted = [name for name in _COUNTS if any(counts[name] for _, _, counts in scored)]
+    told = (line(_COUNTS[name][1], indent=_SHORT_NAMES, before=_COUNTS[name][0], role="muted") for name in counted)
+    scores = Table(
+        ("", *names),
+        tuple((file, *(_number(table.mean[name]) for name in names)) for file, table, _ in scored),
+        "Scores",
+        roles=dict(_best(scored, names)),
+    )
+    counts = Table(
+        ("", *(_COUNTS[name][0] for name in counted)),
+        tuple((file, *(f"{counts[name]:,}" for name in counted)) for file, _, counts in scored),
+        "Counts",
+    )
+    questions = (_questions(file, table) for file, table, _ in scored) if per_query else ()
+    title = f"{qrels}: {plural(judgements['judgements'], 'judgement')}{again}"
+    return Page(title, (scores, counts, Lines(tuple(told)), *questions))
+
+
+def _best(scored: Sequence[Scored], names: Sequence[str]) -> Iterator[tuple[tuple[int, int], Role]]:
+    """Yield where the best mean of each score is; a single one is not highlighted."""
+    for at, name in enumerate(names, 1):
+        means = [table.mean[name] for _, table, _ in scored]
+        best = max((mean for mean in means if mean is not None), default=None)
+        for row, mean in enumerate(means):
+            if len(means) > 1 and mean is not None and mean == best:
+                yield (row, at), "good"
+
+
+def _questions(file: str, table: ScoreTable) -> Table:
+    columns = [map(_number, table.per_query(name).values()) for name in table.columns]
+    return Table(("question", *table.columns), tuple(zip(map(name_line, table.query_ids), *columns, strict=True)), file)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+_MOST_NAMED = 5
+
+
+def pushed_text(report: PushReport) -> str:
+    """Return how many examples were created, updated, unchanged and deleted or missing, on one line."""
+    there = f"{len(report.deleted):,} deleted" if report.deleted else f"{len(report.missing):,} only in LangSmith"
+    sent = f"{len(report.created):,} created, {len(report.updated):,} updated, {len(report.unchanged):,} unchanged"
+    return f"{report.name}: {sent}, {there}"
+
+
+def published_text(known: PublishedExperiment) -> str:
+    """Return what of an experiment is there, what is not, and what to do about it."""
+    there = f"{known.runs} of {known.questions} runs and {known.scores_there} of {known.scores} scores are there"
+    incomplete = " is incomplete" if known.is_lossy or known.unmatched else ""
+    told = [f"experiment {known.name} in LangSmith{incomplete}: {there}"]
+    if known.unmatched:
+        told.append(
+            f"not published are {len(known.unmatched)} of the run's questions ({_reasons(known)}): "
+            f"{_named(known.unmatched)}"
+        )
+    if known.unanswered:
+        told.append(
+            f"the run has nothing for {len(known.unanswered)} of the questions of the dataset "
+            f"{known.dataset_name}: {_named(known.unanswered)}"
+        )
+    if known.uncompared:
+        told.append(
+            f"of {len(known.uncompared)} of the run's questions it is not known whether their labels there are those "
+            f"that they were scored with: {_named(known.uncompared)}"
+        )
+    again = ". Publish the result again to complete it" if known.is_lossy else ""
+    return "; ".join([*told, *known.problems]) + again
+
+
+def _reasons(known: PublishedExperiment) -> str:
+    absent = len(known.unmatched) - len(known.reworded) - len(known.relabelled)
+    counts = {
+        f"not in the dataset {known.dataset_name}": absent,
+        f"with another wording in {known.dataset_name}": len(known.reworded),
+        f"with other labels in {known.dataset_name}": len(known.relabelled),
+    }
+    return ", ".join(f"{number} {why}" for why, number in counts.items() if number)
+
+
+def _named(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:_MOST_NAMED]) + (" …" if len(ids) > _MOST_NAMED else "")

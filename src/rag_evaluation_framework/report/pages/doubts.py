@@ -5,9 +5,8 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from rag_evaluation_framework.analysis.comparability import Differences, FailedQuestions, Names
-from rag_evaluation_framework.analysis.comparison import Comparison, Disagreement
-from rag_evaluation_framework.analysis.slices import RegressedSlices
-from rag_evaluation_framework.base.outside import name_line
+from rag_evaluation_framework.analysis.comparison import Comparison, Disagreement, RegressedSlices
+from rag_evaluation_framework.base.outside import first_of, name_line
 from rag_evaluation_framework.data import ScoreTable
 from rag_evaluation_framework.results.means import FEWEST
 from rag_evaluation_framework.results.shown import written_p_value, written_signed
@@ -87,15 +86,15 @@ def order_texts(names: Sequence[str], orders: Sequence[Disagreement]) -> list[st
 
 def slices_text(known: RegressedSlices) -> str:
     """Return in which slices a score regressed, and how many were looked at."""
-    told = "; ".join(
+    slices = [
         f"{name_line(one.by)} {name_line(one.value)} ({one.questions} questions, {written_signed(one.test.mean)}, "
         f"p {written_p_value(one.test.p_value)})"
-        for one in known.worse[:_MOST_NAMED]
-    )
+        for one in known.worse
+    ]
+    told = first_of(slices, _MOST_NAMED, "; ")
     chance = f"{known.tested} slices were looked at, of which 1 in 40 does so by chance"
     few = f"; {FEW_DOCUMENTS}" if known.few else ""
-    more = _more(len(known.worse))
-    return f"{known.score} regressed in some questions though its mean did not: {told}{more}; {chance}{few}"
+    return f"{known.score} regressed in some questions though its mean did not: {told}; {chance}{few}"
 
 
 def _incomparable(compared: Comparison) -> Iterator[str]:
@@ -124,10 +123,10 @@ def _edits(edited: Collection[Names]) -> Iterator[str]:
     renamed = [names for names in edited if names]
     if renamed:
         names = sorted(frozenset[tuple[str, str]]().union(*renamed))
-        told = ", ".join(f"{name_line(old)} is now {name_line(new)}" for old, new in names[:_MOST_NAMED])
+        told = first_of([f"{name_line(old)} is now {name_line(new)}" for old, new in names], _MOST_NAMED)
         yield (
             f"questions whose documents were renamed, split or joined, compared as the texts are the same: "
-            f"{len(renamed)} ({told}{_more(len(names))})"
+            f"{len(renamed)} ({told})"
         )
     if len(edited) > len(renamed):
         yield (
@@ -154,7 +153,3 @@ def _failed(known: FailedQuestions) -> str:
     which = "answerable questions" if known.answerable else "questions without an answer"
     what = "are compared as 0" if known.compared else "are not compared"
     return f"{which} that failed, and {what}: {known.before} before, {known.after} after"
-
-
-def _more(count: int) -> str:
-    return f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""

@@ -1,9 +1,16 @@
-"""What became of gates, as people read it."""
+"""What became of gates, and what chance leaves of scores and differences: how they were tested, what would be found."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil, inf, isfinite, sqrt
 
+from rag_evaluation_framework.gates.measuring import Power
 from rag_evaluation_framework.report.page import Line, Lines, Role, line, plural
 from rag_evaluation_framework.results.gate_verdict import CountsAs, GateVerdict
+from rag_evaluation_framework.results.means import CORRELATION, DROP, FEWEST, Clusters, drop_found
+from rag_evaluation_framework.statistics.means import MeanScore
+from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference
+from rag_evaluation_framework.statistics.power import POWER, detectable_change, pairs_needed
+from rag_evaluation_framework.statistics.weights import RESAMPLES
 
 _ROLES: Mapping[CountsAs, Role] = {"pass": "good", "fail": "bad", "error": "bad"}
 _GRAVEST = ("not measured", "failed", "inconclusive (counts as failed)", "inconclusive (counts as passed)", "passed")
@@ -41,3 +48,79 @@ def _lines(verdict: GateVerdict) -> Iterator[Line]:
         yield line((verdict.power, "muted"), indent=4)
     role: Role = "warning" if verdict.verdict in ("inconclusive", "off") else _ROLES[verdict.counts_as]
     yield line((verdict.word, role), f": {verdict.told}", indent=4)
+
+
+_SEEN = 0.0005  # what is less is printed as 0
+_UNKNOWN = {"unchanged": ", as no question changed", "no share": " of scores that are not from 0 to 1"}
+_FARTHEST = 350  # deviations: a mean that is nearer to 0 takes more than a million questions
+
+
+def independence(clusters: Clusters, how: str, count: int) -> str:
+    """Return how intervals were made, and what they are about.
+
+    Args:
+        clusters: Which questions count together.
+        how: How they were made.
+        count: The number of clusters.
+    """
+    if clusters.numbers is not None:
+        return f"{how}, questions on one document taken together ({count} documents)"
+    these = "this document" if clusters.few == 1 else f"these {clusters.few} documents"
+    only = f"of {these} only, with other documents it may differ: " if clusters.few else ""
+    return f"{only}{how}, questions taken as independent"
+
+
+def power_of_gate(power: Power) -> str:
+    """Return which true value would make a gate fail."""
+    if power.unknown:
+        return f"power: not known{_UNKNOWN[power.unknown]}"
+    would = "nothing" if power.least is None else f"a true {power.what} of {power.least:.3f}"
+    these = "with these questions, " if power.least is None else ""
+    return f"power: {these}{would} would make it fail 4 times in 5"
+
+
+def power_of_run(name: str, mean: MeanScore) -> Iterator[str]:
+    """Yield how often a drop of a score would be found in a comparison with this run; nothing if it means nothing."""
+    known = drop_found(mean)
+    if known is not None:
+        found, needed = known
+        more = "" if needed is None else f", {POWER:.0%} with {needed:,} questions"
+        drop = f"a drop of {DROP:.2f} is found {found:.0%} of the time"
+        yield f"{name}: {drop}{more} (runs correlated by {CORRELATION})"
+
+
+def power_of_change(name: str, test: PairedDifference, clusters: Clusters) -> Iterator[str]:
+    """Yield how a change was tested, and which change would be found."""
+    fewer = "" if test.is_exact or test.resamples >= RESAMPLES else f" {test.resamples:,} times"
+    yield independence(clusters, f"intervals of 95 %, p by flipping signs{fewer}", test.clusters)
+    least = detectable_change(test)
+    if test.clusters < FEWEST:
+        yield f"{name}: with so few questions no true change would be found"
+    elif not test.changed:
+        yield f"{name}: no question changed, so it is not known which true change would be found"
+    elif least == inf:
+        yield f"{name}: with so few questions no true change would be found 4 times in 5"
+    else:
+        found = f"{name}: a true change of {least:.3f} would be found 4 times in 5"
+        deviation = test.standard_error * sqrt(test.clusters)
+        if test.p_value > 1 - LEVEL and _SEEN <= abs(test.mean) < least and deviation < _FARTHEST * abs(test.mean):
+            needed = pairs_needed(
+                test.mean, deviation, changed=test.changed / test.clusters, size=test.step * test.clusters
+            )
+            questions = ceil(needed * test.pairs / test.clusters)
+            found += f"; one of {abs(test.mean):.3f}, as is seen here, with {questions:,} questions"
+        yield found
+    if 0 < test.changed < FEWEST <= test.clusters:
+        what = "question" if clusters.numbers is None else "document"
+        few = f"{test.changed} {what}{'s' * (test.changed != 1)}"
+        yield f"{name}: only {few} changed: p is at least {test.smallest_p:.3f}, and the interval is wide"
+
+
+def range_of_power(name: str, tests: Sequence[PairedDifference | None]) -> Iterator[str]:
+    """Yield which change of a score from the baseline would be found, as a range over the runs; nothing if none is."""
+    known = [detectable_change(test) for test in tests if test is not None]
+    found = sorted(least for least in known if least > 0 and isfinite(least))
+    if found:
+        least, most = (f"{value:.3f}" for value in (found[0], found[-1]))
+        told = least if least == most else f"{least} to {most}, depending on the run,"
+        yield f"{name}: a true change of {told} would be found 4 times in 5"

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.base.outside import name_line
+from rag_evaluation_framework.base.outside import first_of, name_line
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.result import EvaluationResult
 
@@ -31,7 +31,7 @@ def failure_notes(result: EvaluationResult[Any]) -> list[str]:
             ids, stages = alike.setdefault((stage, what), ({}, {}))
             ids[query_id] = stages[failure.stage] = None
     notes = [
-        f"{name_line(next(iter(ids)))}{f' and {len(ids) - 1} more' if len(ids) > 1 else ''}: "
+        f"{first_of([*map(name_line, ids)], 1)}: "
         f"{name_line(next(iter(stages))) if len(stages) == 1 else f'{stage} at {len(stages)} cutoffs'}: {what}"
         for (stage, what), (ids, stages) in list(alike.items())[:_FAILURES_SHOWN]
     ]

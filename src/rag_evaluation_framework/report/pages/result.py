@@ -6,20 +6,17 @@ from itertools import zip_longest
 from typing import Any
 
 from rag_evaluation_framework import labelling
-from rag_evaluation_framework.base.outside import fit_to_keep, name_line, one_line
+from rag_evaluation_framework.base.outside import first_of, fit_to_keep, name_line, one_line
 from rag_evaluation_framework.data import NOT_LABELLED, Answer, Corpus, Skipped
 from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
 from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line
+from rag_evaluation_framework.report.pages.gates import gate_block, independence, power_of_run, verdict_line
 from rag_evaluation_framework.report.pages.notes import all_notes
-from rag_evaluation_framework.report.pages.strength import independence, power_of_run
 from rag_evaluation_framework.report.wrapped import quoted, shortened
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
-from rag_evaluation_framework.results.latency import TOTAL, Latency
 from rag_evaluation_framework.results.meaning import servers, vector_stores
-from rag_evaluation_framework.results.properties import Breakdown
-from rag_evaluation_framework.results.reranking import Reranking
+from rag_evaluation_framework.results.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
 from rag_evaluation_framework.results.shown import (
     marked,
     number,
@@ -28,7 +25,6 @@ from rag_evaluation_framework.results.shown import (
     written_p_value,
     written_signed,
 )
-from rag_evaluation_framework.results.unanswerable import Unanswerable
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore
 from rag_evaluation_framework.statistics.paired import PairedDifference
 
@@ -136,9 +132,8 @@ def labels_left_out(doc_ids: Iterable[str], corpus: Corpus) -> str:
     if not names:
         return ""
     pattern, folder = labelling.pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
-    more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
     other = "one that does not" if pattern is None else f"--glob {shlex.quote(pattern)}"
-    return f"--glob leaves out {name_line(names[0])}{more} of {folder}; give {other}"
+    return f"--glob leaves out {first_of([*map(name_line, names)], 1)} of {folder}; give {other}"
 
 
 def bar_of(mean: MeanScore | None) -> Bar | None:
@@ -203,9 +198,7 @@ def _also(others: Sequence[str]) -> str:
     if not others:
         return ""
     names = [name_line(name) for name in dict.fromkeys(others)]
-    more = len(names) - _MOST_NAMED
-    named = f"{', '.join(names[:_MOST_NAMED])}{f' and {more} more documents' if more > 0 else ''}"
-    return f"; {plural(len(others), 'other place')}, in {named}"
+    return f"; {plural(len(others), 'other place')}, in {first_of(names, _MOST_NAMED)}"
 
 
 def _became(place: Sequence[Any], query: QueryResult[Any], rules: LevelRules[Any]) -> str:
@@ -234,7 +227,7 @@ def _breakdowns(result: Result) -> Iterator[Table]:
 
 
 def _breakdown(known: Breakdown) -> Table:
-    named, more = ", ".join(map(name_line, known.unscored[:_MOST_NAMED])), len(known.unscored) - _MOST_NAMED
+    named = first_of([*map(name_line, known.unscored)], _MOST_NAMED)
     scored = known.values - len(known.unscored)
     return Table(
         (known.by, "n", "mean", "interval"),
@@ -242,7 +235,7 @@ def _breakdown(known: Breakdown) -> Table:
         f"{known.score} by {known.by}",
         (
             f"the lowest first{f', {len(known.means)} of {scored}' if len(known.means) < scored else ''}",
-            *([f"no question has the score: {named}{f' and {more} more' if more > 0 else ''}"] if named else []),
+            *([f"no question has the score: {named}"] if named else []),
         ),
         bars=tuple(map(bar_of, known.means.values())),
     )

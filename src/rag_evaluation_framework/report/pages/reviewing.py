@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from rag_evaluation_framework.annotation import ReviewSession
-from rag_evaluation_framework.base.outside import bounded, name_line, one_line
+from rag_evaluation_framework.base.outside import bounded, first_of, name_line, one_line
 from rag_evaluation_framework.data import CHUNK, REVIEW, Corpus, Dataset, GroundTruth, Query, Review, count_skipped
-from rag_evaluation_framework.inspection.findings import Finding
-from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, units_of
+from rag_evaluation_framework.inspection.findings import Finding, Label, LabelTexts, units_of
 from rag_evaluation_framework.report.page import Block, Lines, Page, Part, Passage, Passages, line, plural
 from rag_evaluation_framework.report.pages.labelling import LATER, Key, Keys
 from rag_evaluation_framework.report.wrapped import shortened
@@ -165,8 +164,7 @@ def _untold(label: Label, corpus: Corpus | None) -> str:
     found = [] if corpus is None else [document.id for document in corpus if document.id.startswith(prefix)]
     if corpus is None or not label.unit.endswith("*") or not found:
         return "the text is not at hand"
-    more = f" and {len(found) - _MOST_PLACES:,} more" if len(found) > _MOST_PLACES else ""
-    return f"any document whose id begins with it: {', '.join(map(name_line, found[:_MOST_PLACES]))}{more}"
+    return f"any document whose id begins with it: {first_of([*map(name_line, found)], _MOST_PLACES)}"
 
 
 def _where(label: Label, texts: LabelTexts) -> str:

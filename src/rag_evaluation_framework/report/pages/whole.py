@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from rag_evaluation_framework.analysis import Comparison, Leaderboard
-from rag_evaluation_framework.attribution.pipelines import corpus_of
+from rag_evaluation_framework.attribution.deep_pass import corpus_of
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.errors import RagEvalError
 from rag_evaluation_framework.report.page import Block, Lines, Page, plural
 from rag_evaluation_framework.report.pages.comparison import comparison_page
+from rag_evaluation_framework.report.pages.explanation import anchor_of, questions_page
 from rag_evaluation_framework.report.pages.leaderboard import leaderboard_page
-from rag_evaluation_framework.report.pages.questions import anchor_of, questions_page
 from rag_evaluation_framework.report.pages.result import result_page
 from rag_evaluation_framework.results.result import EvaluationResult
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.base.optional import install_command
-from rag_evaluation_framework.base.outside import name_line, one_line
+from rag_evaluation_framework.base.outside import first_of, name_line, one_line
 from rag_evaluation_framework.datasets.texts import KeptTexts
 from rag_evaluation_framework.report.page import plural
 from rag_evaluation_framework.results import EvaluationResult, number
@@ -89,18 +89,22 @@ def _size(count: int) -> str:
     return f"{max(count / power, 0.1):.{0 if count >= 10 * power else 1}f} {unit}"
 
 
-def forgotten_text(document: str, labels: int, kept: KeptTexts) -> str:
-    """Return what it means that the text of a document was removed.
+def forgotten_text(document: str, labels: int, removed: int, kept: KeptTexts) -> str:
+    """Return what it means that the texts of a document were removed.
 
     Args:
         document: The id of the document.
         labels: How many labels are in it.
+        removed: How many texts it had, today and earlier.
         kept: What is kept of the other documents.
     """
-    have = "has" if labels == 1 else "have"
+    have, name, folder = "has" if labels == 1 else "have", name_line(document), one_line(f"{kept.folder}/")
+    done = {0: f"No text of {name} is in", 1: f"The text of {name} was removed from"}
+    told = done.get(removed, f"{removed} texts of {name}, today's and earlier ones, were removed from")
     return (
-        f"The text of {name_line(document)} was removed from {one_line(f'{kept.folder}/')}, and is not kept again. "
+        f"{told} {folder}, and none is kept again. If it was renamed, forget its earlier name too. "
         f"{plural(labels, 'label')} in it {have} only the quotes to be found by after an edit. "
+        "What labels quote stays in the dataset and its earlier versions. "
         "What is committed stays in version control, and what runs keep until `rag-eval cache clear`."
     )
 
@@ -136,6 +140,5 @@ def cache_text(found: Mapping[str, Any]) -> str:
 
 def cleared_text(freed: int, left: Sequence[Path]) -> str:
     """Return how much of a cache was removed, and the files that stay, as they are not ours."""
-    named = ", ".join(name_line(str(path)) for path in left[:_NAMED])
-    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-    return f"removed {freed:,} bytes{f'{chr(10)}left as not ours: {named}{more}' if left else ''}"
+    named = first_of([name_line(str(path)) for path in left], _NAMED)
+    return f"removed {freed:,} bytes{f'{chr(10)}left as not ours: {named}' if left else ''}"

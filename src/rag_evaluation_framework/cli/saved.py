@@ -1,0 +1,216 @@
+"""Commands about saved runs: keep one as the baseline, compare, explain, report and publish them."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import analysis, gates, integrations, results
+from rag_evaluation_framework import report as pages
+from rag_evaluation_framework.base.files import checked_path
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import json_text, one_line
+from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.cli import run_options as options
+from rag_evaluation_framework.cli.output import (
+    arriving,
+    components_print_to_stderr,
+    print_result,
+    print_text,
+    write_page,
+)
+from rag_evaluation_framework.errors import ConfigError, ProviderError, ResultError
+from rag_evaluation_framework.results import store
+
+
+def baseline(
+    run: options.SavedRun,
+    *,
+    root: options.Root = None,
+    allow_failures: options.AllowFailures = 0,
+    allow_skipped: options.AllowSkipped = 0,
+) -> None:
+    """Keep a run as the baseline: copy its report to <root>/baseline/, in place of an earlier one.
+
+    The folder can be kept in the repository; `rag-eval run --baseline baseline` compares with it.
+    """
+    where = root or store.ROOT
+    found = results.find_run(run, where)
+    result = results.load_result(found)
+    problems = gates.unreliable(result, allow_failures, allow_skipped, allow_unlocated=1.0)
+    if problems:
+        raise ConfigError(
+            f"{result.name} is not a valid baseline: {'; '.join(problems)}, so that gates would not see what is lost "
+            "of them. Mend the run, and keep it then"
+        )
+    earlier = None
+    with suppress(ResultError):  # it is replaced, whatever it is, if it is there
+        earlier = results.load_result(Path(where) / store.BASELINE)
+    for told in pages.baseline_notes(result, earlier):
+        note(told)
+    print_text(pages.baseline_text(result, results.keep_baseline(found, where)))
+
+
+def compare(
+    baseline: str,
+    candidate: str,
+    more: list[str] | None = None,
+    *,
+    root: options.Root = None,
+    score: str | None = None,
+    cluster: options.Cluster = None,
+    by: Annotated[list[str] | None, typer.Option(metavar="PROPERTY")] = None,
+    worst: Annotated[int, typer.Option(min=0)] = 5,
+    output: Path | None = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compare saved runs: the candidate against the baseline, question by question, or several runs in a table.
+
+    Runs that cannot be compared fairly are refused. Exit codes: 0 compared, 2 refused.
+
+    Args:
+        baseline: The run before: a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or last,
+            last~1 …
+        candidate: The run after, named like the baseline.
+        more: Other runs: with them, one table says which are tied with the best.
+        score: By which score questions got better or worse, or runs are ordered; by default the first.
+        by: Show slices of the questions: by a key of their metadata such as tags, document or answer length.
+        worst: How many of the questions that got worse to show.
+        output: A new folder for diff.json, and diff.md for a pull request; of several runs leaderboard.*.
+    """
+    folder = None if output is None else checked_path(output, ConfigError)
+    found = [results.find_run(name, root or store.ROOT) for name in (baseline, candidate, *(more or ()))]
+    runs = [rag.load_result(path) for path in found]
+    files = [path / store.REPORT if path.is_dir() else path for path in found]
+    independent: Any = cluster  # whatever it is, it is checked
+    if more and by:
+        raise ConfigError(f"--by {by[0]}: slices are those of two runs, got {len(runs)}; compare two of them")
+    if more:
+        board = analysis.Leaderboard.of(runs, cluster=independent)
+        again = [
+            f"{one} and {other} are the same run"
+            for (one, file), (other, second) in combinations(zip(board.runs, files, strict=True), 2)
+            if file.samefile(second)
+        ]
+        board = replace(board, notes=(*again, *board.notes))
+        record = board.record(score)
+        for known, run in zip(record["runs"], runs, strict=True):
+            known |= {"folder": str(run.folder), "created": run.created}
+        page = pages.leaderboard_page(board, score, worst, runs)
+    else:
+        before, after = runs
+        compared = rag.Comparison.of(before, after, cluster=independent)
+        if files[0].samefile(files[1]):
+            compared = replace(compared, notes=("baseline and candidate are the same run", *compared.notes))
+        sliced = {name: compared.slices(name, score) for name in dict.fromkeys(by or ())}
+        record = compared.record((before, after))
+        if sliced:
+            record["slices"] = {name: [analysis.slice_record(one) for one in slices] for name, slices in sliced.items()}
+        tables = [pages.slices_table(name, slices, independent) for name, slices in sliced.items()]
+        page = pages.comparison_page(compared, (before, after), score, worst, tables)
+    if folder is not None:
+        name = "leaderboard" if more else "diff"
+        texts = {f"{name}.json": json_text(record, indent=1), f"{name}.md": page.as_markdown()}
+        store.write_folder(folder, lambda made: store.write_texts(made, texts))
+    where = "" if folder is None else one_line(str(folder))
+    with arriving(where and f"the comparison is saved in {where}"):
+        print_result(record, lambda: page, as_json=as_json)
+        if where and not as_json:
+            print_text(pages.saved_text(where))
+
+
+def explain(
+    run: options.SavedRun,
+    question: str | None = None,
+    *,
+    score: str | None = None,
+    baseline: str | None = None,
+    deep: bool = False,
+    worst: Annotated[int, typer.Option(min=0)] = 5,
+    root: options.Root = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Tell where a run lost what was relevant: of the whole run by cause, of a question result by result.
+
+    The documents are indexed again and every question is asked for 100 results, if all parts of the pipeline are
+    built in. Exit codes: 0 explained, 2 refused.
+
+    Args:
+        question: One question: its id, or the beginning or some words of it; by default the whole run.
+        score: The recall to explain, such as span_recall@5; by default the first.
+        baseline: Another run, to see what changed rank; with a question.
+        deep: Ask your own pipeline, too; imports the code that the run names.
+        worst: How many of the questions that lost most to show.
+    """
+    if baseline is not None and question is None:
+        raise ConfigError(
+            "--baseline was given without a question: name one, or compare the runs with `rag-eval compare`"
+        )
+    result = rag.load_result(results.find_run(run, root or store.ROOT))
+    before: Any = None if baseline is None else rag.load_result(results.find_run(baseline, root or store.ROOT))
+    with components_print_to_stderr():
+        if question is None:
+            lost = rag.Attribution.of(result, score, deep=deep)
+            record, page = lost.record(), partial(lost.summary, worst)
+        else:
+            explanation = result.explain(question, score, baseline=before, deep=deep)
+            record, page = explanation.record(), partial(explanation.summary)
+    print_result(record, page, as_json=as_json)
+
+
+def report(
+    run: options.SavedRun,
+    others: list[str] | None = None,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o")] = Path("report.html"),
+    worst: Annotated[int, typer.Option(min=0)] = 50,
+    root: options.Root = None,
+) -> None:
+    """Write a run, with its weakest questions and their passages marked, or a comparison, as one file of HTML.
+
+    The file loads nothing and runs nothing: it can be sent, printed and opened anywhere.
+    Exit codes: 0 written, 2 refused.
+
+    Args:
+        others: Other runs: one is compared with the first, with more of them there is a table.
+        output: The file to write; it must not exist.
+        worst: How many of the weakest questions to show with their passages.
+    """
+    paths.new_page("--output", output)
+    runs = [results.load_result(results.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
+    print_text(write_page(output, pages.whole_page(runs, worst)))
+
+
+def publish(
+    run: options.SavedRun,
+    dataset: str,
+    *,
+    root: options.Root = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Record a run as an experiment on a dataset in LangSmith: where each result was found, and every score.
+
+    Needs LANGSMITH_API_KEY. What arrived is read back; a run that was published in part is completed, and nothing is
+    sent twice. `rag-eval dataset push` makes the dataset.
+    Exit codes: 0 all of it is there, 2 not all of it, or beside labels that could not be compared.
+
+    Args:
+        dataset: The name of its dataset in LangSmith.
+        as_json: Print one JSON object.
+    """
+    result = results.load_result(results.find_run(run, root or store.ROOT))
+    experiment = integrations.publish_experiment(result, dataset)
+    with arriving(f"the experiment is at {experiment.url}"):
+        record = {**asdict(experiment), "complete": experiment.complete}
+        told = f"{experiment.told}\n" if experiment.complete else ""
+        print_result(record, lambda: f"{told}{experiment.url}", as_json=as_json)
+    if not experiment.complete:
+        raise ProviderError(experiment.told, "LangSmith")

@@ -1,1 +1,0 @@
-"""Strategies: which questions a language model is asked to write."""
