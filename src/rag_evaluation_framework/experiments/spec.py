@@ -246,7 +246,7 @@ class RunSpec(Measuring, frozen=True):
     k: Annotated[int | list[int] | None, Option(takes=list[int])] = None
     """A number of results; repeatable. Rankings are cut there; the first is the run's k."""
 
-    chunk_id: Annotated[str | None, ONLY_IN_FILES] = None
+    chunk_id: Annotated[str | None, _Objects, ONLY_IN_FILES] = None
     """A function that returns chunk ids as the dataset writes them, module:function; chunk level only."""
 
     tokenizer: Annotated[GivenPath | None, _Objects] = None
@@ -303,9 +303,9 @@ class RunSpec(Measuring, frozen=True):
         if self.dataset is None:
             raise ConfigError("no dataset is named; expected `dataset:` in the configuration, or --dataset")
         self._check_chunk_id(self.evaluation_type)
-        chunk_id = None
-        if self.chunk_id is not None:
-            chunk_id = load_function("chunk_id", self.chunk_id, "chunk, number", imports=imports)
+        chunk_id: Any = self.chunk_id
+        if isinstance(chunk_id, str):
+            chunk_id = load_function("chunk_id", chunk_id, "chunk, number", imports=imports)
         part = partial(build, imports=imports)
         engine = self._engine(imports)
         with on_failure(lambda _: leave(engine)):

@@ -6,10 +6,13 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
@@ -19,15 +22,22 @@ from rag_evaluation_framework.base.files import checked_path, is_list, is_object
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import refused
 from rag_evaluation_framework.base.strict_yaml import written_yaml
-from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments import RunSpec, parse_config
-from rag_evaluation_framework.experiments.config import CANDIDATES as CANDIDATES
+from rag_evaluation_framework.contracts.component import Component, default_parameters
+from rag_evaluation_framework.data import Cutoff
+from rag_evaluation_framework.data.rankings import OnError
+from rag_evaluation_framework.errors import ConfigError, Interrupted
+from rag_evaluation_framework.experiments import Evaluation, EvaluationConfig, RunSpec, parse_config
+from rag_evaluation_framework.experiments.config import Measuring
 from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.registry.building import parsed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.registry.table import KINDS
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
-from rag_evaluation_framework.sweeps.cell import Cell
+from rag_evaluation_framework.results.store import ROOT, check_root
+from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
+from rag_evaluation_framework.sweeps.cells import CELLS, Workshop, cells_progress, outcomes
+from rag_evaluation_framework.sweeps.price import SweepPlan, planned
+from rag_evaluation_framework.sweeps.result import SweepResult
 
 ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""
@@ -102,9 +112,9 @@ class Sweep(BaseModel, frozen=True):
         """Return it as its file would hold it; what has no description is told by a text."""
         given = {key: getattr(self.base, key) for key in RunSpec.model_fields if key in self.base.model_fields_set}
         whole = {
-            "base": {key: _described(value) for key, value in given.items()},
-            "over": {key: [*map(_described, values)] for key, values in self.over.items()},
-            "only_if": _described(self.only_if),
+            "base": {key: plain(value) for key, value in given.items()},
+            "over": {key: [*map(plain, values)] for key, values in self.over.items()},
+            "only_if": plain(self.only_if),
             "decide_by": self.decide_by,
         }
         return {key: value for key, value in whole.items() if value not in (None, {})}
@@ -138,11 +148,76 @@ class Sweep(BaseModel, frozen=True):
             keys = dict(fixed)
             for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
                 _set(keys, key.split("."), values[key], key)
-            known = {key: _described(value) for key, value in values.items()}
-            name = ", ".join(f"{_short(key, values)}={told(value)}" for key, value in known.items())
+            known = {key: plain(value) for key, value in values.items()}
+            name = ", ".join(f"{_short(key, values)}={told(value)}" for key, value in values.items())
             keys["experiment_name"] = name or keys.get("experiment_name")
             cells.append(Cell(number, name or "the run", known, parse_config(keys, f"cell {number}, {name}")))
         return tuple(cells)
+
+    def plan(self, root: str | Path = ROOT, *, fresh: bool = False, imports: bool = True) -> SweepPlan:
+        """Return what the sweep will do and take: documents are read and cut, and nothing is asked of a provider.
+
+        Args:
+            root: Where cells are kept.
+            fresh: Whether cells are run again that are done.
+            imports: Whether runs may name code of one's own.
+        """
+        return planned(Workshop(self.folder, Path(root), imports, fresh), self.cells, self._rows)
+
+    def run(
+        self,
+        root: str | Path = ROOT,
+        *,
+        plan: SweepPlan | None = None,
+        fresh: bool = False,
+        imports: bool = True,
+        on_error: OnError = "collect",
+    ) -> SweepResult:
+        """Run the cells that are not done, and conclude.
+
+        Each cell is kept in `<root>/cells/` when it is done, so that the same sweep goes on where an earlier start of it
+        ended; of a sweep that was changed, what is new is run.
+
+        Args:
+            root: Where cells are kept.
+            plan: What `plan` returned for the same root, to be compared with what the sweep took.
+            fresh: Whether cells are run again that are done.
+            imports: Whether runs may name code of one's own.
+            on_error: `"collect"` keeps why a cell failed, and goes on; `"raise"` ends at the first.
+
+        Raises:
+            ConfigError: No cell can be made, or cells cannot be kept there.
+            Interrupted: Ctrl-C came; what is done is kept.
+            Exception: What a cell raises, if `on_error` is `"raise"`.
+        """
+        check_root(Path(root), CELLS)
+        workshop = Workshop(self.folder, Path(root), imports, fresh)
+        done: list[CellOutcome] = []
+        start = perf_counter()
+        try:
+            with closing(outcomes(workshop, self.cells, on_error)) as made:
+                for found in cells_progress(made, len(self.cells)):
+                    done.append(found)
+        except KeyboardInterrupt as interrupt:
+            told = f"{len(done)} of {len(self.cells)} cells are done and kept; the same sweep goes on with the others"
+            raise Interrupted(told) from interrupt
+        usage = [used for one in done if one.facts and not one.is_kept for used in one.facts.usage]
+        bill = {
+            "cells": sum(not one.is_kept for one in done),
+            "requests": sum(used.requests for used in usage),
+            "tokens": sum(used.input_tokens + used.output_tokens for used in usage),
+            "cost": None if any(used.cost is None for used in usage) else sum(used.cost or 0 for used in usage),
+            "seconds": perf_counter() - start,
+        }
+        axes = {key: [*map(plain, values)] for key, values in self.axes.items()}
+        record = {} if plan is None else plan.record()
+        return SweepResult(tuple(done), axes, self.decide_by, record, bill, {} if plan is None else plan.prices)
+
+    @property
+    def _rows(self) -> int:
+        """How many rows a cell has."""
+        spec = self.cells[0].spec
+        return len(Cutoff.parse_k((5, 10) if spec.k is None else spec.k)) + len(spec.budgets)
 
     def _is_wanted(self, values: Mapping[str, Any]) -> bool:
         if self.only_if is None:
@@ -150,6 +225,47 @@ class Sweep(BaseModel, frozen=True):
         if isinstance(self.only_if, str):
             return bool(_value(_parsed_condition(self.only_if), {key: _name(value) for key, value in values.items()}))
         return bool(self.only_if(values))
+
+
+@dataclass(frozen=True)
+class SweepConfig:
+    """What `Evaluation.sweep` varies: every combination is run, and shown at every number of results.
+
+    Attributes:
+        chunkers: How documents are cut.
+        embedders: How text becomes vectors; None searches by words.
+        vector_stores: Where vectors are kept.
+        k_values: Numbers of results.
+        rerankers: What reorders results; None nothing.
+        metrics: The metrics, by name or in order; by default those of the level.
+        budgets: Budgets of context, such as `4000ch`, at which chunks of different sizes are compared fairly.
+    """
+
+    chunkers: Sequence[Any]
+    embedders: Sequence[Any]
+    vector_stores: Sequence[Any] | None = None
+    k_values: Sequence[int] = (5, 10, 20)
+    rerankers: Sequence[Any] | None = None
+    metrics: Mapping[str, Any] | Sequence[Any] | None = None
+    budgets: Sequence[str] = ()
+
+
+def sweep_of(evaluation: Evaluation[Any], given: SweepConfig, config: EvaluationConfig | None) -> Sweep:
+    """Return the sweep of an evaluation.
+
+    Raises:
+        ConfigError: Something in it cannot be used.
+    """
+    measured: Any = EvaluationConfig(budgets=given.budgets) if config is None else config
+    keys = {name: getattr(measured, name) for name in (*Measuring.model_fields, "tokenizer")}
+    keys |= {"corpus": evaluation.corpus, "dataset": evaluation.dataset}
+    keys["evaluation_type"] = evaluation.level.evaluation_type
+    keys["chunk_id"] = getattr(evaluation, "chunk_id", None)
+    if given.metrics is not None:
+        keys["metrics"] = [*(given.metrics.values() if isinstance(given.metrics, Mapping) else given.metrics)]
+    axes = {"chunker": given.chunkers, "embedder": given.embedders, "vector_store": given.vector_stores}
+    over = {**axes, "reranker": given.rerankers, "k": given.k_values}
+    return Sweep(base=RunSpec(**keys), over={key: values for key, values in over.items() if values is not None})
 
 
 def load_sweep(path: str | Path, over: Iterable[str] = (), keys: Mapping[str, Any] | None = None) -> Sweep:
@@ -241,22 +357,20 @@ def _set(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) -> No
     keys[key] = part
 
 
-def _described(value: Any) -> Any:
-    """Return a value as JSON has it, a component by its name and parameters."""
-    return plain(value)
-
-
 def _name(value: Any) -> Any:
     """Return what a condition compares of a value: the name of a component, else the value."""
-    return known.get("type", known) if is_object(known := _described(value)) else known
+    return known.get("type", known) if is_object(known := plain(value)) else known
 
 
 def told(value: Any) -> str:
-    """Return a value of a cell as people read it."""
-    if is_object(value) and "type" in value:
-        given = ", ".join(f"{key}={told(inner)}" for key, inner in value.items() if key != "type")
-        return f"{value['type']}({given})" if given else str(value["type"])
-    return "none" if value is None else str(value)
+    """Return a value of a cell as people read it; of a component, the parameters that are not the usual ones."""
+    usual = default_parameters(type(value)) if isinstance(value, Component) else {}
+    known = plain(value)
+    if is_object(known) and "type" in known:
+        others = ((key, inner) for key, inner in known.items() if key != "type" and inner != plain(usual.get(key)))
+        given = ", ".join(f"{key}={told(inner)}" for key, inner in others)
+        return f"{known['type']}({given})" if given else str(known["type"])
+    return "none" if known is None else str(known)
 
 
 def _short(key: str, keys: Iterable[str]) -> str:
