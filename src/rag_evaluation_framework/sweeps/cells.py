@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -32,6 +34,7 @@ from rag_evaluation_framework.results import EvaluationResult, load_result
 from rag_evaluation_framework.results.store import REPORT
 from rag_evaluation_framework.results.texts import keep_corpus
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
+from rag_evaluation_framework.sweeps.executors import run_tasks
 from rag_evaluation_framework.sweeps.facts import CellFacts
 
 _SECONDS_BETWEEN_LINES = 5
@@ -96,13 +99,8 @@ class Workshop:
 
     def kept(self, prepared: Prepared) -> CellOutcome | None:
         """Return a cell that is done: its run is whole, and no question failed in it."""
-        if not self.is_kept(prepared):
-            return None
-        try:
-            result = load_result(prepared.folder)
-        except ResultError:
-            return None
-        return None if result.failures else _done(prepared.cell, result, is_kept=True)
+        result = _loaded(prepared.folder) if self.is_kept(prepared) else None
+        return None if result is None or result.failures else _done(prepared.cell, result, is_kept=True)
 
     def run(self, prepared: Prepared) -> CellOutcome:
         """Run a cell and keep it.
@@ -140,19 +138,59 @@ class Workshop:
         return spec.model_copy(update={"corpus": corpus, "dataset": dataset})
 
 
-def outcomes(workshop: Workshop, cells: Sequence[Cell], on_error: OnError = "collect") -> Iterator[CellOutcome]:
-    """Yield what became of each cell, in this process one after the other.
+def outcomes(
+    workshop: Workshop, cells: Sequence[Cell], on_error: OnError = "collect", executor: int | str | Executor | None = None
+) -> Generator[CellOutcome]:
+    """Yield what became of each cell, as they come.
+
+    Args:
+        workshop: Where they are run.
+        cells: The cells.
+        on_error: Whether what a cell raises is data, or ends the sweep.
+        executor: What runs them, as `run_tasks` says; by default this process, one after the other.
 
     Raises:
-        Exception: What a cell raises, if `on_error` is `"raise"`.
+        ConfigError: Workers cannot be sent what a cell holds.
+        ProviderUnavailable: The executor is gone.
+        RagEvalError: A cell failed, and `on_error` is `"raise"`.
     """
-
-    def made(cell: Cell) -> CellOutcome:
-        prepared = workshop.prepared(cell)
-        return workshop.kept(prepared) or workshop.run(prepared)
-
+    waiting: dict[str, Prepared] = {}
     for cell in cells:
-        yield made(cell) if on_error == "raise" else outcome(lambda: made(cell), lambda error: failed(cell, error))
+        prepared: Any = outcome(lambda cell=cell: workshop.prepared(cell), lambda error, cell=cell: failed(cell, error))
+        if isinstance(prepared, CellOutcome):
+            yield _collected(prepared, on_error)
+        elif (kept := workshop.kept(prepared)) is not None:
+            yield kept
+        elif executor is None:
+            made = outcome(partial(workshop.run, prepared), lambda error, cell=cell: failed(cell, error))
+            yield _collected(made, on_error)
+        else:
+            waiting[prepared.folder.name] = prepared
+    if executor is None or not waiting:
+        return
+    tasks = {name: _task(workshop, prepared) for name, prepared in waiting.items()}
+    with closing(run_tasks(tasks, run_task, executor)) as answers:
+        for name, answer in answers:
+            for told in answer.notes:
+                note(told)
+            cell, folder = waiting[name].cell, waiting[name].folder
+            result = _loaded(folder)
+            why = answer.failure or answer.text or ("" if result else f"{folder}: its result is not there")
+            yield _collected(failed(cell, why) if why or result is None else _done(cell, result), on_error)
+
+
+def _collected(found: CellOutcome, on_error: OnError) -> CellOutcome:
+    """Return what became of a cell; raise why it failed, if that is to end the sweep."""
+    if on_error == "raise" and found.failure is not None:
+        raise ConfigError(f"{found.cell.name}: {found.failure}")
+    return found
+
+
+def _loaded(folder: Path) -> EvaluationResult[Any] | None:
+    try:
+        return load_result(folder)
+    except ResultError:
+        return None
 
 
 def cells_progress(made: Iterable[CellOutcome], count: int) -> Iterator[CellOutcome]:
@@ -182,28 +220,36 @@ def _done(cell: Cell, result: EvaluationResult[Any], folder: Path | None = None,
 # A cell as a task for a worker: texts, never documents.
 
 
-def task_of(workshop: Workshop, cell: Cell) -> str:
+def _task(workshop: Workshop, prepared: Prepared) -> str:
     """Return a cell as a worker gets it, JSON.
 
     Raises:
         ConfigError: It holds what was given in Python and no name or path tells.
     """
+    cell = prepared.cell
     keys = {key: getattr(cell.spec, key) for key in cell.spec.model_fields_set}
-    for key in ("corpus", "dataset", "tokenizer"):
-        if not isinstance(keys.get(key), str | None):
-            raise ConfigError(f"{key} was given in Python; workers read it, so give its path or name")
+    opaque = [key for key in ("corpus", "dataset", "tokenizer") if not isinstance(keys.get(key), str | None)]
+    if opaque or not is_described(prepared.config.retriever):
+        what = " and ".join(opaque) or "a part of the pipeline"
+        raise ConfigError(f"{cell.name}: {what} was given in Python, and workers are sent names: give a path or name")
     written = {key: plain(value) for key, value in keys.items()}
-    places = [str(workshop.folder.absolute()), str(workshop.root.absolute())]
+    places = [str(workshop.folder.absolute()), str(workshop.root.absolute()), prepared.folder.name]
     return json.dumps([cell.number, cell.name, written, *places, workshop.imports, workshop.fresh])
 
 
 def run_task(task: str) -> str:
     """Run a cell, and return why it failed, "" if it did not; its result is then in its folder."""
-    number, name, keys, folder, root, imports, fresh = json.loads(task)
+    number, name, keys, folder, root, wanted, imports, fresh = json.loads(task)
     workshop = _workshop(folder, root, imports=imports, fresh=fresh)
     cell = Cell(number, name, {}, parse_config(keys, name))
-    found = outcome(lambda: workshop.run(workshop.prepared(cell)), lambda error: failed(cell, error))
-    return found.failure or ""
+
+    def made() -> CellOutcome:
+        prepared = workshop.prepared(cell)
+        if prepared.folder.name != wanted:
+            return failed(cell, "documents, code or packages are others where the worker is than where the sweep is")
+        return workshop.kept(prepared) or workshop.run(prepared)
+
+    return outcome(made, lambda error: failed(cell, error)).failure or ""
 
 
 @cache

@@ -6,6 +6,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -172,6 +173,7 @@ class Sweep(BaseModel, frozen=True):
         fresh: bool = False,
         imports: bool = True,
         on_error: OnError = "collect",
+        executor: int | str | Executor | None = None,
     ) -> SweepResult:
         """Run the cells that are not done, and conclude.
 
@@ -184,18 +186,22 @@ class Sweep(BaseModel, frozen=True):
             fresh: Whether cells are run again that are done.
             imports: Whether runs may name code of one's own.
             on_error: `"collect"` keeps why a cell failed, and goes on; `"raise"` ends at the first.
+            executor: What runs the cells: a number of processes on this machine, the address of a Dask scheduler such
+                as `tcp://10.0.0.5:8786`, or an executor of `concurrent.futures`. By default this process, in which
+                cells share what they have in memory.
 
         Raises:
-            ConfigError: No cell can be made, or cells cannot be kept there.
+            ConfigError: Cells cannot be kept there, or workers not be sent what is in them.
+            ProviderUnavailable: The executor is gone; what is done is kept.
             Interrupted: Ctrl-C came; what is done is kept.
-            Exception: What a cell raises, if `on_error` is `"raise"`.
+            ConfigError: A cell failed, and `on_error` is `"raise"`.
         """
         check_root(Path(root), CELLS)
         workshop = Workshop(self.folder, Path(root), imports, fresh)
         done: list[CellOutcome] = []
         start = perf_counter()
         try:
-            with closing(outcomes(workshop, self.cells, on_error)) as made:
+            with closing(outcomes(workshop, self.cells, on_error, executor)) as made:
                 for found in cells_progress(made, len(self.cells)):
                     done.append(found)
         except KeyboardInterrupt as interrupt:
@@ -209,6 +215,7 @@ class Sweep(BaseModel, frozen=True):
             "cost": None if any(used.cost is None for used in usage) else sum(used.cost or 0 for used in usage),
             "seconds": perf_counter() - start,
         }
+        done.sort(key=lambda found: found.cell.number)
         axes = {key: [*map(plain, values)] for key, values in self.axes.items()}
         record = {} if plan is None else plan.record()
         return SweepResult(tuple(done), axes, self.decide_by, record, bill, {} if plan is None else plan.prices)
