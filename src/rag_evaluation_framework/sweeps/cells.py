@@ -139,7 +139,10 @@ class Workshop:
 
 
 def outcomes(
-    workshop: Workshop, cells: Sequence[Cell], on_error: OnError = "collect", executor: int | str | Executor | None = None
+    workshop: Workshop,
+    cells: Sequence[Cell],
+    on_error: OnError = "collect",
+    executor: int | str | Executor | None = None,
 ) -> Generator[CellOutcome]:
     """Yield what became of each cell, as they come.
 
@@ -213,7 +216,9 @@ def failed(cell: Cell, error: BaseException | str) -> CellOutcome:
     return CellOutcome(cell, failure=why)
 
 
-def _done(cell: Cell, result: EvaluationResult[Any], folder: Path | None = None, *, is_kept: bool = False) -> CellOutcome:
+def _done(
+    cell: Cell, result: EvaluationResult[Any], folder: Path | None = None, *, is_kept: bool = False
+) -> CellOutcome:
     return CellOutcome(cell, folder or result.folder, None, CellFacts.of(result), is_kept)
 
 
