@@ -44,7 +44,8 @@ def parse_yaml(text: str) -> Json:
 
 def written_yaml(value: Json) -> str:
     """Return a value as YAML, which `parse_yaml` reads as the same."""
-    text, writer = StringIO(), YAML(typ="safe", pure=True)
+    text = StringIO()
+    writer: Any = YAML(typ="safe", pure=True)
     writer.default_flow_style, writer.sort_base_mapping_type_on_output, writer.allow_unicode = False, False, True
     writer.dump(value, text)
     return text.getvalue()

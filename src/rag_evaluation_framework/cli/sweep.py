@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_evaluation_framework import sweeps
+from rag_evaluation_framework import report, sweeps
+from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.output import (
@@ -65,6 +66,8 @@ def sweep(
     else:
         swept = sweeps.load_sweep(config, over or (), given)
     where, imports = root or store.ROOT, not no_import
+    if html is not None:
+        paths.new_page("--html", html)
     executor = int(workers) if workers is not None and workers.isdecimal() else workers
     with components_print_to_stderr():
         plan = swept.plan(where, fresh=fresh, imports=imports)
@@ -75,9 +78,12 @@ def sweep(
         return
     with components_print_to_stderr():
         result = swept.run(where, plan=plan, fresh=fresh, imports=imports, executor=executor)
-        folder = result.save(where, str(swept))
+        folder = swept.save(result, where)
     with arriving(f"the sweep is saved in {folder}"):
-        print_result(result.record(), result.summary, as_json=as_json)
+        record = {"sweep": str(folder), "plan": dict(result.plan), "bill": dict(result.bill), **result.record()}
+        print_result(record, result.summary, as_json=as_json)
+        if not as_json:
+            print_text(report.saved_text(one_line(str(folder))))
         if html is not None:
             print_text(write_page(html, result.summary()))
     if result.failed:

@@ -128,7 +128,6 @@ def around(
 # `RunSpec`: a run as files, options and tools describe it; each key is declared here, or in `settings`, once.
 
 
-
 def _object(given: Any, validate: Callable[[Any], Any]) -> Any:
     """Return an object that was given in Python as it is; what a file may say is validated."""
     return validate(given) if given is None or is_list(given) or type(given) in _OF_FILES else given
@@ -354,7 +353,7 @@ class RunSpec(Measuring, frozen=True):
         return made[0]
 
     def sources(self, folder: Path, engine: Engine | None = None) -> tuple[Corpus | None, Dataset[Any]]:
-        """Return the documents, if they are not those of the dataset, and the dataset; both are read, if they are files.
+        """Return the documents, None if they are those of the dataset, and the dataset; files are read.
 
         Args:
             folder: The folder of the file, to which paths are relative.

@@ -132,14 +132,17 @@ class Workshop:
         key = json.dumps(named, default=id)
         if key not in self._read:
             self._read[key] = spec.sources(self.folder)
-            for corpus in {id(one): one for one in self._read[key] if isinstance(one, Corpus)}.values():
-                keep_corpus(corpus, self.root)
+            if (documents := self._read[key][0] or self._read[key][1].corpus) is not None:
+                keep_corpus(documents, self.root)
         corpus, dataset = self._read[key]
         return spec.model_copy(update={"corpus": corpus, "dataset": dataset})
 
 
 def outcomes(
-    workshop: Workshop, cells: Sequence[Cell], on_error: OnError = "collect", executor: int | str | Executor | None = None
+    workshop: Workshop,
+    cells: Sequence[Cell],
+    on_error: OnError = "collect",
+    executor: int | str | Executor | None = None,
 ) -> Generator[CellOutcome]:
     """Yield what became of each cell, as they come.
 
@@ -156,14 +159,13 @@ def outcomes(
     """
     waiting: dict[str, Prepared] = {}
     for cell in cells:
-        prepared: Any = outcome(lambda cell=cell: workshop.prepared(cell), lambda error, cell=cell: failed(cell, error))
+        prepared = outcome(partial(workshop.prepared, cell), partial(failed, cell))
         if isinstance(prepared, CellOutcome):
             yield _collected(prepared, on_error)
         elif (kept := workshop.kept(prepared)) is not None:
             yield kept
         elif executor is None:
-            made = outcome(partial(workshop.run, prepared), lambda error, cell=cell: failed(cell, error))
-            yield _collected(made, on_error)
+            yield _collected(outcome(partial(workshop.run, prepared), partial(failed, cell)), on_error)
         else:
             waiting[prepared.folder.name] = prepared
     if executor is None or not waiting:
@@ -213,7 +215,9 @@ def failed(cell: Cell, error: BaseException | str) -> CellOutcome:
     return CellOutcome(cell, failure=why)
 
 
-def _done(cell: Cell, result: EvaluationResult[Any], folder: Path | None = None, *, is_kept: bool = False) -> CellOutcome:
+def _done(
+    cell: Cell, result: EvaluationResult[Any], folder: Path | None = None, *, is_kept: bool = False
+) -> CellOutcome:
     return CellOutcome(cell, folder or result.folder, None, CellFacts.of(result), is_kept)
 
 

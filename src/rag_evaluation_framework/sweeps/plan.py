@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -20,7 +21,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from rag_evaluation_framework import base
 from rag_evaluation_framework.base.files import checked_path, is_list, is_object, parse_json, read_text
-from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.outside import json_text, shown
 from rag_evaluation_framework.base.records import refused
 from rag_evaluation_framework.base.strict_yaml import written_yaml
 from rag_evaluation_framework.contracts.component import Component, default_parameters
@@ -33,8 +34,9 @@ from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.registry.building import parsed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.registry.table import KINDS
-from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
+from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.store import ROOT, check_root
+from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
 from rag_evaluation_framework.sweeps.cells import CELLS, Workshop, cells_progress, outcomes
 from rag_evaluation_framework.sweeps.price import SweepPlan, planned
@@ -177,8 +179,8 @@ class Sweep(BaseModel, frozen=True):
     ) -> SweepResult:
         """Run the cells that are not done, and conclude.
 
-        Each cell is kept in `<root>/cells/` when it is done, so that the same sweep goes on where an earlier start of it
-        ended; of a sweep that was changed, what is new is run.
+        Each cell is kept in `<root>/cells/` when it is done. So the same sweep goes on where an earlier start of it
+        ended, and of one that was changed, what is new is run.
 
         Args:
             root: Where cells are kept.
@@ -202,8 +204,7 @@ class Sweep(BaseModel, frozen=True):
         start = perf_counter()
         try:
             with closing(outcomes(workshop, self.cells, on_error, executor)) as made:
-                for found in cells_progress(made, len(self.cells)):
-                    done.append(found)
+                done.extend(cells_progress(made, len(self.cells)))  # also those before an interrupt
         except KeyboardInterrupt as interrupt:
             told = f"{len(done)} of {len(self.cells)} cells are done and kept; the same sweep goes on with the others"
             raise Interrupted(told) from interrupt
@@ -219,6 +220,25 @@ class Sweep(BaseModel, frozen=True):
         axes = {key: [*map(plain, values)] for key, values in self.axes.items()}
         record = {} if plan is None else plan.record()
         return SweepResult(tuple(done), axes, self.decide_by, record, bill, {} if plan is None else plan.prices)
+
+    def save(self, result: SweepResult, root: str | Path = ROOT) -> Path:
+        """Keep what the sweep concluded in `<root>/sweeps/<UTC time>-<dataset>/`, and return the folder.
+
+        `sweep.yaml` is the sweep, `sweep.json` what `result.record()` returns, and `summary.md` what people read.
+
+        Raises:
+            ResultError: It cannot be written.
+        """
+        named: Any = self.base.dataset
+        name = Path(named).stem if isinstance(named, str) else named.name
+        record = {"plan": dict(result.plan), "bill": dict(result.bill), **result.record()}
+        texts = {
+            "sweep.yaml": str(self),
+            "sweep.json": json_text(record, indent=1),
+            store.SUMMARY: result.summary().as_markdown(),
+        }
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        return store.write_run(root, created, name, lambda made: store.write_texts(made, texts), "sweeps")
 
     @property
     def _rows(self) -> int:
@@ -321,7 +341,7 @@ def parse_axis(text: str) -> tuple[str, list[Any]]:
     """
     key, equals, rest = text.partition("=")
     listed = [match[1].strip() for match in _ITEM.finditer(rest) if match[0]]
-    if not equals or not all(listed) or not listed:
+    if not key.strip() or not equals or not listed or not all(listed):
         raise ConfigError(f"--over {text}: expected a key and its values, such as chunker.chunk_size=200,400")
     return key.strip(), [*map(_scalar, listed)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -26,9 +26,9 @@ from rag_evaluation_framework.sweeps.cells import Prepared, Workshop, failed
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.sweep import Page
+    from rag_evaluation_framework.report.pages.sweep_plan import Page
 
-_PAGE = "rag_evaluation_framework.report.pages.sweep:plan_page"  # a door upwards
+_PAGE = "rag_evaluation_framework.report.pages.sweep_plan:plan_page"  # a door upwards
 _TOKENIZER = "cl100k_base"
 _TRIED = 16  # texts that a model on this machine embeds to see how long it takes
 
@@ -128,9 +128,9 @@ def planned(workshop: Workshop, cells: Sequence[Cell], cutoffs: int) -> SweepPla
     kept: set[int] = set()
     failures: dict[int, str] = {}
     for cell in progress(cells, "Planning", "cell"):
-        found = outcome(lambda cell=cell: workshop.prepared(cell), lambda error, cell=cell: failed(cell, error).failure)
+        found = outcome(partial(workshop.prepared, cell), partial(failed, cell))
         if not isinstance(found, Prepared):
-            failures[cell.number] = str(found)
+            failures[cell.number] = str(found.failure)
         elif workshop.is_kept(found):
             kept.add(cell.number)
         else:
@@ -160,7 +160,7 @@ class _Counted:
     def add(self, prepared: Prepared) -> list[float | None]:
         """Count what a cell does, and return what its parts would cost without the others."""
         config = prepared.config
-        questions = dict.fromkeys(query.text for query in config.dataset.queries)
+        questions: dict[str, None] = dict.fromkeys(query.text for query in config.dataset.queries)
         parts = [*parts_of(config.retriever)]
         costs: list[float | None] = []
         for part in parts:
