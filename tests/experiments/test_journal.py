@@ -2,10 +2,12 @@
 
 import json
 import os
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from importlib import import_module
+from types import ModuleType
 
 import pytest
 
@@ -418,6 +420,9 @@ def test_what_a_retriever_imports_from_elsewhere_is_its_code_too(tmp_path, monke
     (tmp_path / "one" / "helped.py").write_text("from helping import found\ndef search(query, k):\n    return found\n")
     retriever = ExperimentConfig(import_module("helped").search, DATASET).retriever
     before = journal._code(retriever, {})
+    assert journal._code(retriever, {}) == before
+    monkeypatch.setitem(sys.modules, "elsewhere", ModuleType("elsewhere"))  # that something else has loaded
+    sys.modules["elsewhere"].__file__ = str(tmp_path / "one" / "helped.py")
     assert journal._code(retriever, {}) == before
     (tmp_path / "other" / "helping.py").write_text("found = ['a']\n")
     assert journal._code(retriever, {}) != before

@@ -8,6 +8,7 @@ hash does not tell is compared: answers of other documents, questions, versions 
 import hashlib
 import json
 import os
+import re
 import shutil
 import string
 import sys
@@ -52,6 +53,9 @@ _WORDS = {
 }
 """What answers depend on, as people are told of it."""
 _DISTRIBUTION = "rag-evaluation-framework"
+_PACKAGE = __name__.partition(".")[0]
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
+_NAMES = re.compile(rb"(?:^|,[ \t]*)(\w+)")  # `a` and `b` of `a.c, b as d`
 _OF_NAMES = string.ascii_letters + string.digits + "._-"
 
 
@@ -467,7 +471,7 @@ def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:
         if not is_of_package(module):
             modules.add(module)
     hashes = {module: _hash_of_code(module) for module in sorted(modules)}
-    return sure and None not in hashes.values(), digest([hashes, dict(_loaded()) if modules else {}])
+    return sure and None not in hashes.values(), digest([hashes, _imported(sorted(modules))])
 
 
 def _is_file(value: object) -> bool:
@@ -475,20 +479,27 @@ def _is_file(value: object) -> bool:
     return isinstance(value, str | Path) and os.path.exists(value)  # noqa: PTH110  a text may be no path at all
 
 
-def _loaded() -> Iterator[tuple[str, str]]:
-    """Yield what tells other versions of what own code has imported: of installed packages, and of other files."""
-    for name, module in [*sys.modules.items()]:
-        file: Any = getattr(module, "__file__", None)
-        top, _, inner = name.partition(".")
-        if not isinstance(file, str) or top in (*sys.stdlib_module_names, "__main__") or is_of_package(name):
-            continue
-        with suppress(OSError):
-            if not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts):
-                if not inner:
+def _imported(modules: Iterable[str]) -> dict[str, str]:
+    """Return what tells other versions of what own code imports: of installed packages, and of other files.
+
+    What else is loaded does not count: a worker, and the next start, have loaded other modules.
+    """
+    found, tops = dict[str, str](), [module.partition(".")[0] for module in modules]
+    for top in tops:  # which grows
+        for name, module in [*sys.modules.items()]:
+            file: Any = getattr(module, "__file__", None)
+            if not isinstance(file, str) or name.partition(".")[0] != top:
+                continue
+            with suppress(OSError):
+                if {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts):
+                    code = Path(file).read_bytes()
+                    found[name] = hashlib.sha256(code).hexdigest()
+                    names = (one.decode() for line in _IMPORT.findall(code) for one in _NAMES.findall(line))
+                    tops += [one for one in {*names} if one not in (*tops, *sys.stdlib_module_names, _PACKAGE)]
+                elif name == top:
                     known = Path(file).stat()
-                    yield name, f"{known.st_size} {known.st_mtime_ns}"
-            else:
-                yield name, hashlib.sha256(Path(file).read_bytes()).hexdigest()
+                    found[name] = f"{known.st_size} {known.st_mtime_ns}"
+    return found
 
 
 def parts_of(component: object) -> Iterator[Any]:

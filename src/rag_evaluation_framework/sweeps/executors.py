@@ -13,8 +13,10 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from contextlib import contextmanager
 from itertools import islice
 from queue import SimpleQueue
-from threading import Event, Thread, get_ident
+from threading import Event, RLock, Thread, get_ident
 from typing import Any, NamedTuple, cast
+
+from tqdm import tqdm
 
 from rag_evaluation_framework.base import collected, require
 from rag_evaluation_framework.base.exits import errors_as, outcome
@@ -169,7 +171,7 @@ def _processes(number: int) -> Generator[_Submit]:
         own, why = get_ident(), ""
         for _ in range(_LIVES):
             if own not in pools:
-                start = {"initializer": _watch_parent, "initargs": (os.getpid(),), "env": variables}
+                start = {"initializer": _begin, "initargs": (os.getpid(),), "env": variables}
                 pools[own] = loky.ProcessPoolExecutor(1, **start)
             if ended.is_set():
                 break
@@ -181,18 +183,19 @@ def _processes(number: int) -> Generator[_Submit]:
                 why = said(error) if code is None else code[0]
         return Answer(None, f"{_LIVES} processes died of it ({why}): too little memory? Fewer workers need less")
 
-    threads = ThreadPoolExecutor(number, thread_name_prefix="rag-eval")
+    threads, is_cut_short = ThreadPoolExecutor(number, thread_name_prefix="rag-eval"), True
     try:
         yield lambda run_task, task: threads.submit(in_a_process, run_task, task)
+        is_cut_short = False
     finally:
         ended.set()
         for pool in [*pools.values()]:
-            pool.shutdown(kill_workers=True)
+            pool.shutdown(kill_workers=is_cut_short)
         threads.shutdown(cancel_futures=True)
 
 
-def _watch_parent(parent: int) -> None:
-    """Leave Ctrl-C to the parent, and end with it: it may be killed. Called in a new process."""
+def _begin(parent: int) -> None:
+    """Make a new process end with its parent, which may be killed, and leave Ctrl-C to it."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -201,3 +204,4 @@ def _watch_parent(parent: int) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=watch, daemon=True).start()
+    tqdm.set_lock(RLock())  # its own is a semaphore of the system, which outlives a process that is killed
