@@ -14,7 +14,6 @@ from functools import cached_property
 from itertools import product
 from math import prod
 from pathlib import Path
-from time import perf_counter
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
@@ -201,7 +200,6 @@ class Sweep(BaseModel, frozen=True):
         check_root(Path(root), CELLS)
         workshop = Workshop(self.folder, Path(root), imports, fresh)
         done: list[CellOutcome] = []
-        start = perf_counter()
         try:
             with closing(outcomes(workshop, self.cells, on_error, executor)) as made:
                 done.extend(cells_progress(made, len(self.cells)))  # also those before an interrupt
@@ -214,12 +212,11 @@ class Sweep(BaseModel, frozen=True):
             "requests": sum(used.requests for used in usage),
             "tokens": sum(used.input_tokens + used.output_tokens for used in usage),
             "cost": None if any(used.cost is None for used in usage) else sum(used.cost or 0 for used in usage),
-            "seconds": perf_counter() - start,
         }
         done.sort(key=lambda found: found.cell.number)
         axes = {key: [*map(plain, values)] for key, values in self.axes.items()}
-        record = {} if plan is None else plan.record()
-        return SweepResult(tuple(done), axes, self.decide_by, record, bill, {} if plan is None else plan.prices)
+        known, prices = ({}, {}) if plan is None else (plan.totals, plan.prices)
+        return SweepResult(tuple(done), axes, self.decide_by, known, bill, prices)
 
     def save(self, result: SweepResult, root: str | Path = ROOT) -> Path:
         """Keep what the sweep concluded in `<root>/sweeps/<UTC time>-<dataset>/`, and return the folder.

@@ -82,6 +82,7 @@ class SweepPlan(Shown):
     def totals(self) -> dict[str, Any]:
         """All parts together, by what is counted; None where a part does not know it."""
         return {
+            "cells": len(self.cells) - len(self.kept) - len(self.failures),
             "texts": sum(part.texts - part.kept for part in self.parts),
             "requests": sum(part.requests for part in self.parts),
             "tokens": _sum(part.tokens for part in self.parts),
@@ -112,13 +113,13 @@ class SweepPlan(Shown):
     def record(self) -> dict[str, Any]:
         """Return the plan for JSON."""
         return {
+            **self.totals,
             "cells": len(self.cells),
             "rows": self.rows,
             "kept": len(self.kept),
             "failures": {str(number): why for number, why in self.failures.items()},
             "chunkings": self.chunkings,
             "parts": [vars(part) for part in self.parts],
-            **self.totals,
         }
 
 
