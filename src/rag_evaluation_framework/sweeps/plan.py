@@ -145,14 +145,15 @@ class Sweep(BaseModel, frozen=True):
         ]
         if not wanted:
             raise ConfigError(f"only_if leaves no cell: {shown(self.only_if)}; expected a condition that some meet")
+        varied = [key for key, values in self.axes.items() if len(values) > 1]
         cells: list[Cell] = []
         for number, values in enumerate(wanted, 1):
             keys = dict(fixed)
             for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
                 _set(keys, key.split("."), values[key], key)
-            known = {key: plain(value) for key, value in values.items()}
-            name = ", ".join(f"{_short(key, values)}={told(value)}" for key, value in values.items())
+            name = ", ".join(f"{_short(key, varied)}={told(values[key])}" for key in varied)
             keys["experiment_name"] = name or keys.get("experiment_name")
+            known = {key: plain(value) for key, value in values.items()}
             cells.append(Cell(number, name or "the run", known, parse_config(keys, f"cell {number}, {name}")))
         return tuple(cells)
 
@@ -214,7 +215,7 @@ class Sweep(BaseModel, frozen=True):
             "cost": None if any(used.cost is None for used in usage) else sum(used.cost or 0 for used in usage),
         }
         done.sort(key=lambda found: found.cell.number)
-        axes = {key: [*map(plain, values)] for key, values in self.axes.items()}
+        axes = {key: [*map(plain, values)] for key, values in self.axes.items() if len(values) > 1}
         known, prices = ({}, {}) if plan is None else (plan.totals, plan.prices)
         return SweepResult(tuple(done), axes, self.decide_by, known, bill, prices)
 
