@@ -9,14 +9,12 @@ import hashlib
 import json
 import os
 import shutil
-import string
 import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, distribution, requires
 from inspect import isfunction
 from itertools import chain, count
 from pathlib import Path
@@ -26,6 +24,7 @@ from typing import Any, BinaryIO, Literal, cast
 from rag_evaluation_framework.base import utf8_json
 from rag_evaluation_framework.base.files import is_object, locked, parse_json
 from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.version import versions
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.hits import Ranking
@@ -49,8 +48,6 @@ _WORDS = {
     "code": "the code of the retriever or what it imports",
 }
 """What answers depend on, as people are told of it."""
-_DISTRIBUTION = "rag-evaluation-framework"
-_OF_NAMES = string.ascii_letters + string.digits + "._-"
 
 
 # An answer, and how it is written.
@@ -346,7 +343,7 @@ def open_journal(
     facts = {
         "corpus": config.corpus.content_hash,
         "questions": _digest([[query.id, query.text, str(query.metadata)] for query in config.dataset.queries]),
-        "versions": _digest(_versions()),
+        "versions": _digest(versions()),
         "code": code,
     }
     journal = Journal(
@@ -418,20 +415,6 @@ def _is_described(part: object) -> bool:
 
 def _digest(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _versions() -> dict[str, str]:
-    """Return what tells versions of Python, of this package, and of those packages that it may use."""
-    found = {"python": sys.version}
-    with suppress(PackageNotFoundError):
-        for needed in (_DISTRIBUTION, *(requires(_DISTRIBUTION) or ())):
-            name = needed[: len(needed) - len(needed.lstrip(_OF_NAMES))]
-            with suppress(PackageNotFoundError):
-                installed = distribution(name)
-                # The head as it is: to find the version in it takes ten times as long.
-                told = installed.read_text("METADATA") or installed.read_text("PKG-INFO") or ""
-                found[name] = told.partition("\n\n")[0]
-    return found
 
 
 def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:
