@@ -22,6 +22,7 @@ from rag_evaluation_framework import base
 from rag_evaluation_framework.base.files import checked_path, is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import json_text, shown
 from rag_evaluation_framework.base.records import refused
+from rag_evaluation_framework.base.store import kept_stages
 from rag_evaluation_framework.base.strict_yaml import written_yaml
 from rag_evaluation_framework.contracts.component import Component, default_parameters
 from rag_evaluation_framework.data import Cutoff
@@ -165,7 +166,8 @@ class Sweep(BaseModel, frozen=True):
             fresh: Whether cells are run again that are done.
             imports: Whether runs may name code of one's own.
         """
-        return planned(Workshop(self.folder, Path(root), imports, fresh), self.cells, self._rows)
+        with kept_stages(root):
+            return planned(Workshop(self.folder, Path(root), imports, fresh), self.cells, self._rows)
 
     def run(
         self,
@@ -202,7 +204,7 @@ class Sweep(BaseModel, frozen=True):
         workshop = Workshop(self.folder, Path(root), imports, fresh)
         done: list[CellOutcome] = []
         try:
-            with closing(outcomes(workshop, self.cells, on_error, executor)) as made:
+            with kept_stages(root), closing(outcomes(workshop, self.cells, on_error, executor)) as made:
                 done.extend(cells_progress(made, len(self.cells)))  # also those before an interrupt
         except KeyboardInterrupt as interrupt:
             told = f"{len(done)} of {len(self.cells)} cells are done and kept; the same sweep goes on with the others"
