@@ -224,7 +224,7 @@ def test_other_documents_questions_and_versions_are_asked_anew_and_said(tmp_path
     assert answers == 0
     assert told.endswith("are not used: the questions changed since. All questions are asked")
     assert known(tmp_path, "always", dataset=fewer)[0] == 0
-    monkeypatch.setattr(journal, "_versions", lambda: {"python": "4"})
+    monkeypatch.setattr(journal, "versions", lambda: {"python": "4"})
     answers, (told,) = known(tmp_path)
     assert answers == 0
     assert "the version of Python or of a package changed since" in told
@@ -234,7 +234,7 @@ def test_other_documents_questions_and_versions_are_asked_anew_and_said(tmp_path
 
 def test_answers_of_the_code_that_is_asked_now_count_before_those_of_other_code(tmp_path, monkeypatch):
     def kept_as(text, version):
-        monkeypatch.setattr(journal, "_versions", lambda: {"python": version})
+        monkeypatch.setattr(journal, "versions", lambda: {"python": version})
         with open_journal(ours, "if-sure", {}) as kept:
             for query in ours.dataset.queries[: len(text)]:
                 kept.keep([(query.id, journal.Returned(Retrieval((Hit(text=text),)), 10))])
@@ -242,7 +242,7 @@ def test_answers_of_the_code_that_is_asked_now_count_before_those_of_other_code(
     ours = experiment(tmp_path)
     kept_as("a", "4")
     kept_as("bbb", "3")  # of one that was asked in between
-    monkeypatch.setattr(journal, "_versions", lambda: {"python": "4"})
+    monkeypatch.setattr(journal, "versions", lambda: {"python": "4"})
     with open_journal(ours, "always", {}) as kept:
         answers = [kept.answer(query.id, 10) for query in ours.dataset.queries[:3]]
     assert [answer.found.hits[0].text for answer in answers] == ["a", "bbb", "bbb"]

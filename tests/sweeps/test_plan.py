@@ -194,7 +194,7 @@ def test_the_classes_of_the_design_documents_make_a_sweep_whose_rows_are_the_pro
     assert len(sweep.cells) == 4
     assert sweep._rows * len(sweep.cells) == len(chunkers) * len(embedders) * 1 * 2
     assert sweep.cells[0].spec.corpus is dataset.corpus
-    assert sweep.cells[0].name == "chunker=recursive-character(chunk_size=400), embedder=lsa, reranker=none"
+    assert sweep.cells[0].name == "chunker=recursive-character(chunk_size=400), embedder=lsa"
     document = sweep_of(
         DocumentLevelEvaluation(dataset.corpus, dataset),
         SweepConfig([SentenceChunker()], [None], metrics={"r": "recall"}),

@@ -54,7 +54,7 @@ def test_cells_rows_and_chunkings_are_counted(handbook, tmp_path):
         **{"retriever": ["bm25"], "retriever.chunker.chunk_size": [200, 800], "retriever.b": [0.5, 0.75]},
     )
     assert (len(known.cells), known.rows, known.chunkings, known.parts) == (4, 16, 2, ())
-    assert known.totals == {"texts": 0, "requests": 0, "tokens": 0, "cost": 0}
+    assert known.totals == {"cells": 4, "texts": 0, "requests": 0, "tokens": 0, "cost": 0}
 
 
 def test_a_text_is_counted_once_whatever_chunker_made_it_and_what_is_kept_is_told(handbook, tmp_path):

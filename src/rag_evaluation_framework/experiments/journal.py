@@ -10,15 +10,12 @@ import json
 import os
 import re
 import shutil
-import string
 import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution, requires
 from inspect import isfunction
 from itertools import chain, count
 from pathlib import Path
@@ -28,6 +25,7 @@ from typing import Any, BinaryIO, Literal, cast
 from rag_evaluation_framework.base import utf8_json
 from rag_evaluation_framework.base.files import is_object, locked, parse_json
 from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.version import versions
 from rag_evaluation_framework.contracts import Retriever
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
@@ -52,11 +50,9 @@ _WORDS = {
     "code": "the code of the retriever or what it imports",
 }
 """What answers depend on, as people are told of it."""
-_DISTRIBUTION = "rag-evaluation-framework"
 _PACKAGE = __name__.partition(".")[0]
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
 _NAMES = re.compile(rb"(?:^|,[ \t]*)(\w+)")  # `a` and `b` of `a.c, b as d`
-_OF_NAMES = string.ascii_letters + string.digits + "._-"
 
 
 # An answer, and how it is written.
@@ -415,7 +411,7 @@ def depends_on(config: ExperimentConfig[Any], pipeline: Mapping[str, Any]) -> tu
     return sure, {
         "corpus": config.corpus.content_hash,
         "questions": digest([[query.id, query.text, str(query.metadata)] for query in config.dataset.queries]),
-        "versions": digest(_versions()),
+        "versions": digest(versions()),
         "code": code,
     }
 
@@ -433,21 +429,6 @@ def is_described(retriever: Retriever) -> bool:
 def digest(content: Any) -> str:
     """Return a hash of what JSON can hold; of what it cannot, its text counts."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
-
-
-@cache
-def _versions() -> dict[str, str]:
-    """Return what tells versions of Python, of this package, and of those packages that it may use."""
-    found = {"python": sys.version}
-    with suppress(PackageNotFoundError):
-        for needed in (_DISTRIBUTION, *(requires(_DISTRIBUTION) or ())):
-            name = needed[: len(needed) - len(needed.lstrip(_OF_NAMES))]
-            with suppress(PackageNotFoundError):
-                installed = distribution(name)
-                # The head as it is: to find the version in it takes ten times as long.
-                told = installed.read_text("METADATA") or installed.read_text("PKG-INFO") or ""
-                found[name] = told.partition("\n\n")[0]
-    return found
 
 
 def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:

@@ -19,6 +19,7 @@ from rag_evaluation_framework.base.coroutines import without_a_loop
 from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.base.store import kept_stages, seconds_reading
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
@@ -181,10 +182,12 @@ def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
     name = component_name(pipeline)
     with _reserved(pipeline):
         with on_failure(partial(_close, pipeline, name)):
-            start = perf_counter()
+            start, reading = perf_counter(), seconds_reading()
             with _step("index", name):
                 pipeline.index(corpus)
-            seconds = perf_counter() - start
+            seconds = {"index": perf_counter() - start}
+            if reading := seconds_reading() - reading:
+                seconds = {"index": seconds["index"] - reading, "index_from_cache": reading}
             with _step("chunks", name):
                 listed = pipeline.chunks()
                 chunks = listed if is_trusted(pipeline) else as_chunks(listed, name, corpus)
@@ -250,14 +253,14 @@ class Index:
         retriever: What it is called.
         corpus: The documents.
         chunks: All chunks that could be retrieved, or None if the retriever cannot list them.
-        seconds: How long indexing took.
+        seconds: How long indexing took, and beside that how long reading took what an earlier run kept of it.
     """
 
     pipeline: Retriever
     retriever: str
     corpus: Corpus
     chunks: Sequence[AnyChunk] | None
-    seconds: float
+    seconds: Mapping[str, float]
 
     def rank(
         self,
@@ -281,7 +284,7 @@ class Index:
             self._prepare(queries)
         ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans, journal)
         rankings = ranker.rankings(queries)
-        seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
+        seconds = {**self.seconds, "retrieve": perf_counter() - start}
         prepared = asking.batch_queries and type(self.pipeline).prepare is not Retriever.prepare
         rankings = replace(rankings, seconds=seconds, prepared=prepared)
         if ranker.interrupt is not None and _unanswered(rankings) == len(queries):
@@ -602,7 +605,12 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> tuple[
     measured = config.config
     cutoffs = [cutoff for cutoff in config.cutoffs if cutoff != OWN_CUTOFF]
     cutter = RankingCutter(cutoffs, measured.tokenizer, config.corpus)
-    with no_exit("a component", "the run"), collected() as notes, track_usage() as usage:
+    with (
+        no_exit("a component", "the run"),
+        collected() as notes,
+        track_usage() as usage,
+        kept_stages(measured.save_results_path),
+    ):
         # Here, as what properties of components raise loses nothing yet.
         record = config.record
         head: dict[str, Any] = {

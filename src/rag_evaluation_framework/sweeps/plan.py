@@ -14,7 +14,6 @@ from functools import cached_property
 from itertools import product
 from math import prod
 from pathlib import Path
-from time import perf_counter
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
@@ -23,6 +22,7 @@ from rag_evaluation_framework import base
 from rag_evaluation_framework.base.files import checked_path, is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import json_text, shown
 from rag_evaluation_framework.base.records import refused
+from rag_evaluation_framework.base.store import kept_stages
 from rag_evaluation_framework.base.strict_yaml import written_yaml
 from rag_evaluation_framework.contracts.component import Component, default_parameters
 from rag_evaluation_framework.data import Cutoff
@@ -146,14 +146,15 @@ class Sweep(BaseModel, frozen=True):
         ]
         if not wanted:
             raise ConfigError(f"only_if leaves no cell: {shown(self.only_if)}; expected a condition that some meet")
+        varied = [key for key, values in self.axes.items() if len(values) > 1]
         cells: list[Cell] = []
         for number, values in enumerate(wanted, 1):
             keys = dict(fixed)
             for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
                 _set(keys, key.split("."), values[key], key)
-            known = {key: plain(value) for key, value in values.items()}
-            name = ", ".join(f"{_short(key, values)}={told(value)}" for key, value in values.items())
+            name = ", ".join(f"{_short(key, varied)}={told(values[key])}" for key in varied)
             keys["experiment_name"] = name or keys.get("experiment_name")
+            known = {key: plain(value) for key, value in values.items()}
             cells.append(Cell(number, name or "the run", known, parse_config(keys, f"cell {number}, {name}")))
         return tuple(cells)
 
@@ -165,7 +166,8 @@ class Sweep(BaseModel, frozen=True):
             fresh: Whether cells are run again that are done.
             imports: Whether runs may name code of one's own.
         """
-        return planned(Workshop(self.folder, Path(root), imports, fresh), self.cells, self._rows)
+        with kept_stages(root):
+            return planned(Workshop(self.folder, Path(root), imports, fresh), self.cells, self._rows)
 
     def run(
         self,
@@ -201,9 +203,8 @@ class Sweep(BaseModel, frozen=True):
         check_root(Path(root), CELLS)
         workshop = Workshop(self.folder, Path(root), imports, fresh)
         done: list[CellOutcome] = []
-        start = perf_counter()
         try:
-            with closing(outcomes(workshop, self.cells, on_error, executor)) as made:
+            with kept_stages(root), closing(outcomes(workshop, self.cells, on_error, executor)) as made:
                 done.extend(cells_progress(made, len(self.cells)))  # also those before an interrupt
         except KeyboardInterrupt as interrupt:
             told = f"{len(done)} of {len(self.cells)} cells are done and kept; the same sweep goes on with the others"
@@ -214,12 +215,11 @@ class Sweep(BaseModel, frozen=True):
             "requests": sum(used.requests for used in usage),
             "tokens": sum(used.input_tokens + used.output_tokens for used in usage),
             "cost": None if any(used.cost is None for used in usage) else sum(used.cost or 0 for used in usage),
-            "seconds": perf_counter() - start,
         }
         done.sort(key=lambda found: found.cell.number)
-        axes = {key: [*map(plain, values)] for key, values in self.axes.items()}
-        record = {} if plan is None else plan.record()
-        return SweepResult(tuple(done), axes, self.decide_by, record, bill, {} if plan is None else plan.prices)
+        axes = {key: [*map(plain, values)] for key, values in self.axes.items() if len(values) > 1}
+        known, prices = ({}, {}) if plan is None else (plan.totals, plan.prices)
+        return SweepResult(tuple(done), axes, self.decide_by, known, bill, prices)
 
     def save(self, result: SweepResult, root: str | Path = ROOT) -> Path:
         """Keep what the sweep concluded in `<root>/sweeps/<UTC time>-<dataset>/`, and return the folder.

@@ -82,6 +82,7 @@ class SweepPlan(Shown):
     def totals(self) -> dict[str, Any]:
         """All parts together, by what is counted; None where a part does not know it."""
         return {
+            "cells": len(self.cells) - len(self.kept) - len(self.failures),
             "texts": sum(part.texts - part.kept for part in self.parts),
             "requests": sum(part.requests for part in self.parts),
             "tokens": _sum(part.tokens for part in self.parts),
@@ -112,13 +113,13 @@ class SweepPlan(Shown):
     def record(self) -> dict[str, Any]:
         """Return the plan for JSON."""
         return {
+            **self.totals,
             "cells": len(self.cells),
             "rows": self.rows,
             "kept": len(self.kept),
             "failures": {str(number): why for number, why in self.failures.items()},
             "chunkings": self.chunkings,
             "parts": [vars(part) for part in self.parts],
-            **self.totals,
         }
 
 
@@ -131,15 +132,16 @@ def planned(workshop: Workshop, cells: Sequence[Cell], cutoffs: int) -> SweepPla
         found = outcome(partial(workshop.prepared, cell), partial(failed, cell))
         if not isinstance(found, Prepared):
             failures[cell.number] = str(found.failure)
-        elif workshop.is_kept(found):
-            kept.add(cell.number)
         else:
             ready.append(found)
     counted = _Counted(workshop)
     prices: dict[int, float] = {}
     for prepared in progress(ready, "Counting texts", "cell"):
-        alone = counted.add(prepared)
-        if (price := _sum(alone)) is not None:
+        if workshop.is_kept(prepared):
+            kept.add(prepared.cell.number)
+        else:
+            counted.add(prepared)
+        if (price := counted.price(prepared)) is not None:
             prices[prepared.cell.number] = price
     parts = [*map(counted.embedding, counted.embedded), *counted.reranked.values()]
     return SweepPlan(
@@ -157,31 +159,37 @@ class _Counted:
         self.embedded: dict[str, tuple[Embedder, dict[str, None], dict[str, None]]] = {}
         self.reranked: dict[str, PartPlan] = {}
 
-    def add(self, prepared: Prepared) -> list[float | None]:
-        """Count what a cell does, and return what its parts would cost without the others."""
-        config = prepared.config
-        questions: dict[str, None] = dict.fromkeys(query.text for query in config.dataset.queries)
-        parts = [*parts_of(config.retriever)]
-        costs: list[float | None] = []
-        for part in parts:
-            chunker, embedder = getattr(part, "chunker", None), getattr(part, "embedder", None)
+    def add(self, prepared: Prepared) -> None:
+        """Count what a cell does."""
+        questions = _questions(prepared)
+        for part in parts_of(prepared.config.retriever):
             if isinstance(part, Reranker):
-                plan = _reranking(part, len(questions))
                 earlier = self.reranked.get(part.name, PartPlan(part.name, 0))
-                self.reranked[part.name] = _together(earlier, plan)
-                costs.append(plan.cost)
-            if chunker is None:
-                continue
-            key = f"{describe(chunker)} {config.corpus.content_hash}"
-            if key not in self.chunkings:
-                self.chunkings[key] = dict.fromkeys(chunk.content for chunk in chunk_corpus(config.corpus, chunker))
-            if isinstance(embedder, Embedder):
-                inner = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
-                _, texts, asked = self.embedded.setdefault(str(describe(inner)), (inner, {}, {}))
-                texts.update(self.chunkings[key])
-                asked.update(questions)
-                costs.append(_embedding(inner, self.chunkings[key], questions).cost)
-        return costs
+                self.reranked[part.name] = _together(earlier, _reranking(part, len(questions)))
+            elif getattr(part, "chunker", None) is not None:
+                texts = self._texts(prepared, part)
+                if (embedder := _embedder(part)) is not None:
+                    _, known, asked = self.embedded.setdefault(str(describe(embedder)), (embedder, {}, {}))
+                    known.update(texts)
+                    asked.update(questions)
+
+    def price(self, prepared: Prepared) -> float | None:
+        """Return what the parts of a cell would cost without the others."""
+        costs: list[float | None] = []
+        for part in parts_of(prepared.config.retriever):
+            if isinstance(part, Reranker):
+                costs.append(_reranking(part, len(_questions(prepared))).cost)
+            elif (embedder := _embedder(part)) is not None and hasattr(type(embedder), "address"):
+                costs.append(_embedding(embedder, self._texts(prepared, part), _questions(prepared)).cost)
+        return _sum(costs)
+
+    def _texts(self, prepared: Prepared, part: Any) -> dict[str, None]:
+        """Return the distinct texts that a part cuts."""
+        corpus = prepared.config.corpus
+        key = f"{describe(part.chunker)} {corpus.content_hash}"
+        if key not in self.chunkings:
+            self.chunkings[key] = dict.fromkeys(chunk.content for chunk in chunk_corpus(corpus, part.chunker))
+        return self.chunkings[key]
 
     def embedding(self, key: str) -> PartPlan:
         """Return what an embedder has to do."""
@@ -196,6 +204,17 @@ class _Counted:
         if not plan.requests and seconds is None and type(embedder).fit is Embedder.fit:
             seconds = _tried(CachedEmbedder(embedder, self._root), left) if left else 0.0
         return replace(plan, texts=len(texts) + len(questions), kept=len(kept), seconds=seconds)
+
+
+def _questions(prepared: Prepared) -> dict[str, None]:
+    return dict.fromkeys(query.text for query in prepared.config.dataset.queries)
+
+
+def _embedder(part: Any) -> Embedder | None:
+    """Return the embedder of a part that cuts and embeds, without its cache."""
+    embedder = getattr(part, "embedder", None)
+    inner = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
+    return inner if isinstance(inner, Embedder) and hasattr(part, "chunker") else None
 
 
 def _embedding(embedder: Embedder, texts: Iterable[str], questions: Iterable[str]) -> PartPlan:
