@@ -26,6 +26,7 @@ FLOORS = (
     {"experiments"},
     {"analysis", "attribution", "synthesis"},
     {"gates"},
+    {"sweeps"},
     {"integrations"},
     {"report", "demo", "loopback"},
     {"trackers"},  # where results go: folders with pages, and LangSmith
@@ -40,6 +41,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("results.result", "report.pages.notes"),  # result.all_notes, which other pages have
     ("analysis.comparison", "report.pages.comparison"),  # the same, for what is made of results
     ("analysis.leaderboard", "report.pages.leaderboard"),
+    ("sweeps.result", "report.pages.sweep"),
     ("analysis.comparison", "report.pages.doubts"),  # the notes of a comparison, which JSON has
     ("analysis.leaderboard", "report.pages.doubts"),
     ("attribution.attribution", "report.pages.explanation"),
@@ -292,7 +294,7 @@ def test_rooms_do_not_import_each_other_in_a_circle():
 def test_optional_packages_are_never_imported_directly():
     optional = {"sklearn", "pandas", "tiktoken", "tiktoken_ext", "tokenizers"}
     optional |= {"torch", "transformers", "sentence_transformers", "huggingface_hub", "onnx", "onnxruntime"}
-    optional |= {"chromadb", "pgvector", "psycopg", "qdrant_client"}
+    optional |= {"chromadb", "pgvector", "psycopg", "qdrant_client", "vl_convert"}
     direct = [
         f"{module}:{node.lineno} {name}"
         for module, tree in TREES.items()
