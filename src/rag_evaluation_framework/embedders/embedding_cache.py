@@ -108,6 +108,11 @@ class EmbeddingCache:
             )
         return found
 
+    def kept(self, identity: str, texts: Iterable[str], role: str = "text") -> set[str]:
+        """Return of which of these texts there is a vector; arguments as of `get`."""
+        there = self._vectors_of(identity).digests()
+        return {text for text in texts if vector_key(identity, role, text) in there} if there else set()
+
     def put(
         self, identity: str, embeddings: Mapping[str, Embedding], role: str = "text", input_limit: int | None = None
     ) -> None:

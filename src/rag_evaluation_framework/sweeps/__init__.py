@@ -1,4 +1,4 @@
-"""Sweeps: many configurations, run as cells, and what they conclude."""
+"""Sweeps: many configurations for little more than one, and what they conclude."""
 
 import lazy_loader as lazy
 
