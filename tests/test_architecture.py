@@ -42,6 +42,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("analysis.comparison", "report.pages.comparison"),  # the same, for what is made of results
     ("analysis.leaderboard", "report.pages.leaderboard"),
     ("sweeps.result", "report.pages.sweep"),
+    ("sweeps.price", "report.pages.sweep_plan"),
     ("analysis.comparison", "report.pages.doubts"),  # the notes of a comparison, which JSON has
     ("analysis.leaderboard", "report.pages.doubts"),
     ("attribution.attribution", "report.pages.explanation"),
@@ -57,10 +58,12 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("report.page", "report.markdown"),
     ("report.page", "report.html"),
     ("experiments.evaluation", "integrations.langsmith_pull"),  # langsmith_dataset_name=
+    ("experiments.evaluation", "sweeps.plan"),  # evaluation.sweep
     ("experiments.runner", "trackers.sending"),  # save_results_path=, sinks=, and the same for results
     ("synthesis.generator", "integrations.langsmith_push"),  # upload_to_langsmith=
 }
-TYPED = {  # what a contract names for type checkers only
+TYPED = {  # what is named for type checkers only
+    ("experiments.evaluation", "sweeps.result"),
     ("contracts.sink", "results.result"),
     ("contracts.sink", "analysis.comparison"),
 }

@@ -64,7 +64,7 @@ def level_names(levels: Sequence[Any]) -> list[str]:
     for part in parts:
         alike = [other for other in parts if other.get("type") == part.get("type")]
         told = [f"{key}={_plain(value)}" for key, value in part.items() if any(o.get(key) != value for o in alike)]
-        names.append(":".join(filter(None, (_plain(part.get("type")), ",".join(told)))))
+        names.append(f"{_plain(part.get('type'))}{f'({", ".join(told)})' if told else ''}")
     return names
 
 

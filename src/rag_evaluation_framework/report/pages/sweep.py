@@ -335,10 +335,11 @@ def _failures(result: SweepResult) -> Lines:
 
 
 def _bill(result: SweepResult) -> Iterator[Table]:
-    names = [*dict.fromkeys((*result.plan, *result.bill))]
-    if names:
-        rows = tuple((name, *(_amount_text(side.get(name)) for side in (result.plan, result.bill))) for name in names)
-        yield Table(("what", "plan", "bill"), rows, "Plan and bill")
+    """Yield what the sweep took, beside what it was expected to take."""
+    if result.bill:
+        sides = (result.plan, result.bill) if result.plan else (result.bill,)
+        rows = tuple((name, *(_told(side, name) for side in sides)) for name in result.bill)
+        yield Table(("what", *("plan", "bill")[-len(sides) :]), rows, "Plan and bill" if result.plan else "Bill")
 
 
 def _cell_notes(result: SweepResult) -> Iterator[str]:
@@ -393,5 +394,6 @@ def _written(value: float | None, cost: Cost) -> str:
     return f"{scaled:,.4g}" if cost == "price" else f"{scaled:,.{0 if scaled >= 100 else 1 if scaled >= 1 else 2}f}"
 
 
-def _amount_text(value: Any) -> str:
-    return "unknown" if value is None else f"{value:,.4g}" if isinstance(value, float) else f"{value:,}"
+def _told(counted: Mapping[str, Any], name: str) -> str:
+    value = counted.get(name, "–")
+    return "unknown" if value is None else f"{value:,.3g}" if isinstance(value, float) else str(value)
