@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -63,8 +63,8 @@ def level_names(levels: Sequence[Any]) -> list[str]:
     names: list[str] = []
     for part in parts:
         alike = [other for other in parts if other.get("type") == part.get("type")]
-        told = [f"{key}={_plain(value)}" for key, value in part.items() if any(o.get(key) != value for o in alike)]
-        names.append(f"{_plain(part.get('type'))}{f'({", ".join(told)})' if told else ''}")
+        own = [f"{key}={_plain(value)}" for key, value in part.items() if any(o.get(key) != value for o in alike)]
+        names.append(f"{_plain(part.get('type'))}{'(' * bool(own)}{', '.join(own)}{')' * bool(own)}")
     return names
 
 
@@ -323,7 +323,11 @@ class SweepResult(Shown):
             raise ResultError(f"cells are not ranked: {self.why_unranked}")
         return self.score(score)
 
-    def _standing(self, name: str) -> tuple[tuple[CellStanding, ...], TiedWithBest]:
+    @cached_property
+    def _standing(self) -> Callable[[str], tuple[tuple[CellStanding, ...], TiedWithBest]]:
+        return cache(self._order)  # which is asked for by all that follows
+
+    def _order(self, name: str) -> tuple[tuple[CellStanding, ...], TiedWithBest]:
         scores = self._scores(name)
         means = _means(scores)
         order = sorted(range(len(means)), key=lambda at: -means[at])
@@ -487,7 +491,7 @@ class SweepResult(Shown):
         }
 
         def value(axis: str, own: Any) -> Any:
-            return levels[axis].get(_key(own), own) if is_object(own) else own
+            return own if isinstance(own, str | int | float) else levels[axis].get(_key(own), own)
 
         rows: list[dict[str, Any]] = [
             {

@@ -158,9 +158,12 @@ def _cells(result: SweepResult, name: str) -> Table:
 
 
 def _effects(result: SweepResult) -> Iterator[Table]:
-    effects = result.effects() if result.score_names else ()
+    every = result.effects() if result.score_names else ()
+    effects = sorted(every, key=lambda effect: -abs(effect.test.mean if effect.test else 0.0))[:_MOST_CELLS]
+    effects = [effect for effect in every if effect in effects]
     if not effects:
         return
+    some = f", the {len(effects)} largest of {len(every)}" if len(effects) < len(every) else ""
     names, tests = axis_names(result.axes), [effect.test for effect in effects]
     bars = bars_of(tests)
     yield Table(
@@ -173,7 +176,7 @@ def _effects(result: SweepResult) -> Iterator[Table]:
             )
             for effect in effects
         ),
-        f"What each axis changes in {result.score()}",
+        f"What each axis changes in {result.score()}{some}",
         ("pairs: combinations of the other axes for which both levels have a cell; each row is a test of its own",),
         bars=bars,
         scale=symmetric(bars),
@@ -244,6 +247,8 @@ def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]
     largest = sorted((axis for axis in size if size[axis] >= 0), key=lambda axis: -size[axis])[:2]
     if len(largest) < 2:
         raise ConfigError("plot('heatmap'): fewer than two axes have several levels")
+    if max(len(result.axes[axis]) for axis in largest) > _MOST_CELLS:
+        raise ConfigError(f"plot('heatmap'): an axis has more than {_MOST_CELLS} levels")
     y, x = (axis for axis in result.axes if axis in largest)
     names = axis_names(result.axes)
     means = {
