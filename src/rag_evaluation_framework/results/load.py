@@ -159,6 +159,15 @@ class MetricRecord:
 
 
 @dataclass(frozen=True)
+class IndexRecord:
+    """What is read of the size of an index in a configuration."""
+
+    chunks: Count
+    characters: Count
+    dimension: Count
+
+
+@dataclass(frozen=True)
 class ConfigRecord:
     """What is read of a configuration; the rest is for people.
 
@@ -175,6 +184,7 @@ class ConfigRecord:
     unfilled: dict[str, Count]
     experiment_name: str | None
     top_k: dict[str, Count] | None = None
+    index: IndexRecord | None = None
 
 
 @dataclass(frozen=True)
