@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from itertools import chain
 from threading import Lock
 from time import perf_counter
-from typing import Any, TypeAlias, TypeVar, Unpack, overload
+from typing import Any, TypeAlias, TypeVar, Unpack, cast, overload
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.store import kept_stages, seconds_reading
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
+from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever, is_trusted
 from rag_evaluation_framework.contracts.sink import Outcome
@@ -262,6 +263,14 @@ class Index:
     chunks: Sequence[AnyChunk] | None
     seconds: Mapping[str, float]
 
+    @property
+    def size(self) -> dict[str, int] | None:
+        """How many chunks, characters in these, and numbers per chunk there are; None if chunks cannot be listed."""
+        if self.chunks is None:
+            return None
+        characters = sum(len(chunk.content) for chunk in self.chunks)
+        return {"chunks": len(self.chunks), "characters": characters, "dimension": _dimension(self.pipeline)}
+
     def rank(
         self,
         queries: Sequence[Query],
@@ -303,6 +312,17 @@ class Index:
 
         texts = [query.text for query in queries]
         outcome(no_exit(self.retriever, "prepare")(lambda: self.pipeline.prepare(texts)), failed)
+
+
+def _dimension(pipeline: Any) -> int:
+    """Return how many numbers an index keeps per chunk: the dimensions of the embedders of all its retrievers."""
+    if not isinstance(pipeline, IndexedRetriever):
+        return 0
+    own: Mapping[str, Any] = vars(pipeline)
+    embedder: Any = getattr(own.get("_index"), "embedder", None)
+    merged: Any = own.get("retrievers")  # of a hybrid one
+    parts = (*own.values(), *(cast("tuple[Any, ...]", merged) if isinstance(merged, tuple) else ()))
+    return sum(map(_dimension, parts)) + (embedder.dimension if isinstance(embedder, Embedder) else 0)
 
 
 # `run_experiment`: index, retrieve, score, and save the result.
@@ -621,14 +641,14 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> tuple[
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
 
-        def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings], KeyboardInterrupt | None]:
+        def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings, Any], KeyboardInterrupt | None]:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
             spans = config.level is not DOCUMENT
             rankings, interrupt = index.rank(config.dataset.queries, cutter, measured, spans=spans, journal=journal)
-            return (truth, rankings), interrupt
+            return (truth, rankings, index.size), interrupt
 
-        (truth, rankings), ended = ranked(config.retriever, config.corpus, asked)
-        result = _scored(config, cutter, truth, rankings, head, record)
+        (truth, rankings, size), ended = ranked(config.retriever, config.corpus, asked)
+        result = _scored(config, cutter, truth, rankings, head, {**record, "index": size})
     interrupted = isinstance(ended, KeyboardInterrupt)
     told = [f"interrupted: {how_many_answered(rankings)}"] if interrupted else []
     said = [*told, *config.notes, *(() if journal is None else journal.notes), *notes]
