@@ -246,7 +246,6 @@ class Journal:
         try:
             self._file = (self.folder / f"journal-{number}.jsonl").open("xb")
             self._file.write(utf8_json.written(f"{json.dumps({**first, 'facts': facts}, ensure_ascii=False)}\n"))
-            self._sync()
         except OSError as error:
             self.stop(error)
         return str(first["run_id"])
@@ -255,7 +254,8 @@ class Journal:
         """End the file; of a run that is finished nothing stays, nor of a start that answered nothing."""
         with self._writing, suppress(OSError):
             if self._file is not None:
-                self._sync()
+                if not self.is_finished:
+                    self._sync()
                 self._file.close()
                 if not self._written:
                     Path(self._file.name).unlink()

@@ -13,10 +13,10 @@ from rag_evaluation_framework.statistics import MeanScore
 
 Values = Sequence[Mapping[str, Any]]
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c8c8c")
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c8c8c"]
 """As many series as can be told apart."""
 
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+_SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
 _INK, _LINE = "#57606a", "#8c959f"
 _WIDE, _HIGH = 560, 300
 _HIGH_END = {"field": "high"}

@@ -12,6 +12,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from rag_evaluation_framework.base.files import is_list
 from rag_evaluation_framework.base.optional import missing_extras, require
 from rag_evaluation_framework.base.outside import fit_to_keep, harmless, name_line, one_line, shown
 from rag_evaluation_framework.errors import ConfigError
@@ -207,6 +208,9 @@ class Chart:
     spec: Mapping[str, Any]
     table: "Table"
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spec", _fit(self.spec))
+
     @property
     def title(self) -> str:
         """The title of its table."""
@@ -362,6 +366,13 @@ def _cut(part: Part, *, is_first: bool, is_last: bool) -> str:
 
 def _told(text: str) -> str:
     return one_line(fit_to_keep(text), _LINE)
+
+
+def _fit(value: Any) -> Any:
+    """Return a specification as plain JSON with its texts made fit: what draws dies of control characters."""
+    if isinstance(value, Mapping):
+        return {key: _fit(inner) for key, inner in value.items()}
+    return _told(value) if isinstance(value, str) else [*map(_fit, value)] if is_list(value) else value
 
 
 def _printable(text: str) -> str:
