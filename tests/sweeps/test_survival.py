@@ -39,13 +39,13 @@ def folder(tmp_path, monkeypatch):
         Path(f"docs/{number}.md").write_text(f"# Page {number}\n\nThe answer to {number} is {number * 7}.\n")
     rows = [f'"What is the answer to {number}?","The answer to {number} is {number * 7}."' for number in range(8)]
     Path("questions.csv").write_text("\n".join(["question,quote", *rows]))
-    Path("searching.py").write_text(OWN)
+    Path("killing.py").write_text(OWN)
     return tmp_path
 
 
 def swept(root, executor=None):
     """Return what is in each cell, by its name, and how many an earlier start had made."""
-    over = ["retriever=searching:search,bm25,vector-rag,hybrid", "k=1,3"]
+    over = ["retriever=killing:search,bm25,vector-rag,hybrid", "k=1,3"]
     sweep = make_sweep({}, "the options", Path(), over, {"corpus": "docs", "dataset": "questions.csv"})
     made = list(outcomes(Workshop(Path(), Path(root)), sweep.cells, "raise", executor))
     assert len(made) == 4

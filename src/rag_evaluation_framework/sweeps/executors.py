@@ -210,4 +210,5 @@ def _begin(parent: int) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=watch, daemon=True).start()
-    tqdm.set_lock(RLock())  # its own is a semaphore of the system, which outlives a process that is killed
+    bars: Any = tqdm
+    bars.set_lock(RLock())  # its own is a semaphore of the system, which outlives a process that is killed

@@ -3,7 +3,7 @@
 from concurrent.futures import Executor
 from pathlib import Path
 
-from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.experiments import RunSpec, parse_config
 from rag_evaluation_framework.results import load_result
 from rag_evaluation_framework.sweeps.cell import Cell
 from rag_evaluation_framework.sweeps.cells import Workshop, outcomes
@@ -45,14 +45,13 @@ def in_shards(
     of = executor if isinstance(executor, int) else _SHARDS
     keys = {key: getattr(spec, key) for key in spec.model_fields_set}
     asked = {key: value for key, value in keys.items() if key not in _OF_THE_WHOLE}
-    shards = [f"{number}/{of}" for number in range(1, of + 1)]
-    cells = [
-        Cell(number, f"shard {shard}", {}, RunSpec(**asked, shard=shard)) for number, shard in enumerate(shards, 1)
-    ]
-    made = sorted(
-        outcomes(Workshop(folder, root, imports, fresh), cells, "raise", executor), key=lambda one: one.cell.number
-    )
-    folders = [one.folder for one in made if one.folder is not None]
+    cells: list[Cell] = []
+    for number in range(1, of + 1):
+        name = f"shard {number}/{of}"
+        cells.append(Cell(number, name, {}, parse_config({**asked, "shard": f"{number}/{of}"}, name)))
+    made = outcomes(Workshop(folder, root, imports, fresh), cells, "raise", executor)
+    folders = {one.cell.number: one.folder for one in made if one.folder is not None}
+    paths = [str(folders[number].absolute()) for number in sorted(folders)]
     scored = {key: value for key, value in keys.items() if key not in _OF_THE_SHARDS}
-    name = spec.experiment_name or load_result(folders[0]).name
-    return RunSpec(**{**scored, "experiment_name": name}, rankings=[str(path.absolute()) for path in folders])
+    name = spec.experiment_name or load_result(paths[0]).name
+    return parse_config({**scored, "experiment_name": name, "rankings": paths}, "the rankings of the shards")
