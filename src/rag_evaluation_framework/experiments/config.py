@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, Unpack, get_args
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 from pydantic import (
     BaseModel,
@@ -27,6 +27,7 @@ from rag_evaluation_framework.base.coroutines import checked_limit
 from rag_evaluation_framework.base.files import whole_path
 from rag_evaluation_framework.base.outside import first_of, fit_to_keep, shown
 from rag_evaluation_framework.base.records import Faults, docstrings, refuse_unknown, refused
+from rag_evaluation_framework.base.store import shared
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
 from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.contracts.component import component_name
@@ -56,6 +57,7 @@ from rag_evaluation_framework.text.tokenizers import checked_counter
 
 # How a run is asked, measured and saved: each setting is declared once, for Python, files and options.
 
+T = TypeVar("T")
 Unscored = Literal["no-answer", "failed"]
 
 
@@ -411,19 +413,18 @@ class ExperimentConfig(Generic[U]):
         chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
         pipeline: Retriever = as_component(Retriever, retriever)
         documents = _documents(dataset, fields.get("corpus"), pipeline, level)
-        dataset, moved = _found_again(dataset.with_scopes(), documents)
+        dataset, moved = _once("found", dataset, documents, lambda: _found_again(dataset.with_scopes(), documents))
         with faults.gathered():
             if scopes := Scope.of_all(dataset.queries):
                 pipeline = within_scopes(pipeline, scopes, documents)
-        if dataset.corpus is None and dataset.level is TOKEN:  # what its spans quote is a part of what it is
-            dataset = dataset.with_corpus(documents)
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
         notes = [*([] if asked is None else [_told_top_k(asked)]), *moved]
         copied: tuple[str, ...] = ()
         with faults.gathered():
-            notes += (*dataset.check(documents), *_noted_unsearched(dataset, documents), *noted_mode(pipeline, dataset))
-            copied = _copied(dataset, documents) if level is TOKEN else ()
+            notes += _once("checked", dataset, documents, lambda: [*_checked(dataset, documents)])
+            notes += noted_mode(pipeline, dataset)
+            copied = _once("copied", dataset, documents, lambda: _copied(dataset, documents)) if level is TOKEN else ()
             notes += rules.check(dataset, documents, pipeline, chunk_id)
         with faults.gathered():
             notes += pipeline.check(dataset.queries, documents, level.evaluation_type)
@@ -542,6 +543,22 @@ def _told_top_k(asked: tuple[int, ...]) -> str:
     )
 
 
+def _once(what: str, dataset: Dataset[Any], corpus: Corpus, make: Callable[[], T]) -> T:
+    """Return what is found out of a dataset in a corpus, which runs that share both find out once."""
+    made, *_ = shared((what, id(dataset), id(corpus)), lambda: (make(), dataset, corpus))  # which keeps the ids theirs
+    return made
+
+
+def _checked(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:
+    """Yield notes on a dataset in a corpus.
+
+    Raises:
+        DatasetError: Spans are not in the corpus.
+    """
+    yield from dataset.check(documents)
+    yield from _noted_unsearched(dataset, documents)
+
+
 def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:
     """Yield a note on documents that no question searches, as they are outside of every scope."""
     prefixes = tuple({Scope.of(query).prefix or "" for query in dataset.queries})
@@ -568,7 +585,8 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
     """
     again = labelling.relabel(dataset, corpus) if dataset.may_have_moved(corpus) else None
     if again is None or not again.changed:
-        return dataset, ()
+        quotes = dataset.corpus is None and dataset.level is TOKEN  # what its spans quote is a part of what it is
+        return dataset.with_corpus(corpus) if quotes else dataset, ()
     if not any(entry.relevant for entry in again.dataset):
         lost = [
             f"question {change.query.id!r}: {shown(change.before.text, 60)} {change.reason}"

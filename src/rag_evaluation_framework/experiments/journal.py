@@ -8,15 +8,14 @@ hash does not tell is compared: answers of other documents, questions, versions 
 import hashlib
 import json
 import os
+import re
 import shutil
-import string
 import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, distribution, requires
 from inspect import isfunction
 from itertools import chain, count
 from pathlib import Path
@@ -26,6 +25,8 @@ from typing import Any, BinaryIO, Literal, cast
 from rag_evaluation_framework.base import utf8_json
 from rag_evaluation_framework.base.files import is_object, locked, parse_json
 from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.version import versions
+from rag_evaluation_framework.contracts import Retriever
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.hits import Ranking
@@ -49,8 +50,9 @@ _WORDS = {
     "code": "the code of the retriever or what it imports",
 }
 """What answers depend on, as people are told of it."""
-_DISTRIBUTION = "rag-evaluation-framework"
-_OF_NAMES = string.ascii_letters + string.digits + "._-"
+_PACKAGE = __name__.partition(".")[0]
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
+_NAMES = re.compile(rb"(?:^|,[ \t]*)(\w+)")  # `a` and `b` of `a.c, b as d`
 
 
 # An answer, and how it is written.
@@ -244,7 +246,6 @@ class Journal:
         try:
             self._file = (self.folder / f"journal-{number}.jsonl").open("xb")
             self._file.write(utf8_json.written(f"{json.dumps({**first, 'facts': facts}, ensure_ascii=False)}\n"))
-            self._sync()
         except OSError as error:
             self.stop(error)
         return str(first["run_id"])
@@ -253,7 +254,8 @@ class Journal:
         """End the file; of a run that is finished nothing stays, nor of a start that answered nothing."""
         with self._writing, suppress(OSError):
             if self._file is not None:
-                self._sync()
+                if not self.is_finished:
+                    self._sync()
                 self._file.close()
                 if not self._written:
                     Path(self._file.name).unlink()
@@ -337,18 +339,12 @@ def open_journal(
         raise ConfigError("resume=True keeps answers, and save_results_path is not given; expected the root of runs")
     store.check_root(root)
     is_named = pipeline is not None or config.config.experiment_name is not None
-    if not is_named and not all(map(_is_described, _parts(config.retriever))):
+    if not is_named and not is_described(config.retriever):
         raise ConfigError(
             f"resume=True: nothing tells {config.name} from others that are called alike, as of a lambda, a function "
             "in a function, or an object; expected experiment_name=, a name of its own"
         )
-    sure, code = _code(config.retriever, pipeline or {})
-    facts = {
-        "corpus": config.corpus.content_hash,
-        "questions": _digest([[query.id, query.text, str(query.metadata)] for query in config.dataset.queries]),
-        "versions": _digest(_versions()),
-        "code": code,
-    }
+    sure, facts = depends_on(config, pipeline or {})
     journal = Journal(
         root / store.RUNS / store.UNFINISHED / _key(config, pipeline),
         config.corpus,
@@ -406,32 +402,33 @@ def _changed(first: Mapping[str, Any], facts: Mapping[str, Any]) -> set[str]:
 def _key(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> str:
     """Return what tells a run from others in the same root: its retriever, its name and that of its dataset."""
     retriever = without_run_id(describe(config.retriever))
-    return _digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
+    return digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
 
 
-def _is_described(part: object) -> bool:
-    """Return whether the record of a part tells it from all others: its parameters, or a name that is its own."""
-    if isfunction(part):
-        return part.__closure__ is None and "<" not in part.__qualname__
-    return isinstance(part, Component) and is_dataclass(part)
+def depends_on(config: ExperimentConfig[Any], pipeline: Mapping[str, Any]) -> tuple[bool, dict[str, str]]:
+    """Return whether it is known what the answers of a run depend on beside its record, and hashes of that."""
+    sure, code = _code(config.retriever, pipeline)
+    return sure, {
+        "corpus": config.corpus.content_hash,
+        "questions": digest([[query.id, query.text, str(query.metadata)] for query in config.dataset.queries]),
+        "versions": digest(versions()),
+        "code": code,
+    }
 
 
-def _digest(content: Any) -> str:
+def is_described(retriever: Retriever) -> bool:
+    """Return whether the record of a retriever tells it from all others: parameters, or names that are their own."""
+    return all(
+        part.__closure__ is None and "<" not in part.__qualname__
+        if isfunction(part)
+        else isinstance(part, Component) and is_dataclass(part)
+        for part in parts_of(retriever)
+    )
+
+
+def digest(content: Any) -> str:
+    """Return a hash of what JSON can hold; of what it cannot, its text counts."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _versions() -> dict[str, str]:
-    """Return what tells versions of Python, of this package, and of those packages that it may use."""
-    found = {"python": sys.version}
-    with suppress(PackageNotFoundError):
-        for needed in (_DISTRIBUTION, *(requires(_DISTRIBUTION) or ())):
-            name = needed[: len(needed) - len(needed.lstrip(_OF_NAMES))]
-            with suppress(PackageNotFoundError):
-                installed = distribution(name)
-                # The head as it is: to find the version in it takes ten times as long.
-                told = installed.read_text("METADATA") or installed.read_text("PKG-INFO") or ""
-                found[name] = told.partition("\n\n")[0]
-    return found
 
 
 def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:
@@ -443,7 +440,7 @@ def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:
     """
     names = [str(part.get("type") if is_object(part) else part).partition(":")[0] for part in pipeline.values()]
     sure, modules = True, {name for name in names if name in sys.modules}
-    for part in _parts(retriever):
+    for part in parts_of(retriever):
         module = type(part).__module__
         if isfunction(part):  # what stands for something else may have its name
             module = str(part.__globals__["__name__"])
@@ -455,7 +452,7 @@ def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:
         if not is_of_package(module):
             modules.add(module)
     hashes = {module: _hash_of_code(module) for module in sorted(modules)}
-    return sure and None not in hashes.values(), _digest([hashes, dict(_loaded()) if modules else {}])
+    return sure and None not in hashes.values(), digest([hashes, _imported(sorted(modules))])
 
 
 def _is_file(value: object) -> bool:
@@ -463,29 +460,36 @@ def _is_file(value: object) -> bool:
     return isinstance(value, str | Path) and os.path.exists(value)  # noqa: PTH110  a text may be no path at all
 
 
-def _loaded() -> Iterator[tuple[str, str]]:
-    """Yield what tells other versions of what own code has imported: of installed packages, and of other files."""
-    for name, module in [*sys.modules.items()]:
-        file: Any = getattr(module, "__file__", None)
-        top, _, inner = name.partition(".")
-        if not isinstance(file, str) or top in (*sys.stdlib_module_names, "__main__") or is_of_package(name):
-            continue
-        with suppress(OSError):
-            if not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts):
-                if not inner:
+def _imported(modules: Iterable[str]) -> dict[str, str]:
+    """Return what tells other versions of what own code imports: of installed packages, and of other files.
+
+    What else is loaded does not count: a worker, and the next start, have loaded other modules.
+    """
+    found, tops = dict[str, str](), [module.partition(".")[0] for module in modules]
+    for top in tops:  # which grows
+        for name, module in [*sys.modules.items()]:
+            file: Any = getattr(module, "__file__", None)
+            if not isinstance(file, str) or name.partition(".")[0] != top:
+                continue
+            with suppress(OSError):
+                if {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts):
+                    code = Path(file).read_bytes()
+                    found[name] = hashlib.sha256(code).hexdigest()
+                    names = (one.decode() for line in _IMPORT.findall(code) for one in _NAMES.findall(line))
+                    tops += [one for one in {*names} if one not in (*tops, *sys.stdlib_module_names, _PACKAGE)]
+                elif name == top:
                     known = Path(file).stat()
-                    yield name, f"{known.st_size} {known.st_mtime_ns}"
-            else:
-                yield name, hashlib.sha256(Path(file).read_bytes()).hexdigest()
+                    found[name] = f"{known.st_size} {known.st_mtime_ns}"
+    return found
 
 
-def _parts(component: object) -> Iterator[Any]:
+def parts_of(component: object) -> Iterator[Any]:
     """Yield a component, and the components, functions and other objects in it."""
     yield component
     for value in parameters(component).values():
         for item in cast("Sequence[Any]", value if isinstance(value, tuple | list) else (value,)):
             if isinstance(item, Component):
-                yield from _parts(item)
+                yield from parts_of(item)
             elif not isinstance(item, str | int | float | Mapping | tuple | list | Path | None):
                 yield item
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.progress import progress
+from rag_evaluation_framework.base.store import Arrays, stage
 from rag_evaluation_framework.components.supported import OwnChunker
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
@@ -19,9 +20,11 @@ from rag_evaluation_framework.data import AnyChunk, Corpus, Hit, Retrieval, Stag
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import as_component
-from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
+from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunking_of
 from rag_evaluation_framework.statistics.nearest import top_k
 from rag_evaluation_framework.text.terms import LANGUAGES, question_words, stemmer, words
+
+_VERSION = 1  # of what is counted: indexes that another one made are not found
 
 
 class _Index(NamedTuple):
@@ -92,7 +95,15 @@ class BM25Retriever(IndexedRetriever[_Index]):
     def index(self, corpus: Corpus) -> None:
         """Cut the documents and count the stems of their words."""
         self._keep(None)
-        chunks = chunk_corpus(corpus, self.chunker)
+        chunks, facts = chunking_of(corpus, self.chunker)
+        known = None if facts is None else [_VERSION, facts, float(self.k1), float(self.b), self.language]
+        kept = stage("bm25", known, lambda: self._counted(chunks))
+        stems = kept["vocabulary"].tobytes().decode().split("\n")[:-1]
+        vocabulary = {stem: number for number, stem in enumerate(stems)}
+        self._keep(_Index(chunks, vocabulary, kept["starts"], kept["rows"], kept["weights"]))
+
+    def _counted(self, chunks: Sequence[AnyChunk]) -> Arrays:
+        """Return the arrays of an index."""
         vocabulary = Numbering()
         stem = cache(stemmer(self.language))  # each word once
         stems, lengths = array("q"), array("q")
@@ -100,7 +111,9 @@ class BM25Retriever(IndexedRetriever[_Index]):
             found = words(chunk.content, self.language)
             stems.extend(vocabulary[stem(word)] for word in found)
             lengths.append(len(found))
-        self._keep(_Index(chunks, vocabulary, *self._weighed(np.array(stems), np.array(lengths), len(vocabulary))))
+        starts, rows, weights = self._weighed(np.array(stems), np.array(lengths), len(vocabulary))
+        listed = np.frombuffer("".join(f"{stem}\n" for stem in vocabulary).encode(), np.uint8)
+        return {"vocabulary": listed, "starts": starts, "rows": rows, "weights": weights}
 
     def _weighed(
         self, stems: NDArray[np.int64], lengths: NDArray[np.int64], known: int

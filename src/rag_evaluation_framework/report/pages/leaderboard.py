@@ -4,14 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rag_evaluation_framework.analysis.leaderboard import Leaderboard, Standing
+from rag_evaluation_framework.base.outside import name_line
+from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, dots, interval_of
+from rag_evaluation_framework.report.page import Chart as Chart
 from rag_evaluation_framework.report.page import Line, Lines, Role, Table, line, symmetric
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.comparison import differs, notes_by_run, role_of
 from rag_evaluation_framework.report.pages.gates import independence, range_of_power
 from rag_evaluation_framework.report.pages.result import bars_of, note_lines, worst_block
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.shown import marked, number
+from rag_evaluation_framework.results.shown import marked, number, within
 from rag_evaluation_framework.statistics.best import TiedWithBest
 
 _WORST = 5
@@ -33,7 +37,7 @@ def leaderboard_page(
     """
     name = board.score(score)
     standings = board.standings(name)
-    numbers = {standing.run: str(place) for place, standing in enumerate(standings, 1)}
+    numbers = _numbers(board, name)
     return Page(
         f"{len(board.runs)} runs by {name}",
         (
@@ -46,6 +50,44 @@ def leaderboard_page(
             Lines(tuple(line((told, "muted"), indent=2) for told in _facts(board, name, standings, runs)), "Runs"),
         ),
     )
+
+
+def leaderboard_chart(board: Leaderboard, score: str | None = None) -> Chart:
+    """Return recall by budget or, of a score that is given or without several budgets, the means with intervals.
+
+    Args:
+        board: The leaderboard; of more than seven runs, the best are drawn.
+        score: The score.
+
+    Raises:
+        ConfigError: The runs do not all have this score.
+    """
+    name = board.score(score)
+    order = [board.runs.index(standing.run) for standing in board.standings(name)]
+    curve = next(iter(board.budget_curves), None)
+    if score is not None or curve is None:
+        known = [(name_line(board.runs[run]), board.intervals(name)[run]) for run in order]
+        rows = tuple((run, number(mean and mean.mean), within(mean) if mean else "–") for run, mean in known)
+        table = Table(("run", "mean", "interval"), rows, f"Runs by {name}")
+        values = [{"name": run, **interval_of(mean)} for run, mean in known]
+        return Chart(dots(values, name, f"Mean {name} of {len(known)} runs with intervals of 95 %."), table)
+    names = [f"{curve.metric}@{budget}" for budget in curve.budgets]
+    cutoffs = [(one, cutoff) for one in names if (cutoff := ScoreName.parse(one).cutoff)]
+    known = {one: board.intervals(one) for one in names}
+    drawn = order[: len(COLOURS)]
+    values = [
+        {"series": name_line(board.runs[run]), "x": cutoff.size, **interval_of(known[one][run])}
+        for run in drawn
+        for one, cutoff in cutoffs
+    ]
+    unit = BUDGETS[cutoffs[0][1].unit]
+    which = f"the {len(drawn)} best of {len(order)} runs" if len(drawn) < len(order) else f"{len(order)} runs"
+    told = f"{curve.metric} of {which} by {name} against the {unit}; each point has its interval of 95 %."
+    return Chart(curves(values, unit, curve.metric, told), next(_by_budget(board, _numbers(board, name))))
+
+
+def _numbers(board: Leaderboard, name: str) -> dict[str, str]:
+    return {standing.run: str(place) for place, standing in enumerate(board.standings(name), 1)}
 
 
 def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Iterator[Line]:

@@ -1,0 +1,262 @@
+"""Running the cells of a sweep; what is done is kept below the root, and not done again.
+
+A cell is found again by a hash of all that its result depends on: the run, its questions and documents, versions, and
+the code that is not ours. Its finished run is a folder of that name in `<root>/cells/`. So the same sweep goes on where
+it ended, whatever ended it, and a changed one runs only what is new.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from rag_evaluation_framework.base.exits import outcome
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import one_line, raised
+from rag_evaluation_framework.base.progress import progress_bar
+from rag_evaluation_framework.data import Corpus, Dataset
+from rag_evaluation_framework.data.rankings import OnError
+from rag_evaluation_framework.errors import ConfigError, RagEvalError, ResultError, SaveFailed
+from rag_evaluation_framework.experiments import ExperimentConfig, RunSpec, open_journal, parse_config, run
+from rag_evaluation_framework.experiments.journal import depends_on, digest, is_described
+from rag_evaluation_framework.registry.records import plain
+from rag_evaluation_framework.results import EvaluationResult, load_result
+from rag_evaluation_framework.results.store import REPORT
+from rag_evaluation_framework.results.texts import keep_corpus
+from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
+from rag_evaluation_framework.sweeps.executors import run_tasks
+from rag_evaluation_framework.sweeps.facts import CellFacts
+
+_SECONDS_BETWEEN_LINES = 5
+CELLS = "cells"
+"""The folder of a root in which finished cells are."""
+
+
+class Prepared(NamedTuple):
+    """A cell that is ready to be run.
+
+    Attributes:
+        cell: The cell.
+        config: Its experiment.
+        folder: Where its run is, or will be.
+        pipeline: How a file describes its parts; None if one is an object.
+    """
+
+    cell: Cell
+    config: ExperimentConfig[Any]
+    folder: Path
+    pipeline: Mapping[str, Any] | None
+
+
+@dataclass
+class Workshop:
+    """Where cells are run: what they read is read once.
+
+    Attributes:
+        folder: To what paths of the runs are relative.
+        root: Where cells are kept.
+        imports: Whether runs may name code of one's own.
+        fresh: Whether cells are run that are done.
+    """
+
+    folder: Path
+    root: Path
+    imports: bool = True
+    fresh: bool = False
+    _read: dict[str, tuple[Corpus | None, Dataset[Any]]] = field(default_factory=dict[str, Any])
+
+    def prepared(self, cell: Cell) -> Prepared:
+        """Return a cell that is ready to be run.
+
+        Raises:
+            InputError: Something in it cannot be used.
+        """
+        spec = self._with_sources(cell.spec).model_copy(update={"save_results_path": str(self.root.absolute())})
+        config = spec.experiment(self.folder, imports=self.imports)
+        has_objects = any(not isinstance(part, str | dict) for part in spec.pipeline.values())
+        pipeline = None if has_objects else spec.pipeline
+        name = uuid4().hex
+        if is_described(config.retriever):
+            _, facts = depends_on(config, pipeline or {})
+            record = config.record
+            zeros = sorted(config.config.count_as_zero)
+            name = digest([record["hash"], record["dataset"]["hash"], zeros, facts])
+        return Prepared(cell, config, self.root / CELLS / name[:16], pipeline)
+
+    def is_kept(self, prepared: Prepared) -> bool:
+        """Return whether a cell is done, as far as its folder tells."""
+        return not self.fresh and (prepared.folder / REPORT).is_file()
+
+    def kept(self, prepared: Prepared) -> CellOutcome | None:
+        """Return a cell that is done: its run is whole, and no question failed in it."""
+        result = _loaded(prepared.folder) if self.is_kept(prepared) else None
+        return None if result is None or result.failures else _done(prepared.cell, result, is_kept=True)
+
+    def run(self, prepared: Prepared) -> CellOutcome:
+        """Run a cell and keep it.
+
+        Raises:
+            Exception: Whatever the run raises.
+            KeyboardInterrupt: An interrupt came; answers are kept.
+        """
+        config, folder = prepared.config, prepared.folder
+        is_new = self.fresh or not is_described(config.retriever)
+        with open_journal(config, "never" if is_new else "if-sure", prepared.pipeline) as journal:
+            result, ended = run(config, journal)
+            if ended is not None:
+                raise ended
+            try:
+                shutil.rmtree(folder, ignore_errors=True)  # damaged, or with questions that failed
+                result.save(folder)
+            except SaveFailed as error:
+                note(f"{prepared.cell.name}: the result is used, but not kept: {error.why}")
+                return _done(prepared.cell, result)
+            journal.is_finished = True
+            return _done(prepared.cell, result, folder)
+
+    def _with_sources(self, spec: RunSpec) -> RunSpec:
+        """Return a run with its documents and questions, which are read once for all cells that name the same."""
+        if spec.engine is not None or spec.dataset is None:
+            return spec
+        named = [spec.corpus, spec.glob, spec.dataset, spec.loader_root, spec.allow_assets]
+        key = json.dumps(named, default=id)
+        if key not in self._read:
+            self._read[key] = spec.sources(self.folder)
+            if (documents := self._read[key][0] or self._read[key][1].corpus) is not None:
+                keep_corpus(documents, self.root)
+        corpus, dataset = self._read[key]
+        return spec.model_copy(update={"corpus": corpus, "dataset": dataset})
+
+
+def outcomes(
+    workshop: Workshop,
+    cells: Sequence[Cell],
+    on_error: OnError = "collect",
+    executor: int | str | Executor | None = None,
+) -> Generator[CellOutcome]:
+    """Yield what became of each cell, as they come.
+
+    Args:
+        workshop: Where they are run.
+        cells: The cells.
+        on_error: Whether what a cell raises is data, or ends the sweep.
+        executor: What runs them, as `run_tasks` says; by default this process, one after the other.
+
+    Raises:
+        ConfigError: Workers cannot be sent what a cell holds.
+        ProviderUnavailable: The executor is gone.
+        RagEvalError: A cell failed, and `on_error` is `"raise"`.
+    """
+    waiting: dict[str, Prepared] = {}
+    for cell in cells:
+        prepared = outcome(partial(workshop.prepared, cell), partial(failed, cell))
+        if isinstance(prepared, CellOutcome):
+            yield _collected(prepared, on_error)
+        elif (kept := workshop.kept(prepared)) is not None:
+            yield kept
+        elif executor is None:
+            yield _collected(outcome(partial(workshop.run, prepared), partial(failed, cell)), on_error)
+        else:
+            waiting[prepared.folder.name] = prepared
+    if executor is None or not waiting:
+        return
+    tasks = {name: _task(workshop, prepared) for name, prepared in waiting.items()}
+    with closing(run_tasks(tasks, run_task, executor)) as answers:
+        for name, answer in answers:
+            for told in answer.notes:
+                note(told)
+            cell, folder = waiting[name].cell, waiting[name].folder
+            result = _loaded(folder)
+            why = answer.failure or answer.text or ("" if result else f"{folder}: its result is not there")
+            yield _collected(failed(cell, why) if why or result is None else _done(cell, result), on_error)
+
+
+def _collected(found: CellOutcome, on_error: OnError) -> CellOutcome:
+    """Return what became of a cell; raise why it failed, if that is to end the sweep."""
+    if on_error == "raise" and found.failure is not None:
+        raise ConfigError(f"{found.cell.name}: {found.failure}")
+    return found
+
+
+def _loaded(folder: Path) -> EvaluationResult[Any] | None:
+    try:
+        return load_result(folder)
+    except ResultError:
+        return None
+
+
+def cells_progress(made: Iterable[CellOutcome], count: int) -> Iterator[CellOutcome]:
+    """Yield what became of cells, and show how many there are: as a bar, or without a terminal as lines."""
+    start = told = monotonic()
+    with progress_bar(count, "Cells", "cell", delay=0) as bar:
+        for number, found in enumerate(made, 1):
+            bar.update()
+            now = monotonic()
+            if bar.disable and number < count and now - told > _SECONDS_BETWEEN_LINES:
+                told = now
+                left = (now - start) / number * (count - number)
+                sys.stderr.write(f"{number} of {count} cells, about {left:.0f} s left; {one_line(found.cell.name)}\n")
+            yield found
+
+
+def failed(cell: Cell, error: BaseException | str) -> CellOutcome:
+    """Return that a cell failed, and why."""
+    why = error if isinstance(error, str) else str(error) if isinstance(error, RagEvalError) else raised(error)
+    return CellOutcome(cell, failure=why)
+
+
+def _done(
+    cell: Cell, result: EvaluationResult[Any], folder: Path | None = None, *, is_kept: bool = False
+) -> CellOutcome:
+    return CellOutcome(cell, folder or result.folder, None, CellFacts.of(result), is_kept)
+
+
+# A cell as a task for a worker: texts, never documents.
+
+
+def _task(workshop: Workshop, prepared: Prepared) -> str:
+    """Return a cell as a worker gets it, JSON.
+
+    Raises:
+        ConfigError: It holds what was given in Python and no name or path tells.
+    """
+    cell = prepared.cell
+    keys = {key: getattr(cell.spec, key) for key in cell.spec.model_fields_set}
+    opaque = [key for key in ("corpus", "dataset", "tokenizer") if not isinstance(keys.get(key), str | None)]
+    if opaque or not is_described(prepared.config.retriever):
+        what = " and ".join(opaque) or "a part of the pipeline"
+        raise ConfigError(f"{cell.name}: {what} was given in Python, and workers are sent names: give a path or name")
+    written = {key: plain(value) for key, value in keys.items()}
+    places = [str(workshop.folder.absolute()), str(workshop.root.absolute()), prepared.folder.name]
+    return json.dumps([cell.number, cell.name, written, *places, workshop.imports, workshop.fresh])
+
+
+def run_task(task: str) -> str:
+    """Run a cell, and return why it failed, "" if it did not; its result is then in its folder."""
+    number, name, keys, folder, root, wanted, imports, fresh = json.loads(task)
+    workshop = _workshop(folder, root, imports=imports, fresh=fresh)
+    cell = Cell(number, name, {}, parse_config(keys, name))
+
+    def made() -> CellOutcome:
+        prepared = workshop.prepared(cell)
+        if prepared.folder.name != wanted:
+            return failed(cell, "documents, code or packages are others where the worker is than where the sweep is")
+        return workshop.kept(prepared) or workshop.run(prepared)
+
+    return outcome(made, lambda error: failed(cell, error)).failure or ""
+
+
+@cache
+def _workshop(folder: str, root: str, *, imports: bool, fresh: bool) -> Workshop:
+    """Return the workshop of this process, which has read what its earlier cells read."""
+    return Workshop(Path(folder), Path(root), imports, fresh)
