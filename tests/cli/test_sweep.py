@@ -7,7 +7,7 @@ import pytest
 from rag_evaluation_framework import load_result
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
-OVER = ("--over", "chunker.chunk_size=30,800", "--over", "k=1,5")
+OVER = ("--over", "chunker.chunk_size=20,800", "--over", "k=1,5")
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def test_a_sweep_ends_with_what_to_take_and_is_kept(rag_eval, folder):
     assert f"Saved to {kept.relative_to(folder)}" in outcome.out
     assert sorted(path.name for path in kept.iterdir()) == ["summary.md", "sweep.json", "sweep.yaml"]
     cells = [load_result(path) for path in (folder / ".rag-eval/cells").iterdir()]
-    assert {cell.name for cell in cells} == {"chunk_size=30", "chunk_size=800"}
+    assert {cell.name for cell in cells} == {"chunk_size=20", "chunk_size=800"}
     assert not (folder / ".rag-eval/runs").exists()
 
 

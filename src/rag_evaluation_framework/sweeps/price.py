@@ -143,6 +143,7 @@ def planned(workshop: Workshop, cells: Sequence[Cell], cutoffs: int) -> SweepPla
             counted.add(prepared)
         if (price := counted.price(prepared)) is not None:
             prices[prepared.cell.number] = price
+    prices = prices if any(prices.values()) else {}  # where nothing is paid, there is nothing to compare
     parts = [*map(counted.embedding, counted.embedded), *counted.reranked.values()]
     return SweepPlan(
         tuple(cells), len(cells) * cutoffs, frozenset(kept), failures, len(counted.chunkings), tuple(parts), prices
@@ -181,7 +182,7 @@ class _Counted:
                 costs.append(_reranking(part, len(_questions(prepared))).cost)
             elif (embedder := _embedder(part)) is not None and hasattr(type(embedder), "address"):
                 costs.append(_embedding(embedder, self._texts(prepared, part), _questions(prepared)).cost)
-        return _sum(costs)
+        return None if None in costs else sum(cost for cost in costs if cost)
 
     def _texts(self, prepared: Prepared, part: Any) -> dict[str, None]:
         """Return the distinct texts that a part cuts."""
