@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import partial
 from os.path import normpath
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WrapValidator
 from pydantic_core import PydanticCustomError
@@ -135,7 +135,10 @@ def _object(given: Any, validate: Callable[[Any], Any]) -> Any:
 
 _OF_FILES = (str, int, float, bool, dict)
 _Objects = WrapValidator(_object)
-ComponentConfig = Annotated[str | dict[str, Any], _Objects]
+if TYPE_CHECKING:
+    ComponentConfig: TypeAlias = Any
+else:
+    ComponentConfig = Annotated[str | dict[str, Any], _Objects]
 """A component: its name, alone or with parameters, or in Python the component itself."""
 
 _PIPELINE = ("retriever", "chunker", "embedder", "vector_store")
@@ -275,6 +278,10 @@ class RunSpec(Measuring, frozen=True):
     shard: Annotated[str | None, AfterValidator(_checked_shard), Option(metavar="NUMBER/OF")] = None
     """Ask a part of the questions only: 3/8 is the third eighth. It is not gated. All parts are scored together as
     stored rankings, which may be several runs."""
+
+    if TYPE_CHECKING:  # what is given is what a file may say, or objects
+
+        def __init__(self, **given: Any) -> None: ...
 
     @property
     def pipeline(self) -> dict[str, ComponentConfig]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import product
@@ -50,15 +50,16 @@ _ITEM = re.compile(r"""\s*('[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|[^,]*)\s*(?:,|$)
 
 
 def _axes(given: Any) -> Any:
-    if not isinstance(given, Mapping):
+    if not is_object(given):
         raise ConfigError(f"over={shown(given)}: expected a mapping such as {{'chunker.chunk_size': [200, 400]}}")
     axes: dict[str, list[Any]] = {}
     for key, values in given.items():
         if key.partition(".")[0] not in RunSpec.model_fields:
             raise ConfigError(f"over: {shown(key)} is no key of a run; there are {', '.join(RunSpec.model_fields)}")
-        if not isinstance(values, Sequence) or isinstance(values, str) or not values:
+        listed: Any = [*values] if isinstance(values, list | tuple | range) else []
+        if not listed:
             raise ConfigError(f"over: {key} is {shown(values)}; expected a list of values, at least one")
-        axes[key] = [*values]
+        axes[key] = listed
     return axes
 
 
@@ -218,8 +219,8 @@ class Sweep(BaseModel, frozen=True):
         }
         done.sort(key=lambda found: found.cell.number)
         axes = {key: [*map(plain, values)] for key, values in self.axes.items() if len(values) > 1}
-        known, prices = ({}, {}) if plan is None else (plan.totals, plan.prices)
-        return SweepResult(tuple(done), axes, self.decide_by, known, bill, prices)
+        result = SweepResult(tuple(done), axes, self.decide_by, bill=bill)
+        return result if plan is None else replace(result, plan=plan.totals, prices=plan.prices)
 
     def save(self, result: SweepResult, root: str | Path = ROOT) -> Path:
         """Keep what the sweep concluded in `<root>/sweeps/<UTC time>-<dataset>/`, and return the folder.
@@ -323,8 +324,9 @@ def make_sweep(
 ) -> Sweep:
     """Return the sweep that a file and options describe; arguments and errors as in `load_sweep`."""
     own = {key: value for key, value in keys.items() if key in Sweep.model_fields}
-    run = {**(content.get("base") or {}), **{key: value for key, value in keys.items() if key not in own}}
-    axes = {**(content.get("over") or {}), **dict(map(parse_axis, over))}
+    others = {key: value for key, value in keys.items() if key not in own}
+    run: dict[str, Any] = {**(content.get("base") or {}), **others}
+    axes: dict[str, Any] = {**(content.get("over") or {}), **dict(map(parse_axis, over))}
     try:
         return Sweep(**{**content, **own, "base": parse_config(run, source), "over": axes, "folder": folder})
     except ConfigError as error:
