@@ -177,8 +177,6 @@ def test_runs_of_a_sweep_share_vectors_of_questions_and_what_was_learnt(tmp_path
             Corpus([Document(f"x/{one.id}", one.content) for one in CORPUS]),
         ),
         "another order": (RecursiveCharacterChunker(), {}, Corpus([*CORPUS][::-1])),
-        "k1": (RecursiveCharacterChunker(), {"k1": 1.2}, CORPUS),
-        "b": (RecursiveCharacterChunker(), {"b": 0.5}, CORPUS),
         "language": (RecursiveCharacterChunker(), {"language": None}, CORPUS),
     }
 )
@@ -191,6 +189,16 @@ def test_another_chunker_corpus_or_parameter_is_another_stage(case, tmp_path):
         added = len(kept(tmp_path) - before)
     assert len(before) == 2
     assert added == (1 if parameters else 2)
+
+
+def test_words_are_counted_once_for_all_weights(tmp_path):
+    with kept_stages(tmp_path):
+        for given in ({}, {"k1": 0.3}, {"b": 0.2}):
+            assert_equal(
+                evaluate(BM25Retriever(**given), HANDBOOK, save_results_path=tmp_path),
+                evaluate(BM25Retriever(**given), HANDBOOK),
+            )
+    assert len(kept(tmp_path)) == 2
 
 
 def test_other_versions_are_other_stages(tmp_path, monkeypatch):

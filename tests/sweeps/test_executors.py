@@ -13,7 +13,7 @@ from pathlib import Path
 import loky
 import pytest
 
-from rag_evaluation_framework.errors import MissingDependency, ProviderUnavailable
+from rag_evaluation_framework.errors import ConfigError, MissingDependency, ProviderUnavailable
 from rag_evaluation_framework.sweeps import executors
 from rag_evaluation_framework.sweeps.executors import Answer, run_tasks
 from support.dask_cluster import dask_cluster
@@ -180,7 +180,13 @@ def test_a_task_that_kills_workers_has_failed_and_a_lost_scheduler_is_an_error_t
     )
 
 
-def test_a_scheduler_that_does_not_answer_is_an_error_that_names_what_was_expected(monkeypatch):
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "tcp://127.0.0.1", "many"])
+def test_a_scheduler_that_does_not_answer_is_an_error_that_names_what_was_expected(monkeypatch, address):
     monkeypatch.setattr(executors, "_SECONDS_TO_ANSWER", 0.2)
-    with pytest.raises(ProviderUnavailable, match=r"no Dask scheduler can be reached at tcp://127.0.0.1:1 .*8786"):
-        answers(TASKS, "tcp://127.0.0.1:1")
+    with pytest.raises(ProviderUnavailable, match=rf"no Dask scheduler can be reached at {address} .*8786"):
+        answers(TASKS, address)
+
+
+def test_no_process_is_refused():
+    with pytest.raises(ConfigError, match="0 processes; expected at least 1"):
+        answers(TASKS, 0)

@@ -33,7 +33,7 @@ def sweep(
     score: str | None = None,
     dry_run: bool = False,
     yes_spend: Annotated[float | None, typer.Option(min=0, metavar="AMOUNT")] = None,
-    workers: Annotated[str | None, typer.Option(metavar="NUMBER|ADDRESS")] = None,
+    workers: options.Workers = None,
     fresh: bool = False,
     root: options.Root = None,
     html: paths.Html = None,
@@ -54,7 +54,6 @@ def sweep(
         score: By which score they are compared; by default the recall at the largest budget.
         dry_run: Tell what the sweep will take, and do nothing.
         yes_spend: Refuse if providers would be paid more, or it is not known how much; in the currency of the prices.
-        workers: So many processes on this machine, or the address of a Dask scheduler, such as tcp://10.0.0.5:8786.
         fresh: Run again what is done.
         html: Write the result as a new file of HTML, with its charts.
     """
@@ -68,7 +67,7 @@ def sweep(
     where, imports = root or store.ROOT, not no_import
     if html is not None:
         paths.new_page("--html", html)
-    executor = int(workers) if workers is not None and workers.isdecimal() else workers
+    executor = None if workers is None else options.executor_of(workers)
     with components_print_to_stderr():
         plan = swept.plan(where, fresh=fresh, imports=imports)
         if yes_spend is not None and not dry_run:

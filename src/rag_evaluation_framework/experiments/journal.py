@@ -346,7 +346,7 @@ def open_journal(
         )
     sure, facts = depends_on(config, pipeline or {})
     journal = Journal(
-        root / store.RUNS / store.UNFINISHED / _key(config, pipeline),
+        unfinished_folder(root, config, pipeline),
         config.corpus,
         len(config.dataset),
         resume,
@@ -399,10 +399,11 @@ def _changed(first: Mapping[str, Any], facts: Mapping[str, Any]) -> set[str]:
 # What answers depend on.
 
 
-def _key(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> str:
-    """Return what tells a run from others in the same root: its retriever, its name and that of its dataset."""
+def unfinished_folder(root: Path, config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> Path:
+    """Return where answers of a run are until it is finished: what tells it from others is its retriever and names."""
     retriever = without_run_id(describe(config.retriever))
-    return digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
+    key = digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
+    return root / store.RUNS / store.UNFINISHED / key
 
 
 def depends_on(config: ExperimentConfig[Any], pipeline: Mapping[str, Any]) -> tuple[bool, dict[str, str]]:

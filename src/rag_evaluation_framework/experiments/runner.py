@@ -320,8 +320,8 @@ def _dimension(pipeline: Any) -> int:
         return 0
     own: Mapping[str, Any] = vars(pipeline)
     embedder: Any = getattr(own.get("_index"), "embedder", None)
-    merged: Any = own.get("retrievers")  # of a hybrid one
-    parts = (*own.values(), *(cast("tuple[Any, ...]", merged) if isinstance(merged, tuple) else ()))
+    merged: object = own.get("retrievers")  # of a hybrid one
+    parts = (*own.values(), *(cast("tuple[object, ...]", merged) if isinstance(merged, tuple) else ()))
     return sum(map(_dimension, parts)) + (embedder.dimension if isinstance(embedder, Embedder) else 0)
 
 

@@ -19,7 +19,7 @@ COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
 _INK, _LINE = "#57606a", "#8c959f"
 _WIDE, _HIGH = 560, 300
-_HIGH_END = {"field": "high"}
+_HIGH_END: Mapping[str, Any] = {"field": "high"}
 _STEP = 22  # the height of one row of dots
 _TEXT = {"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal", "labelFontSize": 12, "titleFontSize": 12}
 _CONFIG: Mapping[str, Any] = {
@@ -117,7 +117,7 @@ def front(values: Values, x_title: str, y_title: str, description: str) -> dict[
         description: As in `curves`.
     """
     x = {**_number("x", x_title), "scale": {"zero": False, "padding": 25}, "axis": {"tickCount": 8}}
-    place = {"x": x, "y": _number("mean", y_title)}
+    place: dict[str, Any] = {"x": x, "y": _number("mean", y_title)}
     on_front = {"transform": [{"filter": "datum.is_front"}]}
     kinds = {"domain": [True, False]}
     look = {
@@ -125,7 +125,7 @@ def front(values: Values, x_title: str, y_title: str, description: str) -> dict[
         "shape": {"field": "is_front", "type": "nominal", "legend": None, "scale": {**kinds, "range": _SHAPES[1::-1]}},
     }
     tooltip = [{"field": "name"}, {"field": "x", "title": x_title}, *_interval(y_title)]
-    layers = [
+    layers: list[dict[str, Any]] = [
         {
             **on_front,
             "mark": {"type": "line", "color": COLOURS[1], "strokeDash": [4, 3], "opacity": 0.6},

@@ -12,7 +12,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from rag_evaluation_framework.base.files import is_list
+from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.optional import missing_extras, require
 from rag_evaluation_framework.base.outside import fit_to_keep, harmless, name_line, one_line, shown
 from rag_evaluation_framework.errors import ConfigError
@@ -370,7 +370,7 @@ def _told(text: str) -> str:
 
 def _fit(value: Any) -> Any:
     """Return a specification as plain JSON with its texts made fit: what draws dies of control characters."""
-    if isinstance(value, Mapping):
+    if is_object(value):
         return {key: _fit(inner) for key, inner in value.items()}
     return _told(value) if isinstance(value, str) else [*map(_fit, value)] if is_list(value) else value
 

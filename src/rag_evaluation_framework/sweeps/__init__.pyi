@@ -7,3 +7,4 @@ from .plan import load_sweep as load_sweep
 from .plan import make_sweep as make_sweep
 from .price import SweepPlan as SweepPlan
 from .result import SweepResult as SweepResult
+from .shards import in_shards as in_shards

@@ -28,7 +28,7 @@ from rag_evaluation_framework.data import Corpus, Dataset
 from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.errors import ConfigError, RagEvalError, ResultError, SaveFailed
 from rag_evaluation_framework.experiments import ExperimentConfig, RunSpec, open_journal, parse_config, run
-from rag_evaluation_framework.experiments.journal import depends_on, digest, is_described
+from rag_evaluation_framework.experiments.journal import depends_on, digest, is_described, unfinished_folder
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import EvaluationResult, load_result
 from rag_evaluation_framework.results.store import REPORT
@@ -100,7 +100,12 @@ class Workshop:
     def kept(self, prepared: Prepared) -> CellOutcome | None:
         """Return a cell that is done: its run is whole, and no question failed in it."""
         result = _loaded(prepared.folder) if self.is_kept(prepared) else None
-        return None if result is None or result.failures else _done(prepared.cell, result, is_kept=True)
+        if result is None or result.failures:
+            return None
+        if unfinished_folder(self.root, prepared.config, prepared.pipeline).exists():  # killed when it was just saved
+            with open_journal(prepared.config, "never", prepared.pipeline) as journal:
+                journal.is_finished = True
+        return _done(prepared.cell, result, is_kept=True)
 
     def run(self, prepared: Prepared) -> CellOutcome:
         """Run a cell and keep it.
@@ -121,7 +126,8 @@ class Workshop:
             except SaveFailed as error:
                 note(f"{prepared.cell.name}: the result is used, but not kept: {error.why}")
                 return _done(prepared.cell, result)
-            journal.is_finished = True
+            finally:  # Ctrl-C that came while it was saved is raised when it is
+                journal.is_finished = (folder / REPORT).is_file()
             return _done(prepared.cell, result, folder)
 
     def _with_sources(self, spec: RunSpec) -> RunSpec:
@@ -157,7 +163,7 @@ def outcomes(
         ProviderUnavailable: The executor is gone.
         RagEvalError: A cell failed, and `on_error` is `"raise"`.
     """
-    waiting: dict[str, Prepared] = {}
+    waiting: dict[str, list[Prepared]] = {}  # several are one if they say the same
     for cell in cells:
         prepared = outcome(partial(workshop.prepared, cell), partial(failed, cell))
         if isinstance(prepared, CellOutcome):
@@ -167,18 +173,19 @@ def outcomes(
         elif executor is None:
             yield _collected(outcome(partial(workshop.run, prepared), partial(failed, cell)), on_error)
         else:
-            waiting[prepared.folder.name] = prepared
+            waiting.setdefault(prepared.folder.name, []).append(prepared)
     if executor is None or not waiting:
         return
-    tasks = {name: _task(workshop, prepared) for name, prepared in waiting.items()}
+    tasks = {name: _task(workshop, prepared) for name, (prepared, *_) in waiting.items()}
     with closing(run_tasks(tasks, run_task, executor)) as answers:
         for name, answer in answers:
             for told in answer.notes:
                 note(told)
-            cell, folder = waiting[name].cell, waiting[name].folder
+            folder = waiting[name][0].folder
             result = _loaded(folder)
             why = answer.failure or answer.text or ("" if result else f"{folder}: its result is not there")
-            yield _collected(failed(cell, why) if why or result is None else _done(cell, result), on_error)
+            for cell in (prepared.cell for prepared in waiting[name]):
+                yield _collected(failed(cell, why) if why or result is None else _done(cell, result), on_error)
 
 
 def _collected(found: CellOutcome, on_error: OnError) -> CellOutcome:

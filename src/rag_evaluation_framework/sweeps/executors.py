@@ -21,7 +21,7 @@ from tqdm import tqdm
 from rag_evaluation_framework.base import collected, require
 from rag_evaluation_framework.base.exits import errors_as, outcome
 from rag_evaluation_framework.base.outside import raised, said
-from rag_evaluation_framework.errors import ProviderUnavailable
+from rag_evaluation_framework.errors import ConfigError, ProviderUnavailable
 
 _AT_ONCE = 1_000  # tasks that an executor is given: clusters that grow with what waits see enough of it
 _LIVES = 2  # processes that a task may take with it
@@ -64,6 +64,7 @@ def run_tasks(
             `tcp://10.0.0.5:8786`; or an executor, which stays open.
 
     Raises:
+        ConfigError: The number of processes is not positive.
         MissingDependency: loky or Dask is not installed.
         ProviderUnavailable: The executor broke, was shut down, or has no scheduler any more.
     """
@@ -134,6 +135,9 @@ def _dask(address: str) -> Generator[_Submit]:
             "Dask",
         )
     ):
+        distributed.comm.get_address_host_port(
+            address
+        )  # of what is no address, a client is half made and prints traces
         client = distributed.Client(address, timeout=_SECONDS_TO_ANSWER, set_as_default=False)
 
     async def arrive(theirs: Any, ours: "Future[Answer]") -> None:
@@ -162,6 +166,8 @@ def _processes(number: int) -> Generator[_Submit]:
     Each process is a pool of its own, for which a thread waits. So it is known which task a process took with it, and
     the others go on: a pool of several ends them all.
     """
+    if number < 1:
+        raise ConfigError(f"{number} processes; expected at least 1")
     loky = require("loky", extra="workers", needed_by="workers=")
     cores = str(max(loky.cpu_count() // number, 1))
     variables = {name: os.environ.get(name, cores) for name in _THREADS} | {"TQDM_DISABLE": "1"}
@@ -204,4 +210,5 @@ def _begin(parent: int) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=watch, daemon=True).start()
-    tqdm.set_lock(RLock())  # its own is a semaphore of the system, which outlives a process that is killed
+    bars: Any = tqdm
+    bars.set_lock(RLock())  # its own is a semaphore of the system, which outlives a process that is killed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -93,7 +93,7 @@ class CellFacts:
             metric_names=result.metric_names,
             settings={key: result.config.get(key) for key in ("metrics", "tokenizer", "chunking")},
             latency=result.latency,
-            index=None if index is None else IndexSize(**index),
+            index=None if index is None else IndexSize(*(index[item.name] for item in fields(IndexSize))),
             sent=_sent(result),
             usage=result.usage,
             notes=result.all_notes,

@@ -382,8 +382,7 @@ class SweepResult(Shown):
         names = [name for name in self.score_names if ScoreName.parse(name).metric == metric]
         most = _MOST_TESTED // len(names)
         means = [_means(self._scores(name)) for name in names]
-        best = [sorted(range(len(own)), key=lambda at, own=own: -own[at])[:most] for own in means]
-        chosen = sorted({at for order in best for at in order})
+        chosen: list[int] = np.unique([np.argsort(-np.array(own), kind="stable")[:most] for own in means]).tolist()
         columns = {name: self._scores(name, chosen) for name in names}
         ids = tuple(query_id for query_id, _ in self._asked)
         answerable = np.ones(len(ids), dtype=np.bool_)
@@ -520,8 +519,13 @@ class SweepResult(Shown):
             "recommended": chosen and chosen.standing.outcome.cell.number,
             "recommended_by": chosen and chosen.by,
             "standings": [
-                {"cell": one.outcome.cell.number, "mean": one.mean, "tied_with_best": one.is_tied}
-                | {"tied_p_value": one.p_value, **{cost: getattr(one, cost) for cost in COSTS}}
+                {
+                    "cell": one.outcome.cell.number,
+                    "mean": one.mean,
+                    "tied_with_best": one.is_tied,
+                    "tied_p_value": one.p_value,
+                    **{cost: getattr(one, cost) for cost in COSTS},
+                }
                 for one in standings
             ],
             "effects": [

@@ -67,16 +67,16 @@ def leaderboard_chart(board: Leaderboard, score: str | None = None) -> Chart:
     curve = next(iter(board.budget_curves), None)
     if score is not None or curve is None:
         known = [(name_line(board.runs[run]), board.intervals(name)[run]) for run in order]
-        rows = tuple((run, number(mean and mean.mean), within(mean) if mean else "–") for run, mean in known)
+        rows = tuple((run, *((number(mean.mean), within(mean)) if mean else ("–", "–"))) for run, mean in known)
         table = Table(("run", "mean", "interval"), rows, f"Runs by {name}")
         values = [{"name": run, **interval_of(mean)} for run, mean in known]
         return Chart(dots(values, name, f"Mean {name} of {len(known)} runs with intervals of 95 %."), table)
     names = [f"{curve.metric}@{budget}" for budget in curve.budgets]
     cutoffs = [(one, cutoff) for one in names if (cutoff := ScoreName.parse(one).cutoff)]
-    known = {one: board.intervals(one) for one in names}
+    intervals = {one: board.intervals(one) for one in names}
     drawn = order[: len(COLOURS)]
     values = [
-        {"series": name_line(board.runs[run]), "x": cutoff.size, **interval_of(known[one][run])}
+        {"series": name_line(board.runs[run]), "x": cutoff.size, **interval_of(intervals[one][run])}
         for run in drawn
         for one, cutoff in cutoffs
     ]

@@ -47,7 +47,7 @@ def sweep_page(result: SweepResult) -> Page:
         blocks: tuple[Block, ...] = (
             Lines((line(("The cells are listed, not ranked", "verdict")), line(f"{result.why_unranked}."))),
             Lines(note_lines(tuple(_own_notes(result))), "Notes"),
-            *((table_page(result).blocks) if result.score_names else ()),
+            *(table_page(result).blocks if result.score_names else ()),
             *_effects(result),
         )
     else:
@@ -61,7 +61,11 @@ def sweep_page(result: SweepResult) -> Page:
             *_charts(result, "heatmap", "pareto"),
         )
     told = _facts(result)
-    more = (_failures(result), *_bill(result), Lines(note_lines(tuple(_cell_notes(result))), "Notes of the cells"))
+    more: tuple[Block, ...] = (
+        _failures(result),
+        *_bill(result),
+        Lines(note_lines(tuple(_cell_notes(result))), "Notes of the cells"),
+    )
     return Page(title, (*blocks, *more, Lines(tuple(line((text, "muted"), indent=2) for text in told), "Facts")))
 
 
@@ -200,8 +204,11 @@ def _at_cutoffs(result: SweepResult, score: str, standings: Sequence[CellStandin
         raise ConfigError(f"plot('cutoffs'): {parsed.metric} has one cutoff; expected several budgets, or several k")
     cutoffs = {name: cutoff for name in names if (cutoff := ScoreName.parse(name).cutoff) is not None}
     budgets = [name for name in names if cutoffs[name].is_budget]
-    kinds = [[name for name in names if _alike(cutoffs[name], cutoffs[one])] for one in (*budgets[:1], names[0])]
-    drawn = sorted(max(kinds, key=len), key=lambda name: cutoffs[name].size)
+    kinds: list[list[str]] = [
+        [name for name in names if _alike(cutoffs[name], cutoffs[one])] for one in (*budgets[:1], names[0])
+    ]
+    longest = max(kinds, key=len)
+    drawn = sorted(longest, key=lambda name: cutoffs[name].size)
     unit = BUDGETS.get(cutoffs[drawn[0]].unit, "number of results")
     listed, best = standings[:_MOST_CELLS], standings[: len(COLOURS)]
     means = {name: result.means_of(listed, name) for name in names}
@@ -230,7 +237,7 @@ def _at_cutoffs(result: SweepResult, score: str, standings: Sequence[CellStandin
 
 
 def _value(mean: MeanScore | None) -> float | None:
-    return mean and mean.mean
+    return None if mean is None else mean.mean
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -373,7 +380,8 @@ def _of_metric(result: SweepResult, metric: str) -> list[str]:
 
 
 def _mean(outcome: CellOutcome, name: str) -> str:
-    return marked(outcome.facts and outcome.facts.means.get(name), _is_unfilled(outcome, name))
+    mean = None if outcome.facts is None else outcome.facts.means.get(name)
+    return marked(mean, _is_unfilled(outcome, name))
 
 
 def _is_unfilled(outcome: CellOutcome, name: str) -> bool:
