@@ -16,6 +16,7 @@ from rag_evaluation_framework.base.exits import errors_as, no_exit, on_failure
 from rag_evaluation_framework.base.files import checked_path, from_home, is_deeper, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import fit_to_show, hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults, refusals
+from rag_evaluation_framework.base.store import kept_stages
 from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from rag_evaluation_framework.data.dataset import Mode
@@ -309,7 +310,8 @@ class RunSpec(Measuring, frozen=True):
         if self.corpus is not None:
             corpus = Corpus.from_folder(normpath(folder / from_home(self.corpus)), self.glob)
         path = normpath(folder / from_home(self.dataset or ""))
-        dataset: Any = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets)
+        with kept_stages(config.save_results_path):  # where the same quotes were located in the same documents before
+            dataset: Any = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets)
         if self.scope_prefix is not None:
             dataset = dataset.with_scopes(self.scope_prefix)
         if self.shard is not None:
