@@ -20,7 +20,7 @@ from rag_evaluation_framework.sweeps import Sweep
 
 EMBEDDED: Counter[str] = Counter()
 RERANKED: Counter[str] = Counter()
-CHUNKERS = [RecursiveCharacterChunker(40), RecursiveCharacterChunker(80), SentenceChunker(80)]
+CHUNKERS = [RecursiveCharacterChunker(40), SentenceChunker(60), RecursiveCharacterChunker(1_000)]
 TOPICS = ("apples", "bread", "cheese", "dates", "eggs", "figs", "grapes", "honey")
 
 
