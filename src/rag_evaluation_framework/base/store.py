@@ -249,7 +249,7 @@ class Stages(Cache):
         except DamagedEntry:
             note(f"{self.folder / key}: what an earlier run kept is damaged: it is removed, and made again")
             return None
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the latter of a path that no file can have
             self._go_on_without(error)
             return None
         if content is None:
@@ -265,13 +265,14 @@ class Stages(Cache):
         if file.tell() <= self._most:
             try:
                 self.put({key: file.getbuffer()})
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 self._go_on_without(error)
             self._shrink(self._most)
 
-    def _go_on_without(self, error: OSError) -> None:
+    def _go_on_without(self, error: OSError | ValueError) -> None:
+        why = getattr(error, "strerror", None) or error
         note(
-            f"{self.folder}: what this run made of the documents cannot be kept or read ({error.strerror}): the next "
+            f"{self.folder}: what this run made of the documents cannot be kept or read ({why}): the next "
             "one makes it again. Check the path, its permissions and the free space, or rag-eval cache clear"
         )
 
