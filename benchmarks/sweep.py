@@ -12,8 +12,8 @@ take turns, the order turned round each time; ratios are of CPU seconds within o
 - `speedup_independent`: six runs, each indexed and saved by itself, over one sweep.
 - `sharing_bound`: what sharing allows. The same six runs, in which all texts are embedded each time, over what they
   would take if each distinct text were embedded once: (embedding all + rest) / (embedding the distinct + rest).
-- `over_embedding_floor`: the sweep over embedding the distinct chunks and questions alone, which is done in its process,
-  call by call: on a busy machine, two processes one after the other differ by more than what is measured.
+- `over_embedding_floor`: the sweep over embedding the distinct chunks and questions, and nothing else. That is done in
+  the same process, call by call: two processes one after the other differ by more than what is measured.
 - `speedup_reference`: the reference tool (github.com/brandonstarxel/chunking_evaluation, of which `--reference` is a
   checkout) over the sweep. It gets the same questions, chunkers and model, keeps the vectors of its chunks from one
   cutoff to the next (`db_to_save_chunks`), and does three of the four cutoffs: it has no budgets.
@@ -21,9 +21,10 @@ take turns, the order turned round each time; ratios are of CPU seconds within o
 - `second_run_seconds`: the same sweep again in the same root, by the clock, in a fresh process, `…_process_seconds`
   with starting Python and importing; `second_run_embedded` texts were embedded, in `second_run_requests` calls.
 
-With `--cells`, a sweep of that many cells that cost little: BM25 on the handbook, by chunk size, k1 and b.
-`overhead_ms` is the CPU time of a cell without that of its run, `plan_ms` the part of planning in it; memory (resident,
-MB) is that after 1,000 cells and after all of them.
+With `--cells`, a sweep of that many cells that cost little: BM25 on the handbook, by chunk size, k1 and b; CPU time of
+a cell. `overhead_ms` is what its run and saving it leave (`run_ms`, `save_ms`), `plan_ms` the part of planning in that,
+`kept_ms` a cell that is kept, when the sweep is run again. `peak_mb_at_1000` and `peak_mb_at_end` are the most memory
+that the process took until then, in 10^6 bytes.
 """
 
 import os
@@ -34,6 +35,7 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 import argparse
 import csv
 import json
+import resource
 import shutil
 import subprocess
 import sys
@@ -51,7 +53,6 @@ from unittest.mock import MagicMock, patch
 
 import numpy as np
 from numpy.typing import NDArray
-from psutil import Process
 
 from rag_evaluation_framework import (
     CharacterSpan,
@@ -68,9 +69,8 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.embedders.sentence_model import find_model
-from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.experiments import RunSpec, run
 from rag_evaluation_framework.sweeps import Sweep
-from rag_evaluation_framework.sweeps import cells as sweep_cells
 from rag_evaluation_framework.text.tokenizers import load_encoding
 
 K, BUDGETS = [3, 5, 10], ["4000ch"]
@@ -213,10 +213,15 @@ def second_run(data: str, root: str) -> Figures:
     }
 
 
+def spec(dataset: Dataset[CharacterSpan], **parts: Any) -> RunSpec:
+    """Return the run of which something is varied."""
+    keys: dict[str, Any] = {"dataset": dataset, "k": K, "budgets": BUDGETS, **parts}
+    return RunSpec(**keys)
+
+
 def run_sweep(dataset: Dataset[CharacterSpan], embedder: MeteredEmbedder, root: str) -> int:
     """Run the sweep, and return how many rows it has."""
-    base = RunSpec(corpus=dataset.corpus, dataset=dataset, embedder=embedder, k=K, budgets=BUDGETS)
-    result = Sweep(base=base, over={"chunker": CHUNKERS}).run(root=root)
+    result = Sweep(base=spec(dataset, embedder=embedder), over={"chunker": CHUNKERS}).run(root=root)
     return len(result.rows)
 
 
@@ -262,10 +267,10 @@ def reference(data: str, root: str, checkout: str) -> Figures:
 
 @dataclass
 class Work:
-    """CPU seconds in calls of a function, and the memory of this process after each."""
+    """CPU seconds in calls of a function, and the peak of this process's memory after each."""
 
     cpu_s: float = 0.0
-    resident_mb: list[float] = field(default_factory=list)
+    peak_mb: list[float] = field(default_factory=list)
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function with a clock around it."""
@@ -274,7 +279,7 @@ class Work:
             start = process_time()
             done = function(*given, **fields)
             self.cpu_s += process_time() - start
-            self.resident_mb.append(Process().memory_info().rss / 1e6)
+            self.peak_mb.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)
             return done
 
         return measured
@@ -289,12 +294,12 @@ def cells(root: str, count: str) -> Figures:
     b = [round(number / steps, 4) for number in range(steps)]
     over = {"retriever.chunker.chunk_size": sizes, "retriever.k1": k1, "retriever.b": b}
     start = process_time()
-    made = Sweep(base=RunSpec(dataset=dataset, retriever="bm25", k=[5, 10], budgets=BUDGETS), over=over)
+    made = Sweep(base=spec(dataset, retriever="bm25"), over=over)
     number = len(made.cells)
     figures: Figures = {"cells": number, "plan_ms": (process_time() - start) / number * 1000}
     runs, saving = Work(), Work()
     with (
-        patch.object(sweep_cells, "run", runs.timed(sweep_cells.run)),
+        patch("rag_evaluation_framework.sweeps.cells.run", runs.timed(run)),
         patch.object(EvaluationResult, "save", saving.timed(EvaluationResult.save)),
     ):
         result = made.run(root=root)
@@ -303,8 +308,8 @@ def cells(root: str, count: str) -> Figures:
         "run_ms": runs.cpu_s / number * 1000,
         "save_ms": saving.cpu_s / number * 1000,
         "overhead_ms": (whole - runs.cpu_s - saving.cpu_s) / number * 1000,
-        "resident_mb_at_1000": runs.resident_mb[min(999, number - 1)],
-        "resident_mb_at_end": runs.resident_mb[-1],
+        "peak_mb_at_1000": runs.peak_mb[min(999, number - 1)],
+        "peak_mb_at_end": runs.peak_mb[-1],
         "failed": sum(cell.failure is not None for cell in result.cells),
     }
     start = process_time()
@@ -349,13 +354,11 @@ def one_round(data: str, checkout: str, names: Sequence[str]) -> Figures:
             figures |= figures_of(name, data, root, *([checkout] if name == "reference" else []))
             if name == "sweep":
                 figures |= figures_of("second_run", data, root)
-    embedding, rest = (
-        figures["independent_embedding_cpu_s"],
-        figures["independent_cpu_s"] - figures["independent_embedding_cpu_s"],
-    )
+    whole = figures["independent_cpu_s"]
+    rest = whole - figures["independent_embedding_cpu_s"]
     figures |= {
-        "speedup_independent": figures["independent_cpu_s"] / figures["sweep_cpu_s"],
-        "sharing_bound": (embedding + rest) / (figures["floor_cpu_s"] + rest),
+        "speedup_independent": whole / figures["sweep_cpu_s"],
+        "sharing_bound": whole / (figures["floor_cpu_s"] + rest),
         "over_embedding_floor": figures["sweep_cpu_s"] / figures["floor_cpu_s"],
     }
     if checkout:
@@ -390,13 +393,16 @@ def main() -> None:
     if arguments.data is None and (arguments.reference or arguments.corpora):
         parser.error("--reference and --corpora need --data")
     with TemporaryDirectory() as folder:
-        data = arguments.data.resolve() if arguments.data else ""
-        if arguments.corpora:
-            copy_corpora(arguments.data, Path(folder), arguments.corpora)
-            data = folder
-        names = ["sweep", "independent", *(["reference"] if arguments.reference else [])]
-        checkout = str(arguments.reference.resolve()) if arguments.reference else ""
-        rounds = [one_round(str(data), checkout, names[:: -1 if turn % 2 else 1]) for turn in range(arguments.rounds)]
+        if arguments.cells:
+            rounds = [figures_of("cells", folder, str(arguments.cells))]
+        else:
+            data = str(arguments.data.resolve()) if arguments.data else ""
+            if arguments.corpora:
+                copy_corpora(arguments.data, Path(folder), arguments.corpora)
+                data = folder
+            checkout = str(arguments.reference.resolve()) if arguments.reference else ""
+            names = ["sweep", "independent", *(["reference"] if checkout else [])]
+            rounds = [one_round(data, checkout, names[:: -1 if turn % 2 else 1]) for turn in range(arguments.rounds)]
     figures = {name: round(median(each[name] for each in rounds), 3) for name in rounds[0]}
     if arguments.json:
         print(json.dumps(figures))

@@ -1,46 +1,31 @@
 """A sweep embeds each distinct text once, and a second start of it none: counted, not timed."""
 
-import json
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rag_evaluation_framework import (
-    CharacterSpan,
     Corpus,
-    Dataset,
-    Document,
-    DocumentId,
     Embedder,
-    FixedTokenChunker,
-    Query,
     RecursiveCharacterChunker,
     Reranker,
     SentenceChunker,
-    TokenLevelGroundTruth,
-    track_usage,
+    load_dataset,
 )
-from rag_evaluation_framework.data import TOKEN, QueryId, QueryText
 from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.retrievers.indexing import chunk_corpus
 from rag_evaluation_framework.sweeps import Sweep
 
 EMBEDDED: Counter[str] = Counter()
 RERANKED: Counter[str] = Counter()
+CHUNKERS = [RecursiveCharacterChunker(40), SentenceChunker(60), RecursiveCharacterChunker(1_000)]
 TOPICS = ("apples", "bread", "cheese", "dates", "eggs", "figs", "grapes", "honey")
-DOCUMENTS = {
-    f"{topic}.md": f"{topic.title()} are sold on Mondays. They cost {number} coins.\n\nAsk for {topic} at the gate. Bring a bag."
-    for number, topic in enumerate(TOPICS)
-}
-CHUNKERS = [RecursiveCharacterChunker(40), RecursiveCharacterChunker(80), SentenceChunker(1, length="sentences")]
 
 
 @dataclass(frozen=True)
-class CountingEmbedder(Embedder):
+class Counting(Embedder):
     """Vectors by the letters of a text; counts every text."""
 
     @property
@@ -53,9 +38,62 @@ class CountingEmbedder(Embedder):
 
 
 @dataclass(frozen=True)
-class CountingReranker(Reranker):
+class ShortFirst(Reranker):
     """Puts short texts first; counts every question."""
 
-    def scores(self, query, texts):
+    def rerank(self, query, chunks, top_k=None):
         RERANKED[query] += 1
-        return [-len(text) for text in texts]
+        return sorted(chunks, key=lambda chunk: len(chunk.content))[:top_k]
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    (tmp_path / "docs").mkdir()
+    rows = ["question,quote"]
+    for number, topic in enumerate(TOPICS):
+        text = f"{topic.title()} are sold on day {number}.\n\nAsk for {topic} at the gate. Bring a bag for them.\n"
+        (tmp_path / "docs" / f"{topic}.md").write_text(text)
+        rows.append(f"When can I buy {topic}?,{topic.title()} are sold on day {number}.")
+    (tmp_path / "q.csv").write_text("\n".join(rows))
+    EMBEDDED.clear()
+    RERANKED.clear()
+    return load_dataset(tmp_path / "q.csv", corpus=Corpus.from_folder(tmp_path / "docs"))
+
+
+def sweep(dataset, chunkers, rerankers=(None, ShortFirst())):
+    base = RunSpec(dataset=dataset, embedder=Counting(), k=[1, 3], budgets=["100ch"])
+    return Sweep(base=base, over={"chunker": chunkers, "reranker": [*rerankers]})
+
+
+def texts_of(dataset, chunkers):
+    chunks = {chunk.content for chunker in chunkers for chunk in chunk_corpus(dataset.corpus, chunker)}
+    return Counter(chunks | {entry.query.text for entry in dataset})
+
+
+def test_each_distinct_text_is_embedded_once_whatever_cut_it_and_whatever_reranks_it(dataset, tmp_path):
+    result = sweep(dataset, CHUNKERS).run(tmp_path / "root")
+    assert [cell.failure for cell in result.cells] == [None] * 6
+    assert len(result.rows) == 6 * 3
+    assert texts_of(dataset, CHUNKERS) == EMBEDDED
+    assert set(RERANKED.values()) == {3}  # a question once by each pipeline that reranks
+
+
+def test_a_second_start_embeds_and_reranks_nothing(dataset, tmp_path):
+    first = sweep(dataset, CHUNKERS).run(tmp_path / "root")
+    EMBEDDED.clear()
+    RERANKED.clear()
+    second = sweep(dataset, CHUNKERS).run(tmp_path / "root")
+    assert (Counter(), Counter()) == (EMBEDDED, RERANKED)
+    assert all(cell.is_kept for cell in second.cells)
+    assert [cell.folder for cell in second.cells] == [cell.folder for cell in first.cells]
+
+
+def test_of_a_sweep_with_one_chunker_more_only_its_new_chunks_are_embedded_and_questions_once(dataset, tmp_path):
+    sweep(dataset, CHUNKERS[:2]).run(tmp_path / "root")
+    known = set(EMBEDDED)
+    EMBEDDED.clear()
+    sweep(dataset, CHUNKERS).run(tmp_path / "root")
+    questions = {entry.query.text for entry in dataset}
+    assert questions < known < set(texts_of(dataset, CHUNKERS))
+    assert texts_of(dataset, CHUNKERS).keys() - (known - questions) == EMBEDDED.keys()
+    assert set(EMBEDDED.values()) == {1}

@@ -56,7 +56,7 @@ def _axes(given: Any) -> Any:
     for key, values in given.items():
         if key.partition(".")[0] not in RunSpec.model_fields:
             raise ConfigError(f"over: {shown(key)} is no key of a run; there are {', '.join(RunSpec.model_fields)}")
-        listed: Any = [*values] if isinstance(values, list | tuple | range) else []
+        listed: Any = [*values] if type(values) in (list, tuple, range) else []
         if not listed:
             raise ConfigError(f"over: {key} is {shown(values)}; expected a list of values, at least one")
         axes[key] = listed
