@@ -281,16 +281,17 @@ _stages: ContextVar[Stages | None] = ContextVar("rag_evaluation_framework_stages
 
 
 @contextmanager
-def kept_stages(root: str | Path | None) -> Generator[Stages | None]:
+def kept_stages(root: str | Path | Stages | None) -> Generator[Stages | None]:
     """Keep and find the stages of all runs of the body below a root, and let these runs share what `shared` makes.
 
     Inside of another such context that one stays: a sweep opens it around all its runs. Without a root nothing changes.
+    With stages in place of a root, runs of several contexts share.
     """
     stages = _stages.get()
     if stages is not None or root is None:
         yield stages
         return
-    stages = Stages(root)
+    stages = root if isinstance(root, Stages) else Stages(root)
     token = _stages.set(stages)
     try:
         yield stages
