@@ -31,9 +31,9 @@ from rag_evaluation_framework import (
     load_result,
     run_experiment,
 )
-from rag_evaluation_framework.base import store
+from rag_evaluation_framework.base import stages as staged
 from rag_evaluation_framework.base.notes import collected
-from rag_evaluation_framework.base.store import Stages, kept_stages, shared, stage
+from rag_evaluation_framework.base.stages import Stages, kept_stages, shared, stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.experiments import parse_config
 from rag_evaluation_framework.labelling import locating
@@ -64,6 +64,7 @@ class Letters(Embedder):
 
 @pytest.fixture(autouse=True)
 def _counted(monkeypatch):
+    monkeypatch.setattr(staged, "_QUICK", 0)
     for counter in (CUT, EMBEDDED, ASKED):
         counter.clear()
 
@@ -211,7 +212,7 @@ def test_words_are_counted_once_for_all_weights(tmp_path):
 def test_other_versions_are_other_stages(tmp_path, monkeypatch):
     with kept_stages(tmp_path):
         chunk_corpus(CORPUS, RecursiveCharacterChunker())
-        monkeypatch.setattr(store, "versions", lambda: {"python": "4"})
+        monkeypatch.setattr(staged, "versions", lambda: {"python": "4"})
         chunk_corpus(CORPUS, RecursiveCharacterChunker())
     assert len(kept(tmp_path)) == 2
 
@@ -324,8 +325,10 @@ PROCESS = """
 import sys
 from pathlib import Path
 import numpy as np
-from rag_evaluation_framework.base.store import kept_stages, stage
+from rag_evaluation_framework.base import stages as staged
+from rag_evaluation_framework.base.stages import kept_stages, stage
 
+staged._QUICK = 0
 print("started", flush=True)
 with kept_stages(Path(sys.argv[1])):
     for number in range(int(sys.argv[2])):

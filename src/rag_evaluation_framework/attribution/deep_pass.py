@@ -14,7 +14,7 @@ from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import name_line, raised, said, shown
-from rag_evaluation_framework.base.store import kept_stages
+from rag_evaluation_framework.base.stages import kept_stages
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.contracts.embedder import Embedder, truncation_flags
 from rag_evaluation_framework.contracts.retriever import Retriever

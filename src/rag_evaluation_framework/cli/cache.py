@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from rag_evaluation_framework import embedders, llms, registry, report, results
+from rag_evaluation_framework import base, embedders, llms, registry, report, results
 from rag_evaluation_framework.base.files import checked_path, folder_size
-from rag_evaluation_framework.base.store import Stages, Store
+from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.cli import run_options
 from rag_evaluation_framework.cli.output import print_json, print_result, print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -34,7 +34,7 @@ def cache(
     """
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
-    embeddings, answers, stages = embedders.EmbeddingCache(root), llms.KeptAnswers(root), Stages(root)
+    embeddings, answers, stages = embedders.EmbeddingCache(root), llms.KeptAnswers(root), base.Stages(root)
     exports = root / "cache" / "onnx"
     if action == "info":
         found = _described(embeddings, exports, answers, stages, results.texts_of_runs(root))
@@ -72,7 +72,7 @@ def cache(
 
 
 def _described(
-    embeddings: embedders.EmbeddingCache, exports: Path, answers: llms.KeptAnswers, stages: Stages, texts: Store
+    embeddings: embedders.EmbeddingCache, exports: Path, answers: llms.KeptAnswers, stages: base.Stages, texts: Store
 ) -> dict[str, Any]:
     contents = embeddings.contents()
     return {

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.files import from_home, is_unfinished, remove_abandoned
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.store import HASH, Cache, DamagedEntry, remove_empty, seconds_reading
+from rag_evaluation_framework.base.stages import seconds_reading
+from rag_evaluation_framework.base.store import HASH, Cache, DamagedEntry, remove_empty
 from rag_evaluation_framework.data.values import UNREADABLE, plain_offset
 from rag_evaluation_framework.errors import InputError
 

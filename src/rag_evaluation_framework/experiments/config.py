@@ -29,7 +29,7 @@ from rag_evaluation_framework.base.files import whole_path
 from rag_evaluation_framework.base.outside import first_of, fit_to_keep, shown
 from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.records import Faults, docstrings, refuse_unknown, refused
-from rag_evaluation_framework.base.store import Arrays, kept_stages, shared, stage
+from rag_evaluation_framework.base.stages import Arrays, kept_stages, shared, stage
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
 from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.contracts.component import component_name

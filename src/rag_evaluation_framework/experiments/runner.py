@@ -19,7 +19,7 @@ from rag_evaluation_framework.base.coroutines import without_a_loop
 from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
-from rag_evaluation_framework.base.store import kept_stages, seconds_reading
+from rag_evaluation_framework.base.stages import kept_stages, seconds_reading
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.embedder import Embedder

@@ -24,7 +24,7 @@ from rag_evaluation_framework.base.files import (
 )
 from rag_evaluation_framework.base.outside import fit_to_show, hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults, refusals
-from rag_evaluation_framework.base.store import kept_stages
+from rag_evaluation_framework.base.stages import kept_stages
 from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from rag_evaluation_framework.data.dataset import Mode

@@ -18,7 +18,7 @@ import numpy as np
 from rag_evaluation_framework.base import note, progress
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
-from rag_evaluation_framework.base.store import Arrays, stage
+from rag_evaluation_framework.base.stages import Arrays, stage
 from rag_evaluation_framework.data import CharacterSpan, Dataset, DocumentId
 from rag_evaluation_framework.data.documents import Corpus, DocumentResolver, checked_corpus
 from rag_evaluation_framework.errors import ConfigError, DatasetError

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.base.store import Arrays, stage
+from rag_evaluation_framework.base.stages import Arrays, stage
 from rag_evaluation_framework.components.supported import OwnChunker
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number

@@ -15,7 +15,7 @@ from rag_evaluation_framework.base.exits import errors_as, outcome
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.progress import progress, progress_bar
-from rag_evaluation_framework.base.store import Arrays, current_stages, stage
+from rag_evaluation_framework.base.stages import Arrays, current_stages, stage
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
 from rag_evaluation_framework.components.parts import as_found, as_placed
 from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.store import current_stages, shared
+from rag_evaluation_framework.base.stages import current_stages, shared
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
 from rag_evaluation_framework.components.parts import as_found
 from rag_evaluation_framework.components.results import one_each

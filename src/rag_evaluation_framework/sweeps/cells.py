@@ -26,7 +26,7 @@ from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line, raised
 from rag_evaluation_framework.base.progress import progress_bar
-from rag_evaluation_framework.base.store import Stages, kept_stages
+from rag_evaluation_framework.base.stages import Stages, kept_stages
 from rag_evaluation_framework.data import Corpus, Dataset
 from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.errors import ConfigError, RagEvalError, ResultError, SaveFailed

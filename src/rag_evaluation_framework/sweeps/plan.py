@@ -22,7 +22,7 @@ from rag_evaluation_framework import base
 from rag_evaluation_framework.base.files import checked_path, is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import json_text, shown
 from rag_evaluation_framework.base.records import refused
-from rag_evaluation_framework.base.store import kept_stages
+from rag_evaluation_framework.base.stages import kept_stages
 from rag_evaluation_framework.base.strict_yaml import written_yaml
 from rag_evaluation_framework.contracts.component import Component, default_parameters
 from rag_evaluation_framework.data import Cutoff
