@@ -14,7 +14,7 @@ from rag_evaluation_framework.base import optional
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, MissingDependency
 from rag_evaluation_framework.report import Page, Table, whole_file
-from rag_evaluation_framework.report.charts import curves, dots, front, heat_map
+from rag_evaluation_framework.report.charts import curves, front, heat_map
 from rag_evaluation_framework.report.page import Chart
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
 from rag_evaluation_framework.sweeps.facts import CellFacts
@@ -37,13 +37,11 @@ VALUES = {
         {"name": name, "label": name, "x": at, "mean": at / 4, "low": None, "high": 1.0, "is_front": at > 1}
         for at, name in enumerate(NAMES)
     ],
-    "dots": [{"name": name, "mean": 0.5, "low": 0.4, "high": 0.6} for name in NAMES],
 }
 SPECS = {
     "curves": curves(VALUES["curves"], NASTY, NASTY, NASTY),
     "heat_map": heat_map(VALUES["heat_map"], NASTY, NASTY, NASTY),
     "front": front(VALUES["front"], NASTY, NASTY, NASTY),
-    "dots": dots(VALUES["dots"], NASTY, NASTY),
 }
 
 
@@ -69,7 +67,7 @@ def test_a_specification_is_plain_json_that_is_drawn_with_its_texts_as_texts(kin
     attributes = {name for element in root.iter() for name in element.attrib}
     assert not {name for name in attributes if name.startswith("on") or name == "style" or name.endswith("href")}
     assert "taken" in drawn
-    assert kind != "dots" or 'fill="white"' not in drawn
+    assert kind == "heat_map" or 'fill="white"' not in drawn
 
 
 def test_every_point_has_a_description_and_its_shape():
@@ -81,21 +79,21 @@ def test_every_point_has_a_description_and_its_shape():
 
 
 def test_a_picture_is_saved_as_its_name_ends(tmp_path):
-    assert chart("dots").save(tmp_path / "x.svg").read_text(encoding="utf-8").startswith("<svg ")
-    assert chart("dots").save(str(tmp_path / "x.png")).read_bytes().startswith(b"\x89PNG")
+    assert chart("front").save(tmp_path / "x.svg").read_text(encoding="utf-8").startswith("<svg ")
+    assert chart("front").save(str(tmp_path / "x.png")).read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ConfigError, match=r"expected a name that ends in \.svg or \.png"):
-        chart("dots").save(tmp_path / "x.pdf")
+        chart("front").save(tmp_path / "x.pdf")
 
 
 def test_without_the_extra_the_table_is_shown_and_the_extra_is_named(monkeypatch, tmp_path):
     without_plots(monkeypatch)
-    text = whole_file(Page("p", (chart("dots"),)))
+    text = whole_file(Page("p", (chart("front"),)))
     assert "<svg" not in text
     assert "pip install &#x27;rag-evaluation-framework[plots]&#x27;" in text
     assert text.count("<tr>") == 5
     with pytest.raises(MissingDependency, match=r"rag-evaluation-framework\[plots\]"):
-        chart("dots").save(tmp_path / "x.svg")
-    assert [*chart("dots")._repr_mimebundle_()] == ["application/vnd.vegalite.v6+json", "text/plain"]
+        chart("front").save(tmp_path / "x.svg")
+    assert [*chart("front")._repr_mimebundle_()] == ["application/vnd.vegalite.v6+json", "text/plain"]
 
 
 def test_a_notebook_gets_the_specification_the_picture_and_the_table():
@@ -139,10 +137,10 @@ def test_a_leaderboard_is_drawn_by_budget_or_by_one_score(board):
     assert {value["x"] for value in drawn.spec["data"]["values"]} == {1000, 4000}
     one = board.plot("span_iou@5")
     first = board.standings("span_iou@5")[0]
-    assert one.spec["data"]["values"][0]["name"] == first.run
+    assert one.spec["data"]["values"][0]["series"] == first.run
     assert one.spec["data"]["values"][0]["mean"] == pytest.approx(first.mean)
     assert one.spec["data"]["values"][0]["low"] < first.mean
-    assert [row[0] for row in one.table.rows] == [standing.run for standing in board.standings("span_iou@5")]
+    assert [row[0][2:] for row in one.table.rows] == [standing.run for standing in board.standings("span_iou@5")]
     for made in (drawn, one):
         assert made.svg().startswith("<svg ")
     with pytest.raises(ConfigError, match="no score"):
@@ -195,9 +193,9 @@ def test_the_page_of_a_sweep_says_what_to_take_and_shows_what_it_stands_on(swept
         *("Notes", "Cells by span_recall@4000ch", "span_recall at each cutoff"),
         *("What each axis changes in span_recall@4000ch", "span_recall@4000ch by chunk_size and kind"),
         *(
-            "Best span_recall@4000ch for its median time per question",
+            "span_recall@4000ch against median milliseconds per question",
             "Failed cells",
-            "Bill",
+            "Plan and bill",
             "Notes of the cells",
             "Facts",
         ),
@@ -209,7 +207,7 @@ def test_the_page_of_a_sweep_says_what_to_take_and_shows_what_it_stands_on(swept
     assert [row[2] for row in cells.rows] == ["best", "yes", "yes"]
     assert "! 1 of 4 cells failed" in lines(page, "Notes")
     assert lines(page, "Failed cells")[0].startswith("4 chunk_size=800")
-    assert table(page, "Bill").rows == (("cells", "4"), ("cost", "unknown"))
+    assert table(page, "Plan and bill").rows == (("cells", "–", "4"), ("cost", "–", "unknown"))
     assert any("each: " in text for text in lines(page, "Notes of the cells"))
     charts = [block for block in blocks(page) if isinstance(block, Chart)]
     assert len(charts) == 3

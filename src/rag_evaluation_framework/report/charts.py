@@ -20,7 +20,6 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 _INK, _LINE = "#57606a", "#8c959f"
 _WIDE, _HIGH = 560, 300
 _HIGH_END: Mapping[str, Any] = {"field": "high"}
-_STEP = 22  # the height of one row of dots
 _TEXT = {"labelColor": _INK, "titleColor": _INK, "titleFontWeight": "normal", "labelFontSize": 12, "titleFontSize": 12}
 _CONFIG: Mapping[str, Any] = {
     "font": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif",
@@ -111,7 +110,7 @@ def front(values: Values, x_title: str, y_title: str, description: str) -> dict[
     """Return points with a label each, those of the front as squares that are joined by a line.
 
     Args:
-        values: `name`, `label`, `x`, `mean`, `low`, `high`, `is_front`.
+        values: `name`, `label`, `x`, `mean`, `is_front`.
         x_title: As in `curves`, and the others.
         y_title: As in `curves`.
         description: As in `curves`.
@@ -124,7 +123,7 @@ def front(values: Values, x_title: str, y_title: str, description: str) -> dict[
         "color": {"field": "is_front", "type": "nominal", "legend": None, "scale": {**kinds, "range": COLOURS[1::-1]}},
         "shape": {"field": "is_front", "type": "nominal", "legend": None, "scale": {**kinds, "range": _SHAPES[1::-1]}},
     }
-    tooltip = [{"field": "name"}, {"field": "x", "title": x_title}, *_interval(y_title)]
+    tooltip = [{"field": "name"}, {"field": "x", "title": x_title}, {"field": "mean", "title": y_title}]
     layers: list[dict[str, Any]] = [
         {
             **on_front,
@@ -141,29 +140,6 @@ def front(values: Values, x_title: str, y_title: str, description: str) -> dict[
         },
     ]
     return _spec(values, description, width=_WIDE, height=_HIGH, layer=layers)
-
-
-def dots(values: Values, x_title: str, description: str) -> dict[str, Any]:
-    """Return a point with its interval in a row of its own for each value.
-
-    Args:
-        values: `name`, `mean`, `low`, `high`.
-        x_title: The title of the axis below.
-        description: As in `curves`.
-    """
-    names = [value["name"] for value in values]
-    y = {"field": "name", "type": "nominal", "sort": names, "title": None, "axis": {"labelLimit": 300, "ticks": False}}
-    layers = [
-        {
-            "mark": {"type": "rule", "color": COLOURS[0], "strokeWidth": 2},
-            "encoding": {"y": y, "x": _number("low", x_title), "x2": _HIGH_END},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "color": COLOURS[0]},
-            "encoding": {"y": y, "x": _number("mean", x_title), "tooltip": [{"field": "name"}, *_interval(x_title)]},
-        },
-    ]
-    return _spec(values, description, width=_WIDE - 160, height={"step": _STEP}, layer=layers)
 
 
 def _spec(values: Values, description: str, **rest: Any) -> dict[str, Any]:

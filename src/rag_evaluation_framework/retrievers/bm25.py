@@ -129,7 +129,7 @@ class BM25Retriever(IndexedRetriever[_Index]):
         total = len(lengths)
         rarity = np.array([log(1 + (total - n + 0.5) / (n + 0.5)) for n in chunks_with.tolist()], np.float32)
         longer = 1 - self.b + self.b * lengths[counts["rows"]] / lengths.mean()
-        weights = np.repeat(rarity, chunks_with) * (times / (times + self.k1 * longer))
+        weights: NDArray[np.float32] = np.repeat(rarity, chunks_with) * (times / (times + self.k1 * longer))
         return weights.astype(np.float32)
 
     def retrieve(self, query: str, k: int) -> Retrieval:

@@ -63,7 +63,6 @@ class CellFacts:
         notes: All notes of the result.
         unfilled: How many rankings ran out of results before the budget of a score was filled, by score.
         headline: How many of the answerable questions were scored.
-        created: When the run started.
     """
 
     questions: Questions
@@ -79,7 +78,6 @@ class CellFacts:
     notes: tuple[str, ...]
     unfilled: Mapping[str, int]
     headline: str
-    created: str
 
     @classmethod
     def of(cls, result: EvaluationResult[Any]) -> CellFacts:
@@ -99,7 +97,6 @@ class CellFacts:
             notes=result.all_notes,
             unfilled=result.unfilled,
             headline=result.headline,
-            created=result.created,
         )
 
     @cached_property

@@ -16,7 +16,7 @@ from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.columns import Integers, Numbers, mean_of
-from rag_evaluation_framework.data.cutoffs import ScoreName
+from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
@@ -147,15 +147,11 @@ class Recommendation:
         standing: The cell.
         best: The best cell, and those that are tied with it.
         by: By what it is the cheapest of them; None if it is the only one, or nothing is known of all.
-        least: What the cheapest of them costs, which may be a little less.
-        mean: Its mean with its interval of 95 %.
     """
 
     standing: CellStanding
     best: Best
     by: Cost | None
-    least: float
-    mean: MeanScore | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,29 +207,26 @@ class SweepResult(Shown):
     @cached_property
     def left_out(self) -> tuple[CellOutcome, ...]:
         """The cells that have scored too few questions, or none, to be compared with the others."""
-        scored = {outcome.cell.number: _scored(facts) for outcome, facts in _with_facts(self.cells)}
-        fewest = max(_FEWEST_SHARE * max(scored.values(), default=0), 1)
-        return tuple(outcome for outcome in self.cells if scored.get(outcome.cell.number, fewest) < fewest)
+        compared = {outcome.cell.number for outcome, _ in self._compared}
+        return tuple(one for one in self.cells if one.facts is not None and one.cell.number not in compared)
 
     @cached_property
     def _compared(self) -> list[tuple[CellOutcome, CellFacts]]:
-        left_out = {outcome.cell.number for outcome in self.left_out}
-        return [pair for pair in _with_facts(self.cells) if pair[0].cell.number not in left_out]
+        known = [(outcome, outcome.facts) for outcome in self.cells if outcome.facts is not None]
+        scored = [int((~np.isnan([*facts.scores.values()])).any(axis=0).sum()) for _, facts in known]
+        fewest = max(_FEWEST_SHARE * max(scored, default=0), 1)
+        return [pair for pair, count in zip(known, scored, strict=True) if count >= fewest]
 
     @cached_property
-    def incomparable(self) -> Mapping[str, str]:
-        """The scores that mean something else in some cells, such as budgets of other tokens, with the reason."""
-        if not self._compared:
-            return {}
+    def incomparable(self) -> tuple[str, ...]:
+        """The scores that mean something else in some cells, such as budgets of other tokens."""
         settings = {_key([facts.metric_names, facts.settings]): facts for _, facts in self._compared}  # mostly one
-        first, *others = settings.values()
-        found: dict[str, str] = {}
-        for facts in others:
-            for name in first.scores:
-                both = (first.metric_names, first.settings), (facts.metric_names, facts.settings)
-                if name in facts.scores and (reason := other_meaning(name, *both)):
-                    found.setdefault(name, reason)
-        return found
+        meant = [((facts.metric_names, facts.settings), facts.scores) for facts in settings.values()]
+        return tuple(
+            name
+            for name in (meant[0][1] if meant else ())
+            if any(name in scores and other_meaning(name, meant[0][0], one) for one, scores in meant[1:])
+        )
 
     @cached_property
     def score_names(self) -> tuple[str, ...]:
@@ -248,8 +241,6 @@ class SweepResult(Shown):
         if not self._compared:
             return "no cell has a score"
         first = self._compared[0][1]
-        if any(facts.evaluation_type != first.evaluation_type for _, facts in self._compared):
-            return "the cells are of different evaluation types, whose scores mean different things"
         rules = RULES[first.evaluation_type]
         for _, facts in self._compared:
             if (reason := rules.incomparable(first.settings, facts.settings)) is not None:
@@ -309,12 +300,14 @@ class SweepResult(Shown):
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """Every cell at every cutoff, also those that failed: as many as the product of all that varies."""
-        known = {outcome.cell.number: _cutoffs(facts.scores) for outcome, facts in _with_facts(self.cells)}
-        every = tuple(dict.fromkeys(cutoff for cutoffs in known.values() for cutoff in cutoffs))
+        names = {one.cell.number: one.facts.scores for one in self.cells if one.facts is not None}
+        cutoffs = {cell: dict.fromkeys(name.partition("@")[2] for name in names[cell]) for cell in names}
+        every = dict.fromkeys(cutoff for own in cutoffs.values() for cutoff in own)
         return tuple(
-            Row(outcome, cutoff, {} if outcome.facts is None else _means_at(outcome.facts.means, cutoff))
-            for outcome in self.cells
-            for cutoff in known.get(outcome.cell.number, every)
+            Row(one, cutoff, {} if one.facts is None else _means_at(one.facts.means, cutoff))
+            for one in self.cells
+            for cutoff in cutoffs.get(one.cell.number, every)
+            if cutoff
         )
 
     def standings(self, score: str | None = None) -> tuple[CellStanding, ...]:
@@ -384,23 +377,19 @@ class SweepResult(Shown):
         return [*mean_scores(chosen, self.clusters.numbers, ranges=[scale] * len(standings))]
 
     @cached_property
-    def disagreements(self) -> tuple[tuple[CellOutcome, CellOutcome, Disagreement], ...]:
-        """Where one cell is best at a number of results and another at a budget, both by more than chance.
+    def disagreements(self) -> tuple[tuple[str, ...], list[Disagreement]]:
+        """Names of cells, and which of these is best at a number of results and which at a budget, beyond chance.
 
         Of the metric that decides; of more than 300 cells, those that are best at each cutoff are looked at.
         """
         metric = ScoreName.parse(self._rankable(None)).metric
         names = [name for name in self.score_names if ScoreName.parse(name).metric == metric]
-        most = _MOST_TESTED // len(names)
-        means = [_means(self._scores(name)) for name in names]
-        chosen: list[int] = np.unique([np.argsort(-np.array(own), kind="stable")[:most] for own in means]).tolist()
-        columns = {name: self._scores(name)[:, chosen] for name in names}
+        orders = [np.argsort(-np.array(_means(self._scores(name))), kind="stable") for name in names]
+        chosen: list[int] = np.unique([order[: _MOST_TESTED // len(names)] for order in orders]).tolist()
         ids = tuple(query_id for query_id, _ in self._asked)
         answerable = np.ones(len(ids), dtype=np.bool_)
-        tables = [ScoreTable(ids, {n: columns[n][:, at] for n in names}, answerable) for at in range(len(chosen))]
-        found = cutoff_orders(tables, self.clusters.numbers)
-        cells = [self._compared[at][0] for at in chosen]
-        return tuple((cells[one.first], cells[one.second], one) for one in found)
+        tables = [ScoreTable(ids, {name: self._scores(name)[:, at] for name in names}, answerable) for at in chosen]
+        return tuple(self._compared[at][0].cell.name for at in chosen), cutoff_orders(tables, self.clusters.numbers)
 
     def effects(self, score: str | None = None) -> tuple[Effect, ...]:
         """Return what each level of each axis changes against the first level of the axis.
@@ -420,16 +409,13 @@ class SweepResult(Shown):
         scores = self._scores(name) if self._asked else np.empty((0, len(self._compared)))
         found: list[Effect] = []
         changes: list[Numbers] = []
-        for axis, levels in self.axes.items():
-            cells: dict[str, dict[str, int]] = {_key(level): {} for level in levels}
+        for axis in self.axes:
+            cells: dict[str, dict[str, int]] = {level: {} for level in self.levels[axis].values()}
             for at, (outcome, facts) in enumerate(self._compared):
                 others = {key: value for key, value in outcome.cell.values.items() if key != axis}
-                chunking = facts.settings["chunking"]
-                cells.setdefault(_key(outcome.cell.values.get(axis)), {})[_key([others, chunking])] = at
-            named = zip(level_names(levels), (cells[_key(level)] for level in levels), strict=True)
-            tried = [(level, own) for level, own in named if own]
-            for level, own in tried[1:]:
-                first, baseline = tried[0]
+                cells.setdefault(self.level(outcome, axis), {})[_key([others, facts.settings["chunking"]])] = at
+            (first, baseline), *tried = [(level, own) for level, own in cells.items() if own]
+            for level, own in tried:
                 both = [combination for combination in own if combination in baseline]
                 now, then = (scores[:, [those[combination] for combination in both]] for those in (own, baseline))
                 changes.append((now - then).mean(axis=1) if both else np.full(len(scores), np.nan))
@@ -483,8 +469,18 @@ class SweepResult(Shown):
         by: Cost | None = next((cost for cost in costs if _differs(best.tied, cost)), None)
         least = 0.0 if by is None else min(getattr(one, by) for one in best.tied)
         chosen = next(one for one in best.tied if by is None or getattr(one, by) <= _ABOUT * least)
-        (mean,) = self.means_of([chosen])
-        return Recommendation(chosen, best, by, least, mean)
+        return Recommendation(chosen, best, by)
+
+    @cached_property
+    def levels(self) -> Mapping[str, Mapping[str, str]]:
+        """The names of the levels of each axis, by the JSON of their values."""
+        return {
+            axis: dict(zip(map(_key, values), level_names(values), strict=True)) for axis, values in self.axes.items()
+        }
+
+    def level(self, outcome: CellOutcome, axis: str) -> str:
+        """Return the name of the level of an axis in a cell; "" of a cell that does not have it."""
+        return self.levels[axis].get(_key(outcome.cell.values.get(axis)), "")
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row per cell and cutoff: its number, a column per axis, the cutoff, and one column per metric.
@@ -495,26 +491,16 @@ class SweepResult(Shown):
             MissingDependency: pandas is not installed.
         """
         pandas = require("pandas", extra="pandas", needed_by="to_dataframe")
-        names = axis_names(self.axes)
-        levels = {
-            axis: dict(zip(map(_key, levels), level_names(levels), strict=True)) for axis, levels in self.axes.items()
-        }
-
-        def value(axis: str, own: Any) -> Any:
-            return own if isinstance(own, str | int | float) else levels[axis].get(_key(own), own)
-
-        rows: list[dict[str, Any]] = [
-            {
-                "cell": row.outcome.cell.number,
-                **{names[axis]: value(axis, row.outcome.cell.values.get(axis)) for axis in self.axes},
-                "cutoff": row.cutoff,
-                **row.means,
-                **_costs(row.outcome.facts, row.cutoff),
-                "folder": None if row.outcome.folder is None else str(row.outcome.folder),
-                "failure": row.outcome.failure,
+        rows: list[dict[str, Any]] = []
+        for row in self.rows:
+            one, values = row.outcome, row.outcome.cell.values
+            named = {
+                name: value if isinstance(value := values.get(axis), int | float) else self.level(one, axis)
+                for axis, name in axis_names(self.axes).items()
             }
-            for row in self.rows
-        ]
+            ended = {"folder": None if one.folder is None else str(one.folder), "failure": one.failure}
+            costs = _costs(one.facts, row.cutoff)
+            rows.append({"cell": one.cell.number, **named, "cutoff": row.cutoff, **row.means, **costs, **ended})
         frame: pd.DataFrame = pandas.DataFrame(rows)
         return frame
 
@@ -522,6 +508,12 @@ class SweepResult(Shown):
         """Return the conclusion for JSON: the recommended cell, ranked cells in order, main effects, and every cell."""
         chosen = None if self.why_unranked else self.recommendation
         standings = () if self.why_unranked else self.standings()
+        effects = self.effects() if self.score_names else ()
+        cells: list[dict[str, Any]] = []
+        for one in self.cells:
+            told = {"cell": one.cell.number, "name": one.cell.name, "values": dict(one.cell.values)}
+            known = {"means": dict(one.facts.means), "notes": list(one.facts.notes)} if one.facts else {}
+            cells.append({**told, "folder": one.folder and str(one.folder), "failure": one.failure, **known})
         return {
             "schema_version": 1,
             "ordered_by": chosen and chosen.best.score,
@@ -530,31 +522,11 @@ class SweepResult(Shown):
             "recommended": chosen and chosen.standing.outcome.cell.number,
             "recommended_by": chosen and chosen.by,
             "standings": [
-                {
-                    "cell": one.outcome.cell.number,
-                    "mean": one.mean,
-                    "tied_with_best": one.is_tied,
-                    "tied_p_value": one.p_value,
-                    **{cost: getattr(one, cost) for cost in COSTS},
-                }
+                {"cell": one.outcome.cell.number, **{key: getattr(one, key) for key in ("mean", "is_tied", *COSTS)}}
                 for one in standings
             ],
-            "effects": [
-                {**asdict(effect), "test": effect.test and recorded_test(effect.test)}
-                for effect in (self.effects() if self.score_names else ())
-            ],
-            "cells": [
-                {
-                    "cell": outcome.cell.number,
-                    "name": outcome.cell.name,
-                    "values": dict(outcome.cell.values),
-                    "folder": None if outcome.folder is None else str(outcome.folder),
-                    "failure": outcome.failure,
-                    "means": {} if outcome.facts is None else dict(outcome.facts.means),
-                    "notes": [] if outcome.facts is None else list(outcome.facts.notes),
-                }
-                for outcome in self.cells
-            ],
+            "effects": [{**asdict(one), "test": one.test and recorded_test(one.test)} for one in effects],
+            "cells": cells,
         }
 
     def summary(self) -> Page:
@@ -601,22 +573,12 @@ def _differs(standings: Sequence[CellStanding], cost: Cost) -> bool:
     return None not in values and len(values) > 1
 
 
-def _with_facts(cells: Iterable[CellOutcome]) -> list[tuple[CellOutcome, CellFacts]]:
-    return [(outcome, outcome.facts) for outcome in cells if outcome.facts is not None]
-
-
-def _scored(facts: CellFacts) -> int:
-    """Return how many questions have any score."""
-    return int((~np.isnan([*facts.scores.values()])).any(axis=0).sum()) if facts.scores else 0
-
-
 def _deciding(names: Sequence[str]) -> str:
     """Return the first recall at the largest budget of its unit, else the first score."""
-    budgets = [(ScoreName.parse(name), name) for name in names if is_budget(name)]
-    recalls = [(parsed, name) for parsed, name in budgets if parsed.metric.rpartition("_")[2] == "recall"]
-    if not recalls:
-        return names[0]
-    return max((one for one in recalls if _kind(one[0]) == _kind(recalls[0][0])), key=lambda one: _size(one[0]))[1]
+    parsed = {name: ScoreName.parse(name) for name in names if is_budget(name)}
+    recalls = [name for name in parsed if parsed[name].metric.rpartition("_")[2] == "recall"]
+    alike = [name for name in recalls if _kind(parsed[name]) == _kind(parsed[recalls[0]])]
+    return max(alike, key=lambda name: Cutoff.parse(name.partition("@")[2]).size, default=names[0])
 
 
 def is_budget(name: str) -> bool:
@@ -627,14 +589,6 @@ def is_budget(name: str) -> bool:
 
 def _kind(name: ScoreName) -> tuple[Any, ...]:
     return name.metric, name.cutoff and (name.cutoff.unit, name.cutoff.whole)
-
-
-def _size(name: ScoreName) -> int:
-    return name.cutoff.size if name.cutoff else 0
-
-
-def _cutoffs(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(cutoff for name in names if (cutoff := name.partition("@")[2])))
 
 
 def _means_at(means: Mapping[str, float | None], cutoff: str) -> dict[str, float | None]:

@@ -7,7 +7,7 @@ from rag_evaluation_framework.analysis.leaderboard import Leaderboard, Standing
 from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, dots, interval_of
+from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, interval_of
 from rag_evaluation_framework.report.page import Chart as Chart
 from rag_evaluation_framework.report.page import Line, Lines, Role, Table, line, symmetric
 from rag_evaluation_framework.report.page import Page as Page
@@ -15,7 +15,7 @@ from rag_evaluation_framework.report.pages.comparison import differs, notes_by_r
 from rag_evaluation_framework.report.pages.gates import independence, range_of_power
 from rag_evaluation_framework.report.pages.result import bars_of, note_lines, worst_block
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.shown import marked, number, within
+from rag_evaluation_framework.results.shown import marked, number
 from rag_evaluation_framework.statistics.best import TiedWithBest
 
 _WORST = 5
@@ -53,37 +53,30 @@ def leaderboard_page(
 
 
 def leaderboard_chart(board: Leaderboard, score: str | None = None) -> Chart:
-    """Return recall by budget or, of a score that is given or without several budgets, the means with intervals.
+    """Return the best seven runs with their intervals: recall at every budget, or one score.
 
     Args:
-        board: The leaderboard; of more than seven runs, the best are drawn.
-        score: The score.
+        board: The leaderboard.
+        score: The score; by default recall at every budget where there are several, else the first score.
 
     Raises:
         ConfigError: The runs do not all have this score.
     """
     name = board.score(score)
-    order = [board.runs.index(standing.run) for standing in board.standings(name)]
-    curve = next(iter(board.budget_curves), None)
-    if score is not None or curve is None:
-        known = [(name_line(board.runs[run]), board.intervals(name)[run]) for run in order]
-        rows = tuple((run, *((number(mean.mean), within(mean)) if mean else ("–", "–"))) for run, mean in known)
-        table = Table(("run", "mean", "interval"), rows, f"Runs by {name}")
-        values = [{"name": run, **interval_of(mean)} for run, mean in known]
-        return Chart(dots(values, name, f"Mean {name} of {len(known)} runs with intervals of 95 %."), table)
-    names = [f"{curve.metric}@{budget}" for budget in curve.budgets]
-    cutoffs = [(one, cutoff) for one in names if (cutoff := ScoreName.parse(one).cutoff)]
-    intervals = {one: board.intervals(one) for one in names}
-    drawn = order[: len(COLOURS)]
-    values = [
-        {"series": name_line(board.runs[run]), "x": cutoff.size, **interval_of(intervals[one][run])}
-        for run in drawn
-        for one, cutoff in cutoffs
-    ]
-    unit = BUDGETS[cutoffs[0][1].unit]
-    which = f"the {len(drawn)} best of {len(order)} runs" if len(drawn) < len(order) else f"{len(order)} runs"
-    told = f"{curve.metric} of {which} by {name} against the {unit}; each point has its interval of 95 %."
-    return Chart(curves(values, unit, curve.metric, told), next(_by_budget(board, _numbers(board, name))))
+    drawn = [board.runs.index(standing.run) for standing in board.standings(name)][: len(COLOURS)]
+    curve = next(iter(board.budget_curves), None) if score is None else None
+    names = [name] if curve is None else [f"{curve.metric}@{budget}" for budget in curve.budgets]
+    values: list[dict[str, Any]] = []
+    unit = "number of results"
+    for one in names:
+        cutoff, means = ScoreName.parse(one).cutoff, board.intervals(one)
+        x, unit = (cutoff.size, BUDGETS.get(cutoff.unit, unit)) if cutoff else (1, "whole ranking")
+        values += [{"series": name_line(board.runs[run]), "x": x, **interval_of(means[run])} for run in drawn]
+    told = f"The {len(drawn)} best of {len(board.runs)} runs by {name}, with intervals of 95 %, against the {unit}."
+    metric = names[0] if curve is None else curve.metric
+    numbers = _numbers(board, name)
+    table = _by_score(board, name, board.standings(name)) if curve is None else next(_by_budget(board, numbers))
+    return Chart(curves(values, unit, metric, told), table)
 
 
 def _numbers(board: Leaderboard, name: str) -> dict[str, str]:
