@@ -9,6 +9,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Event
 
 import loky
 import pytest
@@ -25,7 +26,8 @@ PROGRAM = """
 import sys
 from rag_evaluation_framework.sweeps.executors import run_tasks
 from support.worker_tasks import run
-print(dict(run_tasks({str(number): f"wait {sys.argv[1]}" for number in range(9)}, run, 2)))
+executor = 2 if len(sys.argv) == 2 else sys.argv[2]
+print(dict(run_tasks({str(number): f"wait {sys.argv[1]}" for number in range(9)}, run, executor)))
 """
 
 
@@ -48,20 +50,35 @@ def eventually(holds):
     return holds()
 
 
-class Counted(ThreadPoolExecutor):
-    """An executor that counts what it holds."""
+def started(folder, *executor):
+    """Start a program whose tasks wait, and write the ids of their processes into a folder."""
+    folder.mkdir(exist_ok=True)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", PROGRAM, folder, *executor]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
 
-    held = most = 0
+
+class Counted(ThreadPoolExecutor):
+    """An executor that counts what it holds: given by one thread, released by another."""
+
+    given = released = most = 0
+    full = Event()  # once a thousand were held
+
+    @property
+    def held(self):
+        return self.given - self.released
 
     def submit(self, *work):
-        self.held += 1
+        self.given += 1
         self.most = max(self.most, self.held)
+        if self.most == 1_000:
+            self.full.set()
         future = super().submit(*work)
         future.add_done_callback(self.release)
         return future
 
     def release(self, _):
-        self.held -= 1
+        self.released += 1
 
 
 class Broken(Executor):
@@ -107,10 +124,7 @@ def test_a_process_that_is_killed_takes_one_task_with_it_which_is_tried_once_mor
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_processes_end_with_their_parent(tmp_path, number):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, tmp_path], env=environment, stderr=subprocess.PIPE, text=True
-    )
+    parent = started(tmp_path)
     assert eventually(lambda: len([*tmp_path.iterdir()]) == 2)
     children = [int(path.name) for path in tmp_path.iterdir()]
     assert all(map(is_alive, children))
@@ -122,9 +136,16 @@ def test_processes_end_with_their_parent(tmp_path, number):
 
 
 def test_an_executor_holds_a_thousand_tasks_at_the_most():
+    tasks = {str(number): "task" for number in range(1_500)}
     with Counted(1) as executor:
-        assert len(answers({str(number): "task" for number in range(1_500)}, executor)) == 1_500
-    assert 500 < executor.most <= 1_000
+
+        def when_full(task):
+            assert executor.full.wait(30)
+            return task
+
+        with closing(run_tasks(tasks, when_full, executor)) as came:
+            assert [answer.failure for _, answer in came] == [None] * 1_500
+    assert executor.most == 1_000
 
 
 def test_what_has_not_started_is_cancelled_when_nobody_wants_more():
@@ -173,11 +194,16 @@ def test_a_package_that_is_missing_is_named_with_its_extra(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_cluster_answers_as_a_loop_does_though_a_worker_is_killed(tmp_path):
+def test_a_cluster_answers_as_a_loop_does_though_a_worker_is_killed_and_ctrl_c_ends_at_once(tmp_path):
     tasks = {**TASKS, "once": f"kill-once {tmp_path}", "raise": "raise", "note": "note"}
     with dask_cluster(tmp_path) as cluster:
         found = answers(tasks, cluster.address)
         assert eventually(lambda: any(worker.poll() is not None for worker in cluster.workers))
+        interrupted = started(tmp_path / "waits", cluster.address)
+        assert eventually(lambda: [*(tmp_path / "waits").iterdir()])
+        interrupted.send_signal(signal.SIGINT)
+        _, said = interrupted.communicate(timeout=20)
+        assert (said.count("Traceback"), said.splitlines()[-1]) == (1, "KeyboardInterrupt")
     assert found.pop("once") == Answer(f"KILL-ONCE {tmp_path}".upper())
     assert found.pop("raise") == Answer(None, "ConfigError: k: 0 is not a valid cutoff")
     assert found.pop("note") == Answer("NOTE", notes=("said by a worker",))

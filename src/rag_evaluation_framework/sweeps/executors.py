@@ -145,18 +145,20 @@ def _dask(address: str) -> Generator[_Submit]:
             "Dask",
         )
     ):
-        distributed.comm.get_address_host_port(
-            address
-        )  # of what is no address, a client is half made and prints traces
+        # Of what is no address, a client is half made and prints traces.
+        distributed.comm.get_address_host_port(address)
         client = distributed.Client(address, timeout=_SECONDS_TO_ANSWER, set_as_default=False)
 
     async def arrive(theirs: Any, ours: "Future[Answer]") -> None:
         try:
-            ours.set_result(await theirs)
+            answer = await theirs
         except (CancelledError, OSError):  # of tasks, all errors are answers
             ours.cancel()
+            return
         except Exception as error:  # noqa: BLE001  such as KilledWorker, or what a worker cannot import
-            ours.set_exception(error)
+            answer = Answer(None, raised(error))
+        if ours.set_running_or_notify_cancel():
+            ours.set_result(answer)
 
     def submit(run_task: _Task, task: str) -> "Future[Answer]":
         ours, theirs = Future[Answer](), client.submit(_work, run_task, task, pure=False)
