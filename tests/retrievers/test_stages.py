@@ -18,6 +18,7 @@ from rag_evaluation_framework import (
     Corpus,
     Document,
     Embedder,
+    ExperimentConfig,
     LsaEmbedder,
     MarkdownHeaderChunker,
     PositionAwareChunk,
@@ -26,12 +27,18 @@ from rag_evaluation_framework import (
     SentenceChunker,
     VectorRAGRetriever,
     evaluate,
+    load_dataset,
     load_result,
+    run_experiment,
 )
 from rag_evaluation_framework.base import store
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.store import Stages, kept_stages, shared, stage
 from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.experiments import parse_config
+from rag_evaluation_framework.labelling import locating
 from rag_evaluation_framework.retrievers import chunk_corpus
+from rag_evaluation_framework.text import TextLocator
 from support.chunkers import Lines
 
 HANDBOOK = load_handbook()
@@ -236,7 +243,7 @@ def test_what_is_damaged_is_removed_noted_and_made_again(tmp_path):
         data[len(data) // 2] ^= 1
         file.write_bytes(data)
     result = evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
-    assert sum("damaged" in note for note in result.notes) == 2
+    assert sum("damaged" in note for note in result.notes) == 3  # chunks, the index, and which labels have copies
     assert set(CUT.values()) == {2}
     again = evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
     assert set(CUT.values()) == {2}
@@ -351,3 +358,67 @@ def test_processes_may_keep_the_same_stages_at_once(tmp_path):
     both = [process(tmp_path, 30) for _ in range(2)]
     assert [one.communicate(timeout=60)[0].count("\n") for one in both] == [30, 30]
     assert len(kept(tmp_path)) == 30
+
+
+@pytest.fixture
+def quoted(tmp_path):
+    """A folder with documents and a table of quotes: of every status, with alternatives, parts and copies."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Agent\n\nInstall the *agent* on every server first.\n\nRestart twice.\n")
+    (tmp_path / "docs" / "b.md").write_text(
+        "Install the agent on every server first.\n\nAsk the help desk, in writing.\n\nRestart twice.\n"
+    )
+    rows = [
+        ["How?", "Install the agent on every server first.", "a.md", "", ""],
+        ["Whom?", "Ask the help … writing", "", "", ""],
+        ["Where?", "Install the agent on every server first.", "*", "", ""],
+        ["Which?", "Install the agent on every server first.", "", "", ""],
+        ["Twice?", "Restart twice.", "a.md", "x", ""],
+        ["Twice?", "Install the agent", "b.md", "x", ""],
+        ["Gone?", "Install the agent on every serve", "c.md", "", ""],
+        ["None?", "", "", "", ""],
+    ]
+    lines = [",".join(f'"{cell}"' for cell in row) for row in rows]
+    (tmp_path / "q.csv").write_text("\n".join(["question,quote,document,answer,topic", *lines]))
+    return tmp_path
+
+
+def read(quoted):
+    corpus = Corpus.from_folder(quoted / "docs")
+    with collected() as notes:
+        dataset = load_dataset(quoted / "q.csv", corpus=corpus)
+        config = ExperimentConfig(BM25Retriever(), dataset)
+    return dataset, notes, config.record["dataset"], config.notes
+
+
+def test_quotes_are_located_once(quoted, monkeypatch):
+    alone = read(quoted)
+    with kept_stages(quoted / "root"):
+        assert read(quoted) == alone
+        monkeypatch.setattr(locating, "check_quotes", None)
+        monkeypatch.setattr(TextLocator, "occurs_once", None)
+        again = read(quoted)
+    assert again == alone
+    assert again[0].ground_truth == alone[0].ground_truth
+    assert again[2]["copied"]
+
+
+def test_other_quotes_and_documents_are_located_anew(quoted):
+    with kept_stages(quoted / "root"):
+        first, *_ = read(quoted)
+        (quoted / "q.csv").write_text((quoted / "q.csv").read_text() + '\n"More?","Restart twice.","a.md","",""')
+        second, *_ = read(quoted)
+        (quoted / "docs" / "a.md").write_text("Restart twice. Install the agent on every server first.")
+        third, *_ = read(quoted)
+    assert len(second) == len(first) + 1
+    (moved,) = {entry.query.text: entry.relevant for entry in third}["More?"]
+    assert (moved.start, moved.text) == (0, "Restart twice.")
+
+
+def test_a_configuration_is_located_cut_and_counted_once(quoted, monkeypatch):
+    spec = parse_config({"corpus": "docs", "dataset": "q.csv", "save_results_path": "root"}, "here")
+    with collected():
+        first = run_experiment(spec.experiment(quoted))
+        monkeypatch.setattr(locating, "check_quotes", None)
+        assert_equal(run_experiment(spec.experiment(quoted)), first)
+    assert set(CUT.values()) == {1}

@@ -135,6 +135,26 @@ def test_what_has_not_started_is_cancelled_when_nobody_wants_more():
         assert executor.held == 0
 
 
+def test_the_first_of_a_group_is_done_before_the_others():
+    done = []
+
+    def seen(task):
+        found = [*done]
+        time.sleep(0.05)
+        done.append(task)
+        return " ".join(found)
+
+    tasks = {name: name for name in ("a1", "a2", "a3", "b1", "b2", "alone")}
+    groups = {name: name[0] for name in tasks if name != "alone"}
+    with ThreadPoolExecutor(6) as threads, closing(run_tasks(tasks, seen, threads, groups)) as came:
+        found = {name: answer.text.split() for name, answer in came}
+    assert found.keys() == tasks.keys()
+    assert {name: [first] for name, first in (("a2", "a1"), ("a3", "a1"), ("b2", "b1"))} == {
+        name: [one for one in found[name] if one == f"{name[0]}1"] for name in ("a2", "a3", "b2")
+    }
+    assert found["a1"] == found["b1"] == found["alone"] == []
+
+
 def test_an_executor_that_is_gone_is_an_error_that_says_how_to_go_on():
     with ThreadPoolExecutor(1) as ended:
         pass

@@ -72,5 +72,4 @@ def test_a_cluster_changes_nothing_whatever_is_killed_in_it(folder):
         Path("killed").write_text(str(cluster.scheduler.pid))
         with pytest.raises(ProviderUnavailable, match="run the same again to go on"):
             swept("scheduler", cluster.address)
-    with dask_cluster(folder) as cluster:
-        assert swept("scheduler", cluster.address)[0] == expected
+    assert swept("scheduler")[0] == expected  # goes on, here as on another cluster

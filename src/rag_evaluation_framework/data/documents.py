@@ -151,6 +151,11 @@ class Corpus:
         return digest.hexdigest()
 
     @cached_property
+    def ordered_hash(self) -> str:
+        """SHA-256 of ids and contents in their order, 64 hexadecimal digits."""
+        return content_digest("\0".join((self.content_hash, *(document.id for document in self.documents))))
+
+    @cached_property
     def text_hashes(self) -> Mapping[DocumentId, str]:
         """`Document.content_hash` of each document, by its id, in order."""
         return FrozenDict({document.id: document.content_hash for document in self.documents})

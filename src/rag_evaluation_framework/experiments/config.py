@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
+import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -25,9 +26,11 @@ from pydantic_core import CoreSchema
 from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.coroutines import checked_limit
 from rag_evaluation_framework.base.files import whole_path
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import first_of, fit_to_keep, shown
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.records import Faults, docstrings, refuse_unknown, refused
-from rag_evaluation_framework.base.store import shared
+from rag_evaluation_framework.base.store import Arrays, kept_stages, shared, stage
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
 from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.contracts.component import component_name
@@ -424,7 +427,10 @@ class ExperimentConfig(Generic[U]):
         with faults.gathered():
             notes += _once("checked", dataset, documents, lambda: [*_checked(dataset, documents)])
             notes += noted_mode(pipeline, dataset)
-            copied = _once("copied", dataset, documents, lambda: _copied(dataset, documents)) if level is TOKEN else ()
+            if level is TOKEN:
+                with collected() as told, kept_stages(measured.save_results_path):
+                    copied = _once("copied", dataset, documents, lambda: _copied(dataset, documents))
+                notes += told
             notes += rules.check(dataset, documents, pipeline, chunk_id)
         with faults.gathered():
             notes += pipeline.check(dataset.queries, documents, level.evaluation_type)
@@ -572,9 +578,16 @@ def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]
 
 def _copied(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
     """Return the ids of the questions a label of which quotes a text that occurs more than once, up to white space."""
-    locator = TextLocator.of(corpus)
-    texts = {entry.query.id: [dataset.quoted(span).text for span in entry.labels] for entry in dataset}
-    return tuple(query_id for query_id, quoted in texts.items() if not all(map(locator.occurs_once, quoted)))
+
+    def found() -> Arrays:
+        once = TextLocator.of(corpus).occurs_once
+        entries = progress(dataset, "Looking for copies", "question")
+        return {
+            "copied": np.array([not all(once(dataset.quoted(one).text) for one in entry.labels) for entry in entries])
+        }
+
+    copied = stage("copied", [1, dataset.content_hash, corpus.content_hash], found)["copied"]
+    return tuple(entry.query.id for entry, is_copied in zip(dataset, copied.tolist(), strict=True) if is_copied)
 
 
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:

@@ -24,6 +24,7 @@ from rag_evaluation_framework.base.files import (
 )
 from rag_evaluation_framework.base.outside import fit_to_show, hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults, refusals
+from rag_evaluation_framework.base.store import kept_stages
 from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from rag_evaluation_framework.data.dataset import Mode
@@ -329,7 +330,8 @@ class RunSpec(Measuring, frozen=True):
         config = self._evaluation_config(folder, sinks)
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
-        corpus, dataset = self.sources(folder, engine)
+        with kept_stages(config.save_results_path):  # where the same quotes were located in the same documents before
+            corpus, dataset = self.sources(folder, engine)
         if self.scope_prefix is not None:
             dataset = dataset.with_scopes(self.scope_prefix)
         if self.shard is not None:

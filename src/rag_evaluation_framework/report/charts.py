@@ -176,7 +176,8 @@ def _number(name: str, title: str) -> dict[str, Any]:
 
 
 def _series(names: Sequence[str]) -> dict[str, Any]:
-    return {"field": "series", "type": "nominal", "sort": names, "title": None}
+    legend = {"symbolOpacity": 1}  # also of those whose lines are paler
+    return {"field": "series", "type": "nominal", "sort": names, "title": None, "legend": legend}
 
 
 def _interval(title: str) -> list[dict[str, Any]]:

@@ -31,7 +31,6 @@ from rag_evaluation_framework.contracts.embedder import (
 )
 from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, Hit, PositionAwareChunk
 from rag_evaluation_framework.data.columns import Numbering
-from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.embedders.cached import CachedEmbedder, identity_of
 from rag_evaluation_framework.errors import InputError
@@ -237,16 +236,11 @@ def chunking_of(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChu
     return Chunking(chunks, facts)
 
 
-def corpus_facts(corpus: Corpus) -> str:
-    """Return a hash of the documents in their order."""
-    return content_digest("\0".join((corpus.content_hash, *(document.id for document in corpus))))
-
-
 def _facts(corpus: Corpus, chunker: PositionAwareChunker) -> Any:
     """Return all that the chunks of one of our chunkers depend on; None if that is not known, or nothing is kept."""
     of_a_file = str(getattr(chunker, "length", "")).endswith(".json")  # a tokenizer, which may be another one tomorrow
     identity = None if current_stages() is None or of_a_file else identity_of(chunker)
-    return None if identity is None else [_VERSION, identity, corpus_facts(corpus)]
+    return None if identity is None else [_VERSION, identity, corpus.ordered_hash]
 
 
 def _exact_chunks(corpus: Corpus, chunker: PositionAwareChunker, facts: Any) -> list[PositionAwareChunk]:

@@ -35,7 +35,6 @@ from rag_evaluation_framework.registry import as_component, describe
 from rag_evaluation_framework.retrievers.indexing import (
     DEFAULT_CHUNKER,
     chunk_corpus,
-    corpus_facts,
     embed_chunks,
     fill_store,
 )
@@ -162,7 +161,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
 def _facts(embedder: Embedder, corpus: Corpus) -> str | None:
     """Return all that the vectors of questions depend on; None if that is not known."""
     if type(embedder) is LsaEmbedder:
-        return f"{embedder!r} {corpus_facts(corpus)}"
+        return f"{embedder!r} {corpus.ordered_hash}"
     return identity_of(embedder)
 
 

@@ -15,12 +15,14 @@ from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 from rag_evaluation_framework.base.exits import outcome
+from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line, raised
 from rag_evaluation_framework.base.progress import progress_bar
@@ -177,7 +179,8 @@ def outcomes(
     if executor is None or not waiting:
         return
     tasks = {name: _task(workshop, prepared) for name, (prepared, *_) in waiting.items()}
-    with closing(run_tasks(tasks, run_task, executor)) as answers:
+    groups = {name: digest(shared) for name, (own, *_) in waiting.items() if (shared := _shared(own.config.record))}
+    with closing(run_tasks(tasks, run_task, executor, groups)) as answers:
         for name, answer in answers:
             for told in answer.notes:
                 note(told)
@@ -186,6 +189,15 @@ def outcomes(
             why = answer.failure or answer.text or ("" if result else f"{folder}: its result is not there")
             for cell in (prepared.cell for prepared in waiting[name]):
                 yield _collected(failed(cell, why) if why or result is None else _done(cell, result), on_error)
+
+
+def _shared(record: Any) -> list[str]:
+    """Return the chunkers and embedders in the record of a run: runs that have the same share most of their work."""
+    parts = record.items() if is_object(record) else enumerate(record) if is_list(record) else ()
+    own = (
+        [digest(part)] if key in ("chunker", "embedder") else _shared(part) for key, part in parts if part is not None
+    )
+    return sorted({*chain.from_iterable(own)})
 
 
 def _collected(found: CellOutcome, on_error: OnError) -> CellOutcome:

@@ -8,10 +8,10 @@ import os
 import re
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import islice
 from queue import SimpleQueue
 from threading import Event, RLock, Thread, get_ident
 from typing import Any, NamedTuple, cast
@@ -49,7 +49,10 @@ _Submit = Callable[[_Task, str], "Future[Answer]"]
 
 
 def run_tasks(
-    tasks: Mapping[str, str], run_task: _Task, executor: int | str | Executor
+    tasks: Mapping[str, str],
+    run_task: _Task,
+    executor: int | str | Executor,
+    groups: Mapping[str, str] | None = None,
 ) -> Generator[tuple[str, Answer]]:
     """Yield the id of each task and its answer, as they come.
 
@@ -62,14 +65,19 @@ def run_tasks(
             what is done already.
         executor: A number of processes on this machine, which share its cores; the address of a Dask scheduler, such as
             `tcp://10.0.0.5:8786`; or an executor, which stays open.
+        groups: Of tasks that share work, by id, the name of their group. The first of each is done before the others,
+            which find what it has kept.
 
     Raises:
         ConfigError: The number of processes is not positive.
         MissingDependency: loky or Dask is not installed.
         ProviderUnavailable: The executor broke, was shut down, or has no scheduler any more.
     """
-    left, under_way, answered = iter(tasks.items()), dict[Future[Answer], str](), 0
-    done = SimpleQueue[Future[Answer]]()
+    first, held, ready = dict[str, str](), dict[str, list[str]](), deque[str]()
+    for name in tasks:
+        of = first.setdefault((groups or {}).get(name, name), name)
+        (ready if of == name else held.setdefault(of, [])).append(name)
+    under_way, done, answered = dict[Future[Answer], str](), SimpleQueue[Future[Answer]](), 0
 
     def lost(why: str) -> ProviderUnavailable:
         return ProviderUnavailable(
@@ -79,9 +87,10 @@ def run_tasks(
     with _opened(executor) as submit:
         try:
             while True:
-                for name, task in islice(left, _AT_ONCE - len(under_way)):
+                while ready and len(under_way) < _AT_ONCE:
+                    name = ready.popleft()
                     try:
-                        future = submit(run_task, task)
+                        future = submit(run_task, tasks[name])
                     except RuntimeError as error:  # a broken one raises it, and one that is shut down
                         raise lost(f"the executor takes no tasks any more ({raised(error)})") from error
                     under_way[future] = name
@@ -95,8 +104,9 @@ def run_tasks(
                 if isinstance(failure, BrokenExecutor):
                     raise lost(f"the executor broke ({raised(failure)})") from failure
                 answer = future.result() if failure is None else Answer(None, raised(failure))
-                answered += 1
-                yield under_way.pop(future), answer
+                answered, name = answered + 1, under_way.pop(future)
+                ready.extend(held.pop(name, ()))
+                yield name, answer
         finally:
             for future in under_way:
                 future.cancel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from rag_evaluation_framework.results.means import Clusters, Latency
 
 _BYTES = 4  # of a number of a vector: float32
 
-Questions = tuple[tuple[str, str], ...]
+Questions: TypeAlias = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from rag_evaluation_framework.statistics import (
 )
 from rag_evaluation_framework.statistics.means import SHARE
 from rag_evaluation_framework.sweeps.cell import CellOutcome
-from rag_evaluation_framework.sweeps.facts import CellFacts
+from rag_evaluation_framework.sweeps.facts import CellFacts, Questions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -267,16 +267,27 @@ class SweepResult(Shown):
         return [question for question in next(iter(all_asked)) if question in shared]
 
     @cached_property
+    def _rows(self) -> Mapping[Questions, Integers]:
+        """The rows of the questions that all compared cells were asked, in each of the sets that were asked."""
+        found: dict[Questions, Integers] = {}
+        for questions in dict.fromkeys(facts.questions for _, facts in self._compared):
+            row = {question: at for at, question in enumerate(questions)}
+            found[questions] = np.array([row[question] for question in self._asked], dtype=np.int64)
+        return found
+
+    @cached_property
     def clusters(self) -> Clusters:
         """Which of the questions that all compared cells have count together."""
         facts = self._compared[0][1]
-        return facts.clusters.among(_rows(facts, self._asked))
+        return facts.clusters.among(self._rows[facts.questions])
 
-    def _scores(self, name: str, chosen: Sequence[int] | None = None) -> Numbers:
-        """Return a score of all compared cells, or of some by number; shape (questions, cells)."""
-        cells = self._compared if chosen is None else [self._compared[at] for at in chosen]
-        rows = {questions: _rows(facts, self._asked) for _, facts in cells for questions in [facts.questions]}
-        return np.stack([facts.scores[name][rows[facts.questions]] for _, facts in cells], axis=1)
+    @cached_property
+    def _scores(self) -> Callable[[str], Numbers]:
+        return cache(self._matrix)  # which is asked for by all that follows
+
+    def _matrix(self, name: str) -> Numbers:
+        """Return a score of all compared cells; shape (questions, cells)."""
+        return np.stack([facts.scores[name][self._rows[facts.questions]] for _, facts in self._compared], axis=1)
 
     def score(self, name: str | None = None) -> str:
         """Return the full name of a score; None is the one that decides.
@@ -325,7 +336,7 @@ class SweepResult(Shown):
 
     @cached_property
     def _standing(self) -> Callable[[str], tuple[tuple[CellStanding, ...], TiedWithBest]]:
-        return cache(self._order)  # which is asked for by all that follows
+        return cache(self._order)
 
     def _order(self, name: str) -> tuple[tuple[CellStanding, ...], TiedWithBest]:
         scores = self._scores(name)
@@ -383,7 +394,7 @@ class SweepResult(Shown):
         most = _MOST_TESTED // len(names)
         means = [_means(self._scores(name)) for name in names]
         chosen: list[int] = np.unique([np.argsort(-np.array(own), kind="stable")[:most] for own in means]).tolist()
-        columns = {name: self._scores(name, chosen) for name in names}
+        columns = {name: self._scores(name)[:, chosen] for name in names}
         ids = tuple(query_id for query_id, _ in self._asked)
         answerable = np.ones(len(ids), dtype=np.bool_)
         tables = [ScoreTable(ids, {n: columns[n][:, at] for n in names}, answerable) for at in range(len(chosen))]
@@ -597,11 +608,6 @@ def _with_facts(cells: Iterable[CellOutcome]) -> list[tuple[CellOutcome, CellFac
 def _scored(facts: CellFacts) -> int:
     """Return how many questions have any score."""
     return int((~np.isnan([*facts.scores.values()])).any(axis=0).sum()) if facts.scores else 0
-
-
-def _rows(facts: CellFacts, questions: Iterable[tuple[str, str]]) -> Integers:
-    row = {question: at for at, question in enumerate(facts.questions)}
-    return np.array([row[question] for question in questions], dtype=np.int64)
 
 
 def _deciding(names: Sequence[str]) -> str:

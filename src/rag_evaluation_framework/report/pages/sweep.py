@@ -32,6 +32,11 @@ from rag_evaluation_framework.sweeps.result import (
 _MOST_CELLS = 24  # in a table of a page; `to_dataframe` has all
 _MOST_NAMED = 3
 _COSTS: Mapping[Cost, str] = {"price": "price", "latency": "median ms", "index": "index kB", "sent": "characters"}
+_AT: Mapping[Cost, str] = {
+    "price": "a price of {}",
+    "latency": "a median of {} ms",
+    "index": "an index of {} kB",
+}
 _SCALES: Mapping[Cost, float] = {"latency": 1000, "index": 0.001}
 _CHEAPEST: Mapping[Cost | None, str] = {
     "price": "the cheapest",
@@ -104,12 +109,12 @@ def _verdict(chosen: Recommendation) -> Iterator[Line]:
         return
     cost, least = _cost(one, by), _written(chosen.least, by)
     about = "" if cost == least else f"; the least is {least}, and a quarter more counts as the same"
-    yield line(f"It is {_CHEAPEST[by]} {among}: {_COSTS[by]} {cost}{about}.")
+    yield line(f"It is {_CHEAPEST[by]} {among}: {_AT[by].format(cost)}{about}.")
     if one.outcome is not best.standing.outcome:
         other = best.standing
         yield line(
-            f"The highest mean is {number(other.mean)} (p {written_p_value(one.p_value or 1.0)}), at {_COSTS[by]} "
-            f"{_cost(other, by)}: {name_line(other.outcome.cell.name)}."
+            f"The highest mean is {number(other.mean)} (p {written_p_value(one.p_value or 1.0)}), with "
+            f"{_AT[by].format(_cost(other, by))}: {name_line(other.outcome.cell.name)}."
         )
 
 
