@@ -249,7 +249,7 @@ class Stages(Cache):
         except DamagedEntry:
             note(f"{self.folder / key}: what an earlier run kept is damaged: it is removed, and made again")
             return None
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the latter of a path that no file can have
             self._go_on_without(error)
             return None
         if content is None:
@@ -265,13 +265,14 @@ class Stages(Cache):
         if file.tell() <= self._most:
             try:
                 self.put({key: file.getbuffer()})
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 self._go_on_without(error)
             self._shrink(self._most)
 
-    def _go_on_without(self, error: OSError) -> None:
+    def _go_on_without(self, error: OSError | ValueError) -> None:
+        why = getattr(error, "strerror", None) or error
         note(
-            f"{self.folder}: what this run made of the documents cannot be kept or read ({error.strerror}): the next "
+            f"{self.folder}: what this run made of the documents cannot be kept or read ({why}): the next "
             "one makes it again. Check the path, its permissions and the free space, or rag-eval cache clear"
         )
 
@@ -280,16 +281,17 @@ _stages: ContextVar[Stages | None] = ContextVar("rag_evaluation_framework_stages
 
 
 @contextmanager
-def kept_stages(root: str | Path | None) -> Generator[Stages | None]:
+def kept_stages(root: str | Path | Stages | None) -> Generator[Stages | None]:
     """Keep and find the stages of all runs of the body below a root, and let these runs share what `shared` makes.
 
     Inside of another such context that one stays: a sweep opens it around all its runs. Without a root nothing changes.
+    With stages in place of a root, runs of several contexts share.
     """
     stages = _stages.get()
     if stages is not None or root is None:
         yield stages
         return
-    stages = Stages(root)
+    stages = root if isinstance(root, Stages) else Stages(root)
     token = _stages.set(stages)
     try:
         yield stages

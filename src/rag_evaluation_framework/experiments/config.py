@@ -26,7 +26,6 @@ from pydantic_core import CoreSchema
 from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.coroutines import checked_limit
 from rag_evaluation_framework.base.files import whole_path
-from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import first_of, fit_to_keep, shown
 from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.records import Faults, docstrings, refuse_unknown, refused
@@ -376,7 +375,6 @@ class ExperimentConfig(Generic[U]):
     config: EvaluationConfig
     chunk_id: NameChunk | None
     notes: tuple[str, ...] = field(compare=False)
-    _copied: tuple[str, ...] = field(repr=False, compare=False)
 
     _level: ClassVar[Level[Any] | None] = None
 
@@ -423,14 +421,9 @@ class ExperimentConfig(Generic[U]):
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
         notes = [*([] if asked is None else [_told_top_k(asked)]), *moved]
-        copied: tuple[str, ...] = ()
         with faults.gathered():
             notes += _once("checked", dataset, documents, lambda: [*_checked(dataset, documents)])
             notes += noted_mode(pipeline, dataset)
-            if level is TOKEN:
-                with collected() as told, kept_stages(measured.save_results_path):
-                    copied = _once("copied", dataset, documents, lambda: _copied(dataset, documents))
-                notes += told
             notes += rules.check(dataset, documents, pipeline, chunk_id)
         with faults.gathered():
             notes += pipeline.check(dataset.queries, documents, level.evaluation_type)
@@ -446,7 +439,6 @@ class ExperimentConfig(Generic[U]):
             "config": measured,
             "chunk_id": chunk_id,
             "notes": tuple(notes),
-            "_copied": copied,
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
@@ -500,6 +492,28 @@ class ExperimentConfig(Generic[U]):
                 "ids": content_digest(json.dumps(sorted(document.id for document in self.corpus))),
             },
         }
+
+    @cached_property
+    def _copied(self) -> tuple[str, ...]:
+        """The ids of the questions a label of which quotes a text that occurs more than once, up to white space."""
+        if self.level is not TOKEN:
+            return ()
+        corpus = self.corpus
+        dataset: Dataset[Any] = self.dataset
+
+        def found() -> Arrays:
+            once = TextLocator.of(corpus).occurs_once
+            entries = progress(dataset, "Looking for copies", "question")
+            return {
+                "copied": np.array(
+                    [not all(once(dataset.quoted(one).text) for one in entry.labels) for entry in entries]
+                )
+            }
+
+        with kept_stages(self.config.save_results_path):
+            facts = [1, dataset.content_hash, corpus.content_hash]
+            copied = _once("copied", dataset, corpus, lambda: stage("copied", facts, found)["copied"])
+        return tuple(entry.query.id for entry, is_copied in zip(dataset, copied.tolist(), strict=True) if is_copied)
 
     @property
     def _settings(self) -> dict[str, Any]:
@@ -574,20 +588,6 @@ def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]
             f"documents that no question searches, as they are outside of every scope: {len(outside)} of "
             f"{len(documents)}, such as {shown(outside[0])}"
         )
-
-
-def _copied(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
-    """Return the ids of the questions a label of which quotes a text that occurs more than once, up to white space."""
-
-    def found() -> Arrays:
-        once = TextLocator.of(corpus).occurs_once
-        entries = progress(dataset, "Looking for copies", "question")
-        return {
-            "copied": np.array([not all(once(dataset.quoted(one).text) for one in entry.labels) for entry in entries])
-        }
-
-    copied = stage("copied", [1, dataset.content_hash, corpus.content_hash], found)["copied"]
-    return tuple(entry.query.id for entry, is_copied in zip(dataset, copied.tolist(), strict=True) if is_copied)
 
 
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:

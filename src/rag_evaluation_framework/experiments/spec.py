@@ -45,6 +45,7 @@ from rag_evaluation_framework.registry.table import Kind
 from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.results.gate_verdict import OnInconclusive
 from rag_evaluation_framework.results.means import Cluster
+from rag_evaluation_framework.results.store import check_root
 from rag_evaluation_framework.retrievers.engine import Cleanup, EngineRetriever, engine_in, leave
 from rag_evaluation_framework.retrievers.function import as_retriever
 
@@ -328,6 +329,8 @@ class RunSpec(Measuring, frozen=True):
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         sinks = [part("sink", sink) for sink in self.sinks]
         config = self._evaluation_config(folder, sinks)
+        if config.save_results_path is not None:  # before the documents are read, and something of them is kept there
+            check_root(config.save_results_path)
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
         with kept_stages(config.save_results_path):  # where the same quotes were located in the same documents before

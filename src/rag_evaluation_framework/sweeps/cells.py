@@ -26,6 +26,7 @@ from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line, raised
 from rag_evaluation_framework.base.progress import progress_bar
+from rag_evaluation_framework.base.store import Stages, kept_stages
 from rag_evaluation_framework.data import Corpus, Dataset
 from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.errors import ConfigError, RagEvalError, ResultError, SaveFailed
@@ -263,7 +264,7 @@ def _task(workshop: Workshop, prepared: Prepared) -> str:
 def run_task(task: str) -> str:
     """Run a cell, and return why it failed, "" if it did not; its result is then in its folder."""
     number, name, keys, folder, root, wanted, imports, fresh = json.loads(task)
-    workshop = _workshop(folder, root, imports=imports, fresh=fresh)
+    workshop, stages = _workshop(folder, root, imports=imports, fresh=fresh)
     cell = Cell(number, name, {}, parse_config(keys, name))
 
     def made() -> CellOutcome:
@@ -272,10 +273,11 @@ def run_task(task: str) -> str:
             return failed(cell, "documents, code or packages are others where the worker is than where the sweep is")
         return workshop.kept(prepared) or workshop.run(prepared)
 
-    return outcome(made, lambda error: failed(cell, error)).failure or ""
+    with kept_stages(stages):
+        return outcome(made, lambda error: failed(cell, error)).failure or ""
 
 
 @cache
-def _workshop(folder: str, root: str, *, imports: bool, fresh: bool) -> Workshop:
-    """Return the workshop of this process, which has read what its earlier cells read."""
-    return Workshop(Path(folder), Path(root), imports, fresh)
+def _workshop(folder: str, root: str, *, imports: bool, fresh: bool) -> tuple[Workshop, Stages]:
+    """Return the workshop of this process, which has read what its earlier cells read, and what these share."""
+    return Workshop(Path(folder), Path(root), imports, fresh), Stages(root)
