@@ -1,5 +1,8 @@
 """A sweep embeds each distinct text once, and a second start of it none: counted, not timed."""
 
+import json
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import dataclass
 
@@ -97,3 +100,43 @@ def test_of_a_sweep_with_one_chunker_more_only_its_new_chunks_are_embedded_and_q
     assert questions < known < set(texts_of(dataset, CHUNKERS))
     assert texts_of(dataset, CHUNKERS).keys() - (known - questions) == EMBEDDED.keys()
     assert set(EMBEDDED.values()) == {1}
+
+
+OWN = """
+import json, sys
+from dataclasses import dataclass
+from rag_evaluation_framework import Embedder, SentenceChunker, RecursiveCharacterChunker
+from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.sweeps import Sweep
+
+EMBEDDED = []
+
+@dataclass(frozen=True)
+class Mine(Embedder):
+    @property
+    def dimension(self):
+        return 2
+
+    def embed(self, texts):
+        import pluggy  # as a model is: where nothing is embedded, it is not loaded
+        EMBEDDED.extend(texts)
+        return [[len(text), 1.0] for text in texts]
+
+def main():
+    over = {"chunker": [SentenceChunker(60), RecursiveCharacterChunker(60)]}
+    result = Sweep(base=RunSpec(corpus="docs", dataset="q.csv", embedder=Mine(), k=[1]), over=over).run("root")
+    print(json.dumps([len(EMBEDDED), [cell.is_kept for cell in result.cells]]))
+"""
+
+
+def test_a_second_process_finds_cells_of_own_code_whatever_it_has_imported(dataset, tmp_path):
+    (tmp_path / "mine.py").write_text(OWN)
+
+    def run():
+        command = [sys.executable, "-c", "import mine; mine.main()"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    embedded, kept = run()
+    assert (embedded > 0, kept) == (True, [False, False])
+    assert run() == [0, [True, True]]

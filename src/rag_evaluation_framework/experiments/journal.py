@@ -16,6 +16,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from inspect import isfunction
 from itertools import chain, count
 from pathlib import Path
@@ -464,24 +465,33 @@ def _is_file(value: object) -> bool:
 def _imported(modules: Iterable[str]) -> dict[str, str]:
     """Return what tells other versions of what own code imports: of installed packages, and of other files.
 
-    What else is loaded does not count: a worker, and the next start, have loaded other modules.
+    What happens to be loaded does not count: a worker, and the next start, have loaded other modules.
     """
     found, tops = dict[str, str](), [module.partition(".")[0] for module in modules]
     for top in tops:  # which grows
-        for name, module in [*sys.modules.items()]:
-            file: Any = getattr(module, "__file__", None)
-            if not isinstance(file, str) or name.partition(".")[0] != top:
+        for path in _files_of(top):
+            if not {"site-packages", "dist-packages"}.isdisjoint(path.parts):
+                known = path.stat()
+                found[top] = f"{known.st_size} {known.st_mtime_ns}"
                 continue
-            with suppress(OSError):
-                if {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts):
-                    code = Path(file).read_bytes()
-                    found[name] = hashlib.sha256(code).hexdigest()
-                    names = (one.decode() for line in _IMPORT.findall(code) for one in _NAMES.findall(line))
-                    tops += [one for one in {*names} if one not in (*tops, *sys.stdlib_module_names, _PACKAGE)]
-                elif name == top:
-                    known = Path(file).stat()
-                    found[name] = f"{known.st_size} {known.st_mtime_ns}"
+            code = path.read_bytes()
+            found[f"{top}/{path.name}"] = hashlib.sha256(code).hexdigest()
+            names = (one.decode() for line in _IMPORT.findall(code) for one in _NAMES.findall(line))
+            tops += [one for one in {*names} if one not in (*tops, *sys.stdlib_module_names, _PACKAGE)]
     return found
+
+
+def _files_of(top: str) -> list[Path]:
+    """Return the file of a module or installed package, or the files of a package of one's own; none if it has none."""
+    with suppress(ImportError, ValueError, OSError):
+        loaded: Any = sys.modules.get(top)
+        spec: Any = None if loaded else find_spec(top)
+        file: Any = getattr(loaded, "__file__", None) or getattr(spec, "origin", None)
+        places = [*(getattr(loaded, "__path__", ()) or getattr(spec, "submodule_search_locations", None) or ())]
+        if places and {"site-packages", "dist-packages"}.isdisjoint(Path(places[0]).parts):
+            return sorted(_python_files(Path(places[0])))
+        return [Path(file)] if isinstance(file, str) and Path(file).is_file() else []
+    return []
 
 
 def parts_of(component: object) -> Iterator[Any]:
