@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,5 +46,5 @@ class CellOutcome:
     cell: Cell
     folder: Path | None = None
     failure: str | None = None
-    facts: CellFacts | None = None
+    facts: CellFacts | None = field(default=None, repr=False)
     is_kept: bool = False

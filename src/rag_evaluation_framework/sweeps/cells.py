@@ -95,7 +95,7 @@ class Workshop:
         config = spec.experiment(self.folder, imports=self.imports)
         has_objects = any(not isinstance(part, str | dict) for part in spec.pipeline.values())
         pipeline = None if has_objects else spec.pipeline
-        name = _name(config, pipeline or {}) or uuid4().hex
+        name = _name(config, pipeline) or uuid4().hex
         return Prepared(cell, config, self.root / CELLS / name[:16], pipeline)
 
     def is_kept(self, prepared: Prepared) -> bool:
@@ -120,7 +120,7 @@ class Workshop:
             KeyboardInterrupt: An interrupt came; answers are kept.
         """
         config, folder = prepared.config, prepared.folder
-        is_new = self.fresh or not is_described(config.retriever)
+        is_new = self.fresh or not _is_known(config, prepared.pipeline)
         with open_journal(config, "never" if is_new else "if-sure", prepared.pipeline) as journal:
             result, ended = run(config, journal)
             if ended is not None:
@@ -151,21 +151,29 @@ class Workshop:
 _first: dict[tuple[Any, ...], str] = {}  # the code of modules when this process first saw it
 
 
-def _name(config: ExperimentConfig[Any], pipeline: Mapping[str, Any]) -> str | None:
-    """Return a hash of all that the result of a run depends on; None if that is not known."""
+def _is_known(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> bool:
+    """Return whether a run is told from others: by a file, or by the parameters of its parts."""
     named = [] if config.chunk_id is None else [config.chunk_id]
-    if not is_described(config.retriever, *named):
+    return is_described(*named, *([config.retriever] if pipeline is None else []))
+
+
+def _name(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> str | None:
+    """Return a hash of all that the result of a run depends on; None if that is not known."""
+    if not _is_known(config, pipeline):
+        note(f"{config.name}: nothing tells it from others that are called alike, so it is run each time")
         return None
-    parts = (config.retriever, *named, *config.metrics)
-    _, facts = depends_on(config, pipeline, parts[1:])
-    loaded = tuple((one, id(getattr(sys.modules.get(one), "__spec__", 0))) for one in own_modules(parts, pipeline))
+    described = pipeline or {}
+    parts = (config.retriever, *([] if config.chunk_id is None else [config.chunk_id]), *config.metrics)
+    _, facts = depends_on(config, described, parts[1:])
+    modules = sorted(own_modules(parts, described))
+    loaded = tuple((one, id(getattr(sys.modules.get(one), "__spec__", 0))) for one in modules)
     if _first.setdefault(loaded, facts["code"]) != facts["code"]:
         note("code of your own was edited after it was loaded: its cells are run as loaded, and not found again")
         return None
     measured, record = config.config, config.record
     files = [*files_of(*parts), *filter(Path.is_file, [Path(measured.tokenizer.name)] if measured.tokenizer else ())]
     known = ((str(file), (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files)
-    settings = [record["hash"], sorted(measured.count_as_zero), measured.batch_queries]
+    settings = [record["hash"], plain(pipeline), sorted(measured.count_as_zero), measured.batch_queries]
     corpus, dataset = config.corpus, config.dataset
     truth = shared(("truth", id(dataset)), lambda: (digest([_truth(entry) for entry in dataset]), dataset))[0]
     return digest([settings, corpus.ordered_hash, record["dataset"]["hash"], truth, facts, [*known]])
@@ -302,7 +310,7 @@ def _task(workshop: Workshop, prepared: Prepared) -> str:
     cell = prepared.cell
     keys = {key: getattr(cell.spec, key) for key in cell.spec.model_fields_set}
     opaque = [key for key in ("corpus", "dataset", "tokenizer") if not isinstance(keys.get(key), str | None)]
-    if opaque or not is_described(prepared.config.retriever):
+    if opaque or not _is_known(prepared.config, prepared.pipeline):
         what = " and ".join(opaque) or "a part of the pipeline"
         raise ConfigError(f"{cell.name}: {what} was given in Python, and workers are sent names: give a path or name")
     written = {key: plain(value) for key, value in keys.items()}
