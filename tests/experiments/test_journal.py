@@ -397,7 +397,7 @@ def test_the_code_of_a_retriever_is_the_python_files_of_its_package_or_folder(tm
 
     def code(function):
         retriever = ExperimentConfig(function, DATASET).retriever
-        return journal._code(retriever, {})
+        return journal._code((retriever,), {})
 
     first = code(words.search), code(alone.search)
     assert all(sure for sure, _ in first)
@@ -419,18 +419,18 @@ def test_what_a_retriever_imports_from_elsewhere_is_its_code_too(tmp_path, monke
     (tmp_path / "other" / "helping.py").write_text("found = []\n")
     (tmp_path / "one" / "helped.py").write_text("from helping import found\ndef search(query, k):\n    return found\n")
     retriever = ExperimentConfig(import_module("helped").search, DATASET).retriever
-    before = journal._code(retriever, {})
-    assert journal._code(retriever, {}) == before
+    before = journal._code((retriever,), {})
+    assert journal._code((retriever,), {}) == before
     monkeypatch.setitem(sys.modules, "elsewhere", ModuleType("elsewhere"))  # that something else has loaded
     sys.modules["elsewhere"].__file__ = str(tmp_path / "one" / "helped.py")
-    assert journal._code(retriever, {}) == before
+    assert journal._code((retriever,), {}) == before
     (tmp_path / "other" / "helping.py").write_text("found = ['a']\n")
-    assert journal._code(retriever, {}) != before
+    assert journal._code((retriever,), {}) != before
 
 
 def test_a_model_in_a_folder_may_be_written_again(tmp_path):
     def sure(model):
-        return journal._code(VectorRAGRetriever(embedder=SentenceTransformerEmbedder(model)), {})[0]
+        return journal._code((VectorRAGRetriever(embedder=SentenceTransformerEmbedder(model)),), {})[0]
 
     assert sure("a-model")
     assert not sure(str(tmp_path))
@@ -441,7 +441,7 @@ def test_what_is_asked_through_something_else_is_not_known_by_its_code():
         return []
 
     def sure(given):
-        return journal._code(ExperimentConfig(given, DATASET).retriever, {})[0]
+        return journal._code((ExperimentConfig(given, DATASET).retriever,), {})[0]
 
     @contextmanager
     def around():
@@ -456,10 +456,10 @@ def test_what_is_asked_through_something_else_is_not_known_by_its_code():
 
 def test_code_that_makes_a_part_counts_as_well():
     retriever = ExperimentConfig(BM25Retriever(), DATASET).retriever
-    alone = journal._code(retriever, {"retriever": "bm25"})
-    assert alone == journal._code(retriever, {})
+    alone = journal._code((retriever,), {"retriever": "bm25"})
+    assert alone == journal._code((retriever,), {})
     for described in (f"{__name__}:x", {"type": f"{__name__}:x"}):
-        assert journal._code(retriever, {"reranker": described}) != alone
+        assert journal._code((retriever,), {"reranker": described}) != alone
     assert RunSpec(retriever="a:b", reranker={"type": "c:d"}, k=5).pipeline == {
         "retriever": "a:b",
         "reranker": {"type": "c:d"},

@@ -1,17 +1,26 @@
 """Cells are run once, kept when they are done, and found again by what they are."""
 
+import importlib
 import sys
 
 import pytest
 
 from rag_evaluation_framework import (
+    TOKEN,
     BM25Retriever,
+    CharacterSpan,
     Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
     RecursiveCharacterChunker,
     TokenLevelEvaluation,
+    TokenLevelGroundTruth,
     evaluate,
     load_result,
 )
+from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments import RunSpec
@@ -167,3 +176,89 @@ def test_a_disk_that_is_full_loses_no_result(folder, monkeypatch):
     with pytest.warns(UserWarning, match="the result is used, but not kept: No space left"):
         result = Sweep(base=base(), over={"chunker.chunk_size": [200]}).run()
     assert result.cells[0].facts.means["span_recall@5"] == 1.0
+
+
+def test_code_that_is_edited_after_it_was_loaded_is_not_found_again(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    over = {"retriever": ["own_edited:search"]}
+    (folder / "own_edited.py").write_text("def search(query, k):\n    return ['Support helps you.']\n")
+    assert made(Sweep(base=base(), over=over).run()) == [True]
+    (folder / "own_edited.py").write_text("def search(query, k):\n    return ['Invoices are sent']\n")
+    with pytest.warns(UserWarning, match="edited after it was loaded"):
+        old = Sweep(base=base(), over=over).run()
+    assert old.cells[0].facts.means["span_recall@5"] == 0  # the code that was loaded
+    monkeypatch.delitem(sys.modules, "own_edited")
+    importlib.invalidate_caches()
+    new = Sweep(base=base(), over=over).run()
+    assert (made(new), new.cells[0].facts.means["span_recall@5"] > 0) == ([True], True)
+
+
+def test_a_component_that_is_called_like_a_loaded_module_is_not_that_module(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    over = {"retriever": ["bm25"]}
+    Sweep(base=base(), over=over).run()
+    (folder / "bm25.py").write_text("")
+    importlib.import_module("bm25")
+    assert made(Sweep(base=base(), over=over).run()) == [False]
+
+
+def test_the_code_of_a_metric_counts(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    code = (
+        "from rag_evaluation_framework import TokenLevelMetric\n\nclass Mine(TokenLevelMetric):\n    name = 'mine'\n\n"
+        "    def calculate(self, retrieved, ground_truth):\n        return {score}\n"
+    )
+    scores = []
+    for score in (0.25, 0.875):  # of other lengths, so that Python does not take the file for the old one
+        (folder / "own_metric.py").write_text(code.format(score=score))
+        sys.modules.pop("own_metric", None)
+        importlib.invalidate_caches()
+        result = Sweep(base=base(metrics=["own_metric:Mine"]), over={"k": [5]}).run()
+        scores.append(result.cells[0].facts.means["mine@5"])
+    assert scores == [0.25, 0.875]
+
+
+def test_a_file_that_a_parameter_names_counts(folder):
+    (folder / "words").write_text("one")
+    over = {"chunker": [{"type": "own_lines:Lines", "marks": "words"}]}
+    (folder / "own_lines.py").write_text(
+        "from dataclasses import dataclass\nfrom rag_evaluation_framework import Chunker\n\n\n@dataclass(frozen=True)\n"
+        "class Lines(Chunker):\n    marks: str = ''\n\n    def chunk(self, text):\n        return text.splitlines()\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(folder), *sys.path])
+        assert made(Sweep(base=base(), over=over).run()) == [True]
+        assert made(Sweep(base=base(), over=over).run()) == [False]
+        (folder / "words").write_text("two and three")
+        assert made(Sweep(base=base(), over=over).run()) == [True]
+
+
+def test_where_a_label_is_counts_and_the_order_of_documents(tmp_path):
+    text = "The fee is 5 euros. " * 2
+    documents = [Document(DocumentId(name), text) for name in ("a", "b")]
+
+    def sweep(start, listed):
+        span = CharacterSpan(DocumentId("a"), start, start + 19, text[:19])
+        entry = TokenLevelGroundTruth(Query(QueryId("q"), QueryText("What is the fee?")), (span,))
+        return Sweep(base=RunSpec(dataset=Dataset([entry], TOKEN, name="fees", corpus=Corpus(listed))), over={"k": [1]})
+
+    assert made(sweep(0, documents).run(tmp_path)) == [True]
+    assert made(sweep(0, documents).run(tmp_path)) == [False]
+    assert made(sweep(20, documents).run(tmp_path)) == [True]
+    assert made(sweep(0, documents[::-1]).run(tmp_path)) == [True]
+
+
+def test_a_run_that_cannot_be_kept_leaves_the_earlier_one(folder, monkeypatch):
+    sweep = Sweep(base=base(), over={"chunker.chunk_size": [200]})
+    (first,) = sweep.run().cells
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rag_evaluation_framework.results.result.store.write_folder", full)
+        with pytest.warns(UserWarning, match="not kept"):
+            sweep.run(fresh=True)
+    assert load_result(first.folder).metrics
+    assert made(sweep.run()) == [False]
+    assert [path.name for path in first.folder.parent.iterdir()] == [first.folder.name]

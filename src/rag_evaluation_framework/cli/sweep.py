@@ -52,7 +52,7 @@ def sweep(
         over: What is varied: chunker.chunk_size=200,400 or embedder=lsa,none; k=5,10 are rows; repeatable.
         only_if: Which combinations are run, such as "embedder != 'lsa' or reranker is None".
         score: By which score they are compared; by default the recall at the largest budget.
-        dry_run: Tell what the sweep will take, and do nothing.
+        dry_run: Tell what the sweep will take, and run nothing.
         yes_spend: Refuse if providers would be paid more, or it is not known how much; in the currency of the prices.
         fresh: Run again what is done.
         html: Write the result as a new file of HTML, with its charts.

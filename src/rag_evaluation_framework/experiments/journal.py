@@ -16,6 +16,8 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import packages_distributions, version
 from importlib.util import find_spec
 from inspect import isfunction
 from itertools import chain, count
@@ -27,7 +29,6 @@ from rag_evaluation_framework.base import utf8_json
 from rag_evaluation_framework.base.files import is_object, locked, parse_json
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.base.version import versions
-from rag_evaluation_framework.contracts import Retriever
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.hits import Ranking
@@ -36,6 +37,8 @@ from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments.config import ExperimentConfig
 from rag_evaluation_framework.rankings.hit_lines import JOURNAL_VERSION
 from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_of_package, without_run_id
+from rag_evaluation_framework.registry.table import KINDS
+from rag_evaluation_framework.registry.table import components as registered
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.retrievers.engine import engine_in
 
@@ -407,9 +410,17 @@ def unfinished_folder(root: Path, config: ExperimentConfig[Any], pipeline: Mappi
     return root / store.RUNS / store.UNFINISHED / key
 
 
-def depends_on(config: ExperimentConfig[Any], pipeline: Mapping[str, Any]) -> tuple[bool, dict[str, str]]:
-    """Return whether it is known what the answers of a run depend on beside its record, and hashes of that."""
-    sure, code = _code(config.retriever, pipeline)
+def depends_on(
+    config: ExperimentConfig[Any], pipeline: Mapping[str, Any], also: Sequence[object] = ()
+) -> tuple[bool, dict[str, str]]:
+    """Return whether it is known what the answers of a run depend on beside its record, and hashes of that.
+
+    Args:
+        config: The run.
+        pipeline: How a configuration describes the parts of the pipeline.
+        also: What else counts, beside the retriever: metrics, where it is about their scores.
+    """
+    sure, code = _code((config.retriever, *also), pipeline)
     return sure, {
         "corpus": config.corpus.content_hash,
         "questions": digest([[query.id, query.text, str(query.metadata)] for query in config.dataset.queries]),
@@ -418,14 +429,36 @@ def depends_on(config: ExperimentConfig[Any], pipeline: Mapping[str, Any]) -> tu
     }
 
 
-def is_described(retriever: Retriever) -> bool:
-    """Return whether the record of a retriever tells it from all others: parameters, or names that are their own."""
+def is_described(*components: object) -> bool:
+    """Return whether the record of components tells them from all others: parameters, or names that are their own."""
     return all(
         part.__closure__ is None and "<" not in part.__qualname__
         if isfunction(part)
         else isinstance(part, Component) and is_dataclass(part)
-        for part in parts_of(retriever)
+        for component in components
+        for part in parts_of(component)
     )
+
+
+def files_of(*components: object) -> Iterator[Path]:
+    """Yield the files that parameters of components name, such as those of a model in a folder."""
+    for part in (part for component in components for part in parts_of(component)):
+        for path in (Path(str(value)) for value in parameters(part).values() if _is_file(value)):
+            yield from (one for one in sorted([path, *path.rglob("*")]) if one.is_file())
+
+
+def own_modules(components: Sequence[object], pipeline: Mapping[str, Any]) -> set[str]:
+    """Return the modules of the code of components that is not ours, and of what a configuration names."""
+    modules: set[str] = set()
+    for kind, part in pipeline.items():
+        module, colon, _ = str(part.get("type") if is_object(part) else part).partition(":")
+        if colon and kind in KINDS and module in sys.modules and module not in registered(kind):
+            modules.add(module)
+    for part in (part for component in components for part in parts_of(component)):
+        module = str(part.__globals__["__name__"]) if isfunction(part) else type(part).__module__
+        if not is_of_package(module):
+            modules.add(module)
+    return modules
 
 
 def digest(content: Any) -> str:
@@ -433,16 +466,15 @@ def digest(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:
+def _code(components: Sequence[object], pipeline: Mapping[str, Any]) -> tuple[bool, str]:
     """Return whether it is known what answers depend on, and a hash of the code that is not ours.
 
     Args:
-        retriever: The retriever.
+        components: The retriever, and others that count.
         pipeline: How a configuration describes its parts; the modules that it names make them.
     """
-    names = [str(part.get("type") if is_object(part) else part).partition(":")[0] for part in pipeline.values()]
-    sure, modules = True, {name for name in names if name in sys.modules}
-    for part in parts_of(retriever):
+    sure, modules = True, own_modules(components, pipeline)
+    for part in (part for component in components for part in parts_of(component)):
         module = type(part).__module__
         if isfunction(part):  # what stands for something else may have its name
             module = str(part.__globals__["__name__"])
@@ -451,8 +483,6 @@ def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:
             sure = False
         elif is_of_package(module):
             sure = sure and not is_elsewhere(part) and not any(map(_is_file, parameters(part).values()))
-        if not is_of_package(module):
-            modules.add(module)
     hashes = {module: _hash_of_code(module) for module in sorted(modules)}
     return sure and None not in hashes.values(), digest([hashes, _imported(sorted(modules))])
 
@@ -471,14 +501,17 @@ def _imported(modules: Iterable[str]) -> dict[str, str]:
     for top in tops:  # which grows
         for path in _files_of(top):
             if not {"site-packages", "dist-packages"}.isdisjoint(path.parts):
-                known = path.stat()
-                found[top] = f"{known.st_size} {known.st_mtime_ns}"
+                installed = _installed().get(top, ())  # by version: other environments have other times of files
+                found[top] = " ".join(map(version, installed)) or str(path.stat().st_size)
                 continue
             code = path.read_bytes()
             found[f"{top}/{path.name}"] = hashlib.sha256(code).hexdigest()
             names = (one.decode() for line in _IMPORT.findall(code) for one in _NAMES.findall(line))
             tops += [one for one in {*names} if one not in (*tops, *sys.stdlib_module_names, _PACKAGE)]
     return found
+
+
+_installed = cache(packages_distributions)
 
 
 def _files_of(top: str) -> list[Path]:

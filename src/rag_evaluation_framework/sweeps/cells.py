@@ -12,7 +12,7 @@ import shutil
 import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
@@ -26,12 +26,19 @@ from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line, raised
 from rag_evaluation_framework.base.progress import progress_bar
-from rag_evaluation_framework.base.stages import Stages, kept_stages
-from rag_evaluation_framework.data import Corpus, Dataset
+from rag_evaluation_framework.base.stages import Stages, kept_stages, shared
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Dataset, GroundTruth
 from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.errors import ConfigError, RagEvalError, ResultError, SaveFailed
 from rag_evaluation_framework.experiments import ExperimentConfig, RunSpec, open_journal, parse_config, run
-from rag_evaluation_framework.experiments.journal import depends_on, digest, is_described, unfinished_folder
+from rag_evaluation_framework.experiments.journal import (
+    depends_on,
+    digest,
+    files_of,
+    is_described,
+    own_modules,
+    unfinished_folder,
+)
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import EvaluationResult, load_result
 from rag_evaluation_framework.results.store import CELLS as CELLS
@@ -90,12 +97,7 @@ class Workshop:
         config = spec.experiment(self.folder, imports=self.imports)
         has_objects = any(not isinstance(part, str | dict) for part in spec.pipeline.values())
         pipeline = None if has_objects else spec.pipeline
-        name = uuid4().hex
-        if is_described(config.retriever):
-            _, facts = depends_on(config, pipeline or {})
-            record = config.record
-            zeros = sorted(config.config.count_as_zero)
-            name = digest([record["hash"], record["dataset"]["hash"], zeros, facts])
+        name = _name(config, pipeline or {}) or uuid4().hex
         return Prepared(cell, config, self.root / CELLS / name[:16], pipeline)
 
     def is_kept(self, prepared: Prepared) -> bool:
@@ -126,8 +128,7 @@ class Workshop:
             if ended is not None:
                 raise ended
             try:
-                shutil.rmtree(folder, ignore_errors=True)  # damaged, or with questions that failed
-                result.save(folder)
+                _save(result, folder)
             except SaveFailed as error:
                 note(f"{prepared.cell.name}: the result is used, but not kept: {error.why}")
                 return _done(prepared.cell, result)
@@ -147,6 +148,54 @@ class Workshop:
                 keep_corpus(documents, self.root)
         corpus, dataset = self._read[key]
         return spec.model_copy(update={"corpus": corpus, "dataset": dataset})
+
+
+_first: dict[tuple[Any, ...], str] = {}  # the code of modules when this process first saw it
+
+
+def _name(config: ExperimentConfig[Any], pipeline: Mapping[str, Any]) -> str | None:
+    """Return a hash of all that the result of a run depends on; None if that is not known."""
+    named = [] if config.chunk_id is None else [config.chunk_id]
+    if not is_described(config.retriever, *named):
+        return None
+    parts = (config.retriever, *named, *config.metrics)
+    _, facts = depends_on(config, pipeline, parts[1:])
+    loaded = tuple((one, id(getattr(sys.modules.get(one), "__spec__", 0))) for one in own_modules(parts, pipeline))
+    if _first.setdefault(loaded, facts["code"]) != facts["code"]:
+        note("code of your own was edited after it was loaded: its cells are run as loaded, and not found again")
+        return None
+    measured, record = config.config, config.record
+    files = [*files_of(*parts), *filter(Path.is_file, [Path(measured.tokenizer.name)] if measured.tokenizer else ())]
+    known = ((str(file), (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files)
+    settings = [record["hash"], sorted(measured.count_as_zero), measured.batch_queries]
+    corpus, dataset = config.corpus, config.dataset
+    truth = shared(("truth", id(dataset)), lambda: (digest([_truth(entry) for entry in dataset]), dataset))[0]
+    return digest([settings, corpus.ordered_hash, record["dataset"]["hash"], truth, facts, [*known]])
+
+
+def _truth(entry: GroundTruth[Any]) -> list[Any]:
+    """Return what is relevant, with places: the hash of a dataset is about the texts there, wherever they are."""
+    return [entry.query.id, *([*map(_place, answer.units)] for answer in entry.answers)]
+
+
+def _place(unit: Any) -> Any:
+    return [unit.doc_id, unit.start, unit.end] if isinstance(unit, CharacterSpan) else unit
+
+
+def _save(result: EvaluationResult[Any], folder: Path) -> None:
+    """Save a run in its folder, in place of the one that may be there; a crash leaves one of them, or none.
+
+    Raises:
+        SaveFailed: It cannot be saved; the one that was there stays.
+    """
+    made = result.save(folder.with_name(f".{uuid4().hex}"))
+    old = made.with_name(f"{made.name}-old")
+    with suppress(OSError):  # there is none
+        folder.rename(old)
+    with suppress(OSError):  # another process has just put there what this one has
+        made.rename(folder)
+    for left in (made, old):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def outcomes(
