@@ -104,3 +104,17 @@ def test_the_page_is_written_as_html(rag_eval, folder):
     refused = rag_eval("sweep", *FLAGS, *OVER, "--html", "sweep.html")
     assert refused.code == 2
     assert "sweep.html" in refused.err
+
+
+@pytest.mark.parametrize("root", ["out", "~/out", None])
+def test_shards_of_a_run_are_where_the_run_is(rag_eval, folder, root, monkeypatch):
+    pytest.importorskip("loky")
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    (folder / "sub").mkdir()
+    written = {"corpus": "../docs", "dataset": "../questions.csv", **({"save_results_path": root} if root else {})}
+    (folder / "sub" / "c.yaml").write_text(json.dumps(written))
+    outcome = rag_eval("run", "sub/c.yaml", "--workers", "2")
+    assert outcome.code == 0, outcome.err
+    where = {"out": "sub/out", "~/out": "home/out", None: ".rag-eval"}[root]
+    assert {path.name for path in (folder / where).iterdir()} >= {"cells", "runs"}
+    assert [*folder.rglob("cells")] == [folder / where / "cells"]

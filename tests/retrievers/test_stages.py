@@ -6,8 +6,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from rag_evaluation_framework import (
     Document,
     Embedder,
     ExperimentConfig,
+    FixedTokenChunker,
     LsaEmbedder,
     MarkdownHeaderChunker,
     PositionAwareChunk,
@@ -35,9 +37,10 @@ from rag_evaluation_framework.base import stages as staged
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.stages import Stages, kept_stages, shared, stage
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.experiments import parse_config
+from rag_evaluation_framework.experiments import RunSpec, parse_config
 from rag_evaluation_framework.labelling import locating
 from rag_evaluation_framework.retrievers import chunk_corpus
+from rag_evaluation_framework.sweeps import Sweep
 from rag_evaluation_framework.text import TextLocator
 from support.chunkers import Lines
 
@@ -216,15 +219,53 @@ def test_other_versions_are_other_stages(tmp_path, monkeypatch):
     assert len(kept(tmp_path)) == 2
 
 
-@cases({"a tokenizer in a file": RecursiveCharacterChunker(length="mine.json"), "own": Lines()})
+@cases(
+    {
+        "a tokenizer in a file": RecursiveCharacterChunker(length="mine.json"),
+        "another in a file": FixedTokenChunker(tokenizer="mine.tiktoken"),
+        "a file of a part": SemanticChunker(Letters("mine.json")),
+        "own": Lines(),
+    }
+)
 def test_chunks_of_which_not_all_is_known_are_not_kept(case, tmp_path, monkeypatch):
     def whole(_, document):
         return [PositionAwareChunk.of(document, 0, len(document.content))]
 
-    monkeypatch.setattr(RecursiveCharacterChunker, "chunk_with_positions", whole)
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.json", "mine.tiktoken"):
+        Path(name).touch()
+    for kind in (RecursiveCharacterChunker, FixedTokenChunker, SemanticChunker):
+        monkeypatch.setattr(kind, "chunk_with_positions", whole)
     with kept_stages(tmp_path):
         BM25Retriever(case).index(CORPUS)
     assert not kept(tmp_path)
+
+
+@dataclass(frozen=True)
+class Learning(Letters):
+    """Learns how many texts there are, and can be cached."""
+
+    learnt: int = 0
+
+    @property
+    def content_hash(self):
+        return str(self.learnt)
+
+    def fit(self, documents):
+        return replace(self, learnt=len(documents))
+
+    def embed(self, texts):
+        return super().embed(texts) * np.arange(26) + self.learnt
+
+
+def test_what_was_learnt_from_other_documents_is_not_shared(tmp_path):
+    retriever, fewer = VectorRAGRetriever(embedder=Learning()), Corpus([*CORPUS][1:])
+    with kept_stages(tmp_path):
+        retriever.index(CORPUS)
+        retriever.index(fewer)
+        shared_ = retriever.retrieve("How is a report sent?", 5)
+    retriever.index(fewer)
+    assert retriever.retrieve("How is a report sent?", 5).hits == shared_.hits
 
 
 def test_metadata_of_chunks_come_back(tmp_path):
@@ -311,9 +352,13 @@ def test_what_raises_is_not_kept(tmp_path):
     assert len(kept(tmp_path)) == 1
 
 
-def test_explaining_a_saved_run_cuts_nothing(tmp_path):
-    evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
-    (folder,) = (tmp_path / "runs").iterdir()
+@pytest.mark.parametrize("kind", ["runs", "cells"])
+def test_explaining_a_saved_run_cuts_nothing(kind, tmp_path):
+    if kind == "runs":
+        evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
+    else:
+        Sweep(base=RunSpec(dataset=HANDBOOK), over={"k": [[5]]}).run(tmp_path)
+    (folder,) = (tmp_path / kind).iterdir()
     before = CUT.copy()
     result = load_result(folder)
     assert result.explain(result.queries[0].query_id).record

@@ -1,6 +1,7 @@
 """A run whose questions are answered in shards gives what one run gives."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -40,3 +41,14 @@ def test_scores_and_rankings_are_those_of_one_run(tmp_path):
 def test_a_shard_that_fails_ends_the_run_and_says_which(tmp_path):
     with ThreadPoolExecutor(1) as threads, pytest.raises(ConfigError, match=r"shard 1/32: .*retriever 'nothing'"):
         in_shards(SPEC.model_copy(update={"retriever": "nothing"}), Path(), tmp_path, threads)
+
+
+@pytest.mark.parametrize(("executor", "shards"), [(None, 3), (2, 2), (0, 0)])
+def test_no_shard_is_without_a_question(tmp_path, executor, shards):
+    Path(tmp_path, "docs").mkdir()
+    Path(tmp_path, "docs", "a.md").write_text("Ask the help desk first.\n")
+    Path(tmp_path, "q.csv").write_text("question,quote\nWhom?,help desk\nWhat?,Ask the\nWhen?,first\n")
+    spec = RunSpec(corpus=str(tmp_path / "docs"), dataset=str(tmp_path / "q.csv"), k=[1])
+    with ThreadPoolExecutor(1) as threads, nullcontext() if shards else pytest.raises(ConfigError, match="at least 1"):
+        assert len(in_shards(spec, Path(), tmp_path, threads if executor is None else executor).rankings) == shards
+    assert len([*tmp_path.glob("cells/*")]) == shards

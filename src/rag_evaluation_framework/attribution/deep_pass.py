@@ -51,7 +51,7 @@ from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import is_elsewhere, is_of_package
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.results.meaning import record_parts
-from rag_evaluation_framework.results.store import RUNS
+from rag_evaluation_framework.results.store import CELLS, RUNS
 from rag_evaluation_framework.results.texts import kept_corpus
 from rag_evaluation_framework.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipeline, as_retriever
@@ -478,8 +478,9 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
         spans = (unit for entry in bare.truth for unit in entry.labels if result.evaluation_type == "token-level")
         return _Asked(rankings, chunks, unread_text(inner, spans), candidates, depth), interrupt
 
-    saved = result.folder if result.folder is not None and result.folder.absolute().parent.name == RUNS else None
-    with collected(), kept_stages(None if saved is None else saved.absolute().parents[1]):
+    folder = None if result.folder is None else result.folder.absolute()
+    is_below_a_root = folder is not None and folder.parent.name in (RUNS, CELLS)
+    with collected(), kept_stages(folder.parents[1] if folder and is_below_a_root else None):
         asked, ended = ranked(inner, bare.corpus, ask)
     if isinstance(ended, KeyboardInterrupt):
         raise ended

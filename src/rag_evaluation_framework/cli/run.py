@@ -15,6 +15,7 @@ import typer
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import contracts, experiments, gates, report, results, retrievers, sweeps, trackers
 from rag_evaluation_framework.base.exits import on_failure
+from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import run_options as options
@@ -80,8 +81,8 @@ def run(
     )
     with components_print_to_stderr():
         if workers is not None:
-            root, fresh = Path(run_file.save_results_path or store.ROOT), resume is False
-            executor = options.executor_of(workers)
+            root = folder / from_home(run_file.save_results_path or store.ROOT.absolute())
+            executor, fresh = options.executor_of(workers), resume is False
             run_file = sweeps.in_shards(run_file, folder, root, executor, imports=not no_import, fresh=fresh)
         experiment = run_file.experiment(folder, imports=not no_import)
     with (

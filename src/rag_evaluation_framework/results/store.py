@@ -24,6 +24,8 @@ from rag_evaluation_framework.errors import ConfigError, ResultError
 
 ROOT = Path(".rag-eval")
 RUNS = "runs"
+CELLS = "cells"
+"""The folder of finished cells of sweeps."""
 REPORT = "report.json"
 QUESTIONS = "questions.jsonl"
 RANKINGS = "rankings.jsonl.gz"

@@ -1,10 +1,12 @@
 """The three steps of indexing, chunk, embed and fill the store, each compared with what it was given."""
 
 import json
+import os
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence, Sized
 from contextlib import closing
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,6 +22,7 @@ from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveC
 from rag_evaluation_framework.components.parts import as_found, as_placed
 from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.contracts.component import parameters
 from rag_evaluation_framework.contracts.embedder import (
     EmbeddedPart,
     Embedder,
@@ -238,9 +241,14 @@ def chunking_of(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChu
 
 def _facts(corpus: Corpus, chunker: PositionAwareChunker) -> Any:
     """Return all that the chunks of one of our chunkers depend on; None if that is not known, or nothing is kept."""
-    of_a_file = str(getattr(chunker, "length", "")).endswith(".json")  # a tokenizer, which may be another one tomorrow
-    identity = None if current_stages() is None or of_a_file else identity_of(chunker)
+    identity = None if current_stages() is None or _names_a_file(chunker) else identity_of(chunker)
     return None if identity is None else [_VERSION, identity, corpus.ordered_hash]
+
+
+def _names_a_file(component: object) -> bool:
+    """Return whether a parameter is the path of a file, such as a tokenizer, which may be another one tomorrow."""
+    values = parameters(component).values()
+    return any(os.path.isfile(one) if isinstance(one, str | Path) else _names_a_file(one) for one in values)  # noqa: PTH113
 
 
 def _exact_chunks(corpus: Corpus, chunker: PositionAwareChunker, facts: Any) -> list[PositionAwareChunk]:

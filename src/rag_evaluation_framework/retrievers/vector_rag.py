@@ -160,9 +160,9 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
 
 def _facts(embedder: Embedder, corpus: Corpus) -> str | None:
     """Return all that the vectors of questions depend on; None if that is not known."""
-    if type(embedder) is LsaEmbedder:
-        return f"{embedder!r} {corpus.ordered_hash}"
-    return identity_of(embedder)
+    known = repr(embedder) if type(embedder) is LsaEmbedder else identity_of(embedder)
+    learns = type(embedder).fit is not Embedder.fit
+    return f"{known} {corpus.ordered_hash}" if known and learns else known
 
 
 def _scored(index: _Index, question: NDArray[np.float32], found: Sequence[AnyChunk]) -> tuple[Hit, ...]:

@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from time import monotonic
@@ -41,6 +41,7 @@ from rag_evaluation_framework.experiments.journal import (
 )
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import EvaluationResult, load_result
+from rag_evaluation_framework.results.store import CELLS as CELLS
 from rag_evaluation_framework.results.store import REPORT
 from rag_evaluation_framework.results.texts import keep_corpus
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
@@ -48,8 +49,7 @@ from rag_evaluation_framework.sweeps.executors import run_tasks
 from rag_evaluation_framework.sweeps.facts import CellFacts
 
 _SECONDS_BETWEEN_LINES = 5
-CELLS = "cells"
-"""The folder of a root in which finished cells are."""
+_WORDS = {"corpus": "documents", "questions": "questions", "versions": "versions of Python or packages", "code": "code"}
 
 
 class Prepared(NamedTuple):
@@ -77,12 +77,14 @@ class Workshop:
         root: Where cells are kept.
         imports: Whether runs may name code of one's own.
         fresh: Whether cells are run that are done.
+        start: Tells it from all others.
     """
 
     folder: Path
     root: Path
     imports: bool = True
     fresh: bool = False
+    start: str = field(default_factory=lambda: uuid4().hex)
     _read: dict[str, tuple[Corpus | None, Dataset[Any]]] = field(default_factory=dict[str, Any])
 
     def prepared(self, cell: Cell) -> Prepared:
@@ -274,15 +276,19 @@ def _loaded(folder: Path) -> EvaluationResult[Any] | None:
 
 def cells_progress(made: Iterable[CellOutcome], count: int) -> Iterator[CellOutcome]:
     """Yield what became of cells, and show how many there are: as a bar, or without a terminal as lines."""
-    start = told = monotonic()
+    before = told = monotonic()
+    ran, seconds = 0, 0.0  # of what an earlier start made, reading it says nothing of what is left
     with progress_bar(count, "Cells", "cell", delay=0) as bar:
         for number, found in enumerate(made, 1):
             bar.update()
             now = monotonic()
+            if not found.is_kept:
+                ran, seconds = ran + 1, seconds + now - before
+            before = now
             if bar.disable and number < count and now - told > _SECONDS_BETWEEN_LINES:
                 told = now
-                left = (now - start) / number * (count - number)
-                sys.stderr.write(f"{number} of {count} cells, about {left:.0f} s left; {one_line(found.cell.name)}\n")
+                left = f", about {seconds / ran * (count - number):.0f} s left" if ran else ""
+                sys.stderr.write(f"{number} of {count} cells{left}; {one_line(found.cell.name)}\n")
             yield found
 
 
@@ -315,26 +321,35 @@ def _task(workshop: Workshop, prepared: Prepared) -> str:
         raise ConfigError(f"{cell.name}: {what} was given in Python, and workers are sent names: give a path or name")
     written = {key: plain(value) for key, value in keys.items()}
     places = [str(workshop.folder.absolute()), str(workshop.root.absolute()), prepared.folder.name]
-    return json.dumps([cell.number, cell.name, written, *places, workshop.imports, workshop.fresh])
+    facts = depends_on(prepared.config, prepared.pipeline or {})[1]
+    return json.dumps(
+        [cell.number, cell.name, written, facts, *places, workshop.imports, workshop.fresh, workshop.start]
+    )
 
 
 def run_task(task: str) -> str:
     """Run a cell, and return why it failed, "" if it did not; its result is then in its folder."""
-    number, name, keys, folder, root, wanted, imports, fresh = json.loads(task)
-    workshop, stages = _workshop(folder, root, imports=imports, fresh=fresh)
+    number, name, keys, facts, folder, root, wanted, imports, fresh, start = json.loads(task)
+    workshop, stages = _workshop(folder, root, start, imports=imports, fresh=fresh)
     cell = Cell(number, name, {}, parse_config(keys, name))
 
     def made() -> CellOutcome:
         prepared = workshop.prepared(cell)
         if prepared.folder.name != wanted:
-            return failed(cell, "documents, code or packages are others where the worker is than where the sweep is")
+            own = depends_on(prepared.config, prepared.pipeline or {})[1]
+            others = [word for fact, word in _WORDS.items() if own.get(fact) != facts.get(fact)]
+            what = " and ".join(others) or "settings, labels or files"
+            return failed(cell, f"{what} are others where the worker is than where the sweep is")
         return workshop.kept(prepared) or workshop.run(prepared)
 
     with kept_stages(stages):
         return outcome(made, lambda error: failed(cell, error)).failure or ""
 
 
-@cache
-def _workshop(folder: str, root: str, *, imports: bool, fresh: bool) -> tuple[Workshop, Stages]:
-    """Return the workshop of this process, which has read what its earlier cells read, and what these share."""
-    return Workshop(Path(folder), Path(root), imports, fresh), Stages(root)
+@lru_cache(maxsize=1)
+def _workshop(folder: str, root: str, start: str, *, imports: bool, fresh: bool) -> tuple[Workshop, Stages]:
+    """Return the workshop of this process for a start of a sweep: what its cells read there, and what these share.
+
+    The next start reads again, as files may have changed.
+    """
+    return Workshop(Path(folder), Path(root), imports, fresh, start), Stages(root)

@@ -3,6 +3,7 @@
 from concurrent.futures import Executor
 from pathlib import Path
 
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.experiments import RunSpec, parse_config
 from rag_evaluation_framework.results import load_result
 from rag_evaluation_framework.sweeps.cell import Cell
@@ -34,7 +35,8 @@ def in_shards(
         spec: The run.
         folder: The folder to which its paths are relative.
         root: Where shards are kept.
-        executor: What answers them, as `Sweep.run` takes it; a number of processes get a shard each, others 32 in all.
+        executor: What answers them, as `Sweep.run` takes it; a number of processes get a shard each, others
+            32 in all, but no shard is without a question.
         imports: Whether the run may name code of one's own.
         fresh: Whether shards are run again that are done.
 
@@ -42,14 +44,17 @@ def in_shards(
         ConfigError: A shard failed; or workers cannot be sent what is in the run.
         ProviderUnavailable: The executor is gone; what is done is kept.
     """
-    of = executor if isinstance(executor, int) else _SHARDS
+    workshop = Workshop(folder, root, imports, fresh)
     keys = {key: getattr(spec, key) for key in spec.model_fields_set}
     asked = {key: value for key, value in keys.items() if key not in _OF_THE_WHOLE}
+    whole = Cell(0, "the run", {}, parse_config(asked, "the run"))
+    questions = outcome(lambda: len(workshop.prepared(whole).config.dataset), lambda _: _SHARDS)  # shards say why
+    of = max(min(executor if isinstance(executor, int) else _SHARDS, questions), 1)
     cells: list[Cell] = []
     for number in range(1, of + 1):
         name = f"shard {number}/{of}"
         cells.append(Cell(number, name, {}, parse_config({**asked, "shard": f"{number}/{of}"}, name)))
-    made = outcomes(Workshop(folder, root, imports, fresh), cells, "raise", executor)
+    made = outcomes(workshop, cells, "raise", executor)
     folders = {one.cell.number: one.folder for one in made if one.folder is not None}
     paths = [str(folders[number].absolute()) for number in sorted(folders)]
     scored = {key: value for key, value in keys.items() if key not in _OF_THE_SHARDS}
