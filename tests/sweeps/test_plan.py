@@ -7,7 +7,9 @@ import pytest
 from rag_evaluation_framework import (
     BM25Retriever,
     DocumentLevelEvaluation,
+    InMemoryVectorStore,
     LsaEmbedder,
+    OpenAIEmbedder,
     RecursiveCharacterChunker,
     SentenceChunker,
     TokenLevelEvaluation,
@@ -95,7 +97,9 @@ def test_a_component_with_parameters_is_compared_by_its_name_however_it_is_writt
 
 def test_a_component_that_is_none_in_a_file_is_none(tmp_path):
     (tmp_path / "sweep.yaml").write_text(
-        "base: {corpus: docs, dataset: q.csv}\nover: {embedder: [none, lsa], corpus: [none]}\nonly_if: embedder is None\n"
+        "base: {corpus: docs, dataset: q.csv}\n"
+        "over: {embedder: [none, lsa], corpus: [none]}\n"
+        "only_if: embedder is None\n"
     )
     (cell,) = load_sweep(tmp_path / "sweep.yaml").cells
     assert (cell.spec.embedder, cell.spec.corpus) == (None, "none")
@@ -165,6 +169,31 @@ def test_components_that_are_described_alike_are_numbered_too():
     first, second = swept(over={"chunker": chunkers}).cells
     assert second.values["chunker"] == {**first.values["chunker"], "number": 2}
     assert second.name == f"{first.name} (2)"
+
+
+class Full(InMemoryVectorStore):
+    def add(self, chunks, vectors):
+        raise OSError("no space left")
+
+
+def test_the_bill_counts_what_cells_asked_that_failed(tmp_path, providers):
+    over = {"embedder": [OpenAIEmbedder(price_in=1.0)], "vector_store": [Full(), Full()]}
+    result = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over=over).run(tmp_path)
+    assert len(result.failed) == 2
+    assert result.bill["requests"] == len(providers.exchanges) > 0
+    assert result.bill["tokens"] > 0
+    assert result.bill["cost"] == pytest.approx(result.bill["tokens"] / 1e6)
+
+
+@pytest.mark.parametrize("score", ["nosuch@5", "span_recall@7", "recall"])
+def test_a_score_that_cells_will_not_have_is_refused_before_one_is_run(tmp_path, score):
+    sweep = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over={"chunker.overlap": [900, 0]}, decide_by=score)
+    told = f"no score '{score}' in all cells; there are span_recall@5, "
+    with pytest.raises(ConfigError, match=told):
+        sweep.plan(tmp_path)
+    with pytest.raises(ConfigError, match=told):
+        sweep.run(tmp_path)
+    assert not (tmp_path / "cells").exists()
 
 
 def test_a_sweep_over_datasets_is_saved(tmp_path):

@@ -11,7 +11,7 @@ from concurrent.futures import Executor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
 
 from rag_evaluation_framework import base
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import checked_path, is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import json_text, shown
 from rag_evaluation_framework.base.records import refused
@@ -28,9 +29,11 @@ from rag_evaluation_framework.base.strict_yaml import written_yaml
 from rag_evaluation_framework.contracts.component import Component, default_parameters
 from rag_evaluation_framework.data import Cutoff
 from rag_evaluation_framework.data.rankings import OnError
+from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments import Evaluation, EvaluationConfig, RunSpec, parse_config
 from rag_evaluation_framework.experiments.config import Measuring
+from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.registry.building import parsed
 from rag_evaluation_framework.registry.records import plain
@@ -191,9 +194,14 @@ class Sweep(BaseModel, frozen=True):
             root: Where cells are kept.
             fresh: Whether cells are run again that are done.
             imports: Whether runs may name code of one's own.
+
+        Raises:
+            ConfigError: Cells will not have the score that decides.
         """
+        workshop = Workshop(self.folder, Path(root), imports, fresh)
         with kept_stages(root):
-            return planned(Workshop(self.folder, Path(root), imports, fresh), self.cells, self._rows)
+            self._check_score(workshop)
+            return planned(workshop, self.cells, self._rows)
 
     def run(
         self,
@@ -221,7 +229,8 @@ class Sweep(BaseModel, frozen=True):
                 cells share what they have in memory.
 
         Raises:
-            ConfigError: Cells cannot be kept there, or workers not be sent what is in them.
+            ConfigError: Cells cannot be kept there, or workers not be sent what is in them; or they will not have the
+                score that decides.
             ProviderUnavailable: The executor is gone; what is done is kept.
             Interrupted: Ctrl-C came; what is done is kept.
             ConfigError: A cell failed, and `on_error` is `"raise"`.
@@ -230,17 +239,21 @@ class Sweep(BaseModel, frozen=True):
         workshop = Workshop(self.folder, Path(root), imports, fresh)
         done: list[CellOutcome] = []
         try:
-            with kept_stages(root), closing(outcomes(workshop, self.cells, on_error, executor)) as made:
-                done.extend(cells_progress(made, len(self.cells)))  # also those before an interrupt
+            with kept_stages(root), track_usage() as usage:
+                self._check_score(workshop)
+                with closing(outcomes(workshop, self.cells, on_error, executor)) as made:
+                    done.extend(cells_progress(made, len(self.cells)))  # also those before an interrupt
         except KeyboardInterrupt as interrupt:
             told = f"{len(done)} of {len(self.cells)} cells are done and kept; the same sweep goes on with the others"
             raise Interrupted(told) from interrupt
-        usage = [used for one in done if one.facts and not one.is_kept for used in one.facts.usage]
+        bought = usage.models  # also by cells that failed
+        if executor is not None:  # what workers asked, their results tell
+            bought = [used for one in done if one.facts and not one.is_kept for used in one.facts.usage]
         bill = {
             "cells": sum(not one.is_kept for one in done),
-            "requests": sum(used.requests for used in usage),
-            "tokens": sum(used.input_tokens + used.output_tokens for used in usage),
-            "cost": None if any(used.cost is None for used in usage) else sum(used.cost or 0 for used in usage),
+            "requests": sum(used.requests for used in bought),
+            "tokens": sum(used.input_tokens + used.output_tokens for used in bought),
+            "cost": None if any(used.cost is None for used in bought) else sum(used.cost or 0 for used in bought),
         }
         done.sort(key=lambda found: found.cell.number)
         axes = {key: [level.known for level in own] for key, own in self._levels.items() if len(own) > 1}
@@ -265,6 +278,19 @@ class Sweep(BaseModel, frozen=True):
         }
         created = datetime.now(UTC).isoformat(timespec="seconds")
         return store.write_run(root, created, name, lambda made: store.write_texts(made, texts), "sweeps")
+
+    def _check_score(self, workshop: Workshop) -> None:
+        """Check that cells will have the score that decides, by the first that can be run.
+
+        Raises:
+            ConfigError: They will not.
+        """
+        if self.decide_by is None:
+            return
+        made = (outcome(partial(workshop.prepared, cell), lambda _: None) for cell in self.cells)
+        prepared = next(filter(None, made), None)
+        if prepared and full_name(self.decide_by, names := dict.fromkeys(prepared.config.score_names)) is None:
+            raise ConfigError(f"no score {shown(self.decide_by)} in all cells; there are {', '.join(names)}")
 
     @property
     def _rows(self) -> int:
@@ -413,7 +439,7 @@ def _set(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) -> No
 
 
 def _kind(key: str) -> Kind | None:
-    """Return the kind of component that an axis varies, also inside of another one; None if it varies something else."""
+    """Return the kind of component that an axis varies, also one inside of another; None if it is something else."""
     last = key.rpartition(".")[2]
     return next((kind for kind in KINDS if kind == last), None)
 
