@@ -95,6 +95,7 @@ def test_what_cannot_be_swept_is_refused_in_one_line(rag_eval, folder, arguments
     assert outcome.code == 2
     assert told in outcome.err
     assert "Traceback" not in outcome.err
+    assert not (folder / ".rag-eval/cells").exists()  # before any cell is run
 
 
 def test_the_page_is_written_as_html(rag_eval, folder):

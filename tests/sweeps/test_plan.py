@@ -7,11 +7,14 @@ import pytest
 from rag_evaluation_framework import (
     BM25Retriever,
     DocumentLevelEvaluation,
+    InMemoryVectorStore,
     LsaEmbedder,
+    OpenAIEmbedder,
     RecursiveCharacterChunker,
     SentenceChunker,
     TokenLevelEvaluation,
 )
+from rag_evaluation_framework.chunkers import FunctionChunker
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments import RunSpec
@@ -70,6 +73,7 @@ CONDITIONS = {
     "embedder is None or chunker.chunk_size == 200": ["200 lsa", "200 none", "400 none"],
     "not (chunker.chunk_size in [200, 300]) and embedder == 'lsa'": ["400 lsa"],
     "100 < chunker.chunk_size < 300": ["200 lsa", "200 none"],
+    "chunker.chunk_size > -1 and embedder is None": ["200 none", "400 none"],
 }
 
 
@@ -81,6 +85,33 @@ def test_a_condition_says_which_combinations_are_wanted(condition):
         for v in (c.values for c in swept(over=over, only_if=condition).cells)
     ]
     assert wanted == CONDITIONS[condition]
+
+
+def test_a_component_with_parameters_is_compared_by_its_name_however_it_is_written():
+    written = ["lsa:dimensions=64", {"type": "lsa", "dimensions": 32}, LsaEmbedder(), "sentence-transformer:model=m"]
+    (cell,) = swept(over={"embedder": written}, only_if="embedder != 'lsa'").cells
+    assert cell.spec.embedder == "sentence-transformer:model=m"
+    engines = swept(over={"engine": ["http://127.0.0.1:8000", "pgvector:dsn=x"]}, only_if="engine != 'pgvector'").cells
+    assert [cell.spec.engine for cell in engines] == ["http://127.0.0.1:8000"]
+
+
+def test_a_component_that_is_none_in_a_file_is_none(tmp_path):
+    (tmp_path / "sweep.yaml").write_text(
+        "base: {corpus: docs, dataset: q.csv}\n"
+        "over: {embedder: [none, lsa], corpus: [none]}\n"
+        "only_if: embedder is None\n"
+    )
+    (cell,) = load_sweep(tmp_path / "sweep.yaml").cells
+    assert (cell.spec.embedder, cell.spec.corpus) == (None, "none")
+
+
+def test_values_that_are_described_alike_are_numbered_and_their_effect_is_told(tmp_path):
+    chunkers = [lambda text: text.split("\n\n"), "sentence", lambda text: [text]]
+    sweep = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over={"chunker": chunkers})
+    first, _, second = (cell.values["chunker"] for cell in sweep.cells)
+    assert second == f"{first} (2)"
+    assert [cell.name for cell in sweep.cells] == [f"chunker={first}", "chunker=sentence", f"chunker={second}"]
+    assert [effect.level for effect in sweep.run(tmp_path).effects()] == ["sentence", second]
 
 
 def test_a_function_may_be_the_condition():
@@ -131,6 +162,46 @@ def test_what_is_printed_is_a_file_that_makes_the_same_sweep(tmp_path):
     assert str(again) == str(sweep)
     assert [cell.spec for cell in again.cells] == [cell.spec for cell in sweep.cells]
     assert hash(again) == hash(sweep)
+
+
+def test_components_that_are_described_alike_are_numbered_too():
+    chunkers = [FunctionChunker(lambda text: [text]), FunctionChunker(lambda text: text.split("\n"))]
+    first, second = swept(over={"chunker": chunkers}).cells
+    assert second.values["chunker"] == {**first.values["chunker"], "number": 2}
+    assert second.name == f"{first.name} (2)"
+
+
+class Full(InMemoryVectorStore):
+    def add(self, chunks, vectors):
+        raise OSError("no space left")
+
+
+def test_the_bill_counts_what_cells_asked_that_failed(tmp_path, providers):
+    over = {"embedder": [OpenAIEmbedder(price_in=1.0)], "vector_store": [Full(), Full()]}
+    result = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over=over).run(tmp_path)
+    assert len(result.failed) == 2
+    assert result.bill["requests"] == len(providers.exchanges) > 0
+    assert result.bill["tokens"] > 0
+    assert result.bill["cost"] == pytest.approx(result.bill["tokens"] / 1e6)
+
+
+@pytest.mark.parametrize("score", ["nosuch@5", "span_recall@7", "recall"])
+def test_a_score_that_cells_will_not_have_is_refused_before_one_is_run(tmp_path, score):
+    sweep = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over={"chunker.overlap": [900, 0]}, decide_by=score)
+    told = f"no score '{score}' in all cells; there are span_recall@5, "
+    with pytest.raises(ConfigError, match=told):
+        sweep.plan(tmp_path)
+    with pytest.raises(ConfigError, match=told):
+        sweep.run(tmp_path)
+    assert not (tmp_path / "cells").exists()
+
+
+def test_a_sweep_over_datasets_is_saved(tmp_path):
+    handbook = load_handbook()
+    sweep = Sweep(base=RunSpec(k=[5]), over={"dataset": [handbook, handbook]})
+    assert sweep.save(sweep.run(tmp_path), tmp_path).name.endswith(handbook.name)
+    nothing = Sweep(base=RunSpec(corpus="docs"))
+    assert nothing.save(nothing.run(tmp_path), tmp_path).name.endswith("sweep")
 
 
 def test_a_configuration_of_a_run_is_varied_as_it_is_and_options_replace_keys(tmp_path):

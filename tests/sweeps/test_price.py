@@ -1,17 +1,25 @@
 """What a sweep will take is told before anything is spent."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import CachedEmbedder, CohereReranker, Embedder, OpenAIEmbedder
+from rag_evaluation_framework import (
+    CachedEmbedder,
+    CohereReranker,
+    Embedder,
+    OpenAIEmbedder,
+    Reranker,
+    SemanticChunker,
+)
 from rag_evaluation_framework.chunkers import RecursiveCharacterChunker
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments import RunSpec
 from rag_evaluation_framework.retrievers.indexing import chunk_corpus
-from rag_evaluation_framework.sweeps import Sweep
+from rag_evaluation_framework.sweeps import Sweep, price
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
 ASKED = []
@@ -19,7 +27,9 @@ ASKED = []
 
 @dataclass(frozen=True)
 class Letters(Embedder):
-    """Counts letters, and how many texts it was given."""
+    """Counts letters, and how many texts it was given. It counts as one of the package's."""
+
+    __module__ = "rag_evaluation_framework.embedders.letters"
 
     @property
     def dimension(self):
@@ -28,6 +38,21 @@ class Letters(Embedder):
     def embed(self, texts):
         ASKED.extend(texts)
         return np.array([[text.lower().count(chr(97 + n)) + 1.0 for n in range(26)] for text in texts], np.float32)
+
+
+@dataclass(frozen=True)
+class Own(Letters):
+    """Code of one's own, which may ask a provider."""
+
+
+@dataclass(frozen=True)
+class OwnReranker(Reranker):
+    def rerank(self, query, chunks, k):
+        return list(chunks)[:k]
+
+
+def own_search(query, k):
+    return []
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +119,95 @@ def test_what_has_no_price_is_unknown_and_not_below_any_limit(handbook, tmp_path
     assert known.prices == {}
     with pytest.raises(ConfigError, match="what the sweep costs is not known, as OpenAIEmbedder has no price"):
         known.check_spending(1e6)
+
+
+@pytest.mark.parametrize(
+    ("over", "names"),
+    [
+        ({"embedder": [Own()]}, ["Own"]),
+        ({"embedder": [lambda texts: [[1.0]] * len(texts)]}, ["<lambda>"]),
+        ({"embedder": ["lsa"], "reranker": [OwnReranker()]}, ["OwnReranker"]),
+        ({"reranker": [lambda query, texts: [0.0] * len(texts)]}, ["<lambda>"]),
+        ({"retriever": [own_search]}, ["own_search"]),
+        ({"chunker": [lambda text: ASKED.append(text) or [text]]}, ["<lambda>"]),
+        ({"chunker": [SemanticChunker(Own())], "embedder": [Letters()]}, ["Own"]),
+    ],
+)
+def test_what_code_of_ones_own_costs_is_not_known_and_a_plan_does_not_call_it(handbook, tmp_path, over, names):
+    ASKED.clear()
+    known = plan(handbook, tmp_path, **over)
+    assert [part.name for part in known.parts if part.cost is None] == names
+    assert (known.totals["cost"], known.totals["requests"], known.totals["tokens"], known.prices) == (None,) * 3 + ({},)
+    assert ASKED == []
+    with pytest.raises(ConfigError, match="is never known: for these, expected no limit"):
+        known.check_spending(0)
+    assert "?" in str(known)
+
+
+def test_an_engine_is_not_known_to_cost_nothing(handbook, tmp_path):
+    class Searches:
+        def retrieve(self, query, top_k, scope):
+            return []
+
+    known = plan(handbook, tmp_path, engine=[Searches()], ingest=[False])
+    assert ([*known.failures], known.totals["cost"]) == ([], None)
+
+
+@pytest.mark.parametrize("over", [{"retriever": ["bm25", "hybrid"]}, {"embedder": ["lsa"], "chunker": ["sentence"]}])
+def test_what_is_of_the_package_and_on_this_machine_costs_nothing(handbook, tmp_path, over):
+    known = plan(handbook, tmp_path, **over)
+    assert (known.totals["cost"], known.totals["requests"]) == (0, 0)
+    known.check_spending(0)
+
+
+def test_a_plan_asks_no_provider_for_the_chunks_of_a_chunker(handbook, tmp_path, providers):
+    chunkers = [SemanticChunker(OpenAIEmbedder(price_in=1.0)), RecursiveCharacterChunker(800)]
+    known = plan(handbook, tmp_path, chunker=chunkers, embedder=[OpenAIEmbedder(price_in=1.0, max_concurrency=2)])
+    assert providers.exchanges == []
+    assert known.chunkings == 2
+    assert all((part.texts, part.requests, part.tokens, part.cost) == (None,) * 4 for part in known.parts)
+    assert [*known.prices] == [2]
+    assert str(known)
+    local = plan(handbook, tmp_path, chunker=chunkers[:1], embedder=["lsa"])
+    assert [(part.name, part.texts, part.cost) for part in local.parts] == [
+        ("LsaEmbedder", None, 0.0),
+        ("OpenAIEmbedder", None, None),
+    ]
+
+
+@pytest.mark.parametrize("keys", [{"batch_queries": False}, {}, {"max_concurrency": 2}])
+def test_the_requests_of_a_plan_are_those_of_the_run(handbook, tmp_path, providers, keys):
+    base = RunSpec(dataset=handbook, k=[5], budgets=[], **keys)
+    sweep = Sweep(base=base, over={"chunker.chunk_size": [400], "embedder": [OpenAIEmbedder(price_in=1.0)]})
+    planned = sweep.plan(tmp_path).totals["requests"]
+    assert sweep.run(tmp_path).bill["requests"] == len(providers.exchanges) == planned
+
+
+def test_each_text_is_cut_and_read_once_whatever_the_number_of_cells(handbook, tmp_path, monkeypatch):
+    read, cut = [], []
+    counter = checked_counter("cl100k_base")
+    monkeypatch.setattr(
+        price,
+        "checked_counter",
+        lambda name: SimpleNamespace(encode=lambda text: read.append(text) or counter.encode(text)),
+    )
+    monkeypatch.setattr(price, "chunk_corpus", lambda *given: cut.append(given) or chunk_corpus(*given))
+    embedders = [
+        OpenAIEmbedder(api_key="none", price_in=price_in, dimensions=size) for price_in, size in ((1, 8), (2, 9))
+    ]
+    over = {"chunker.chunk_size": [400, 800], "embedder": embedders, "on_error": ["collect", "raise"]}
+    known = plan(handbook, tmp_path, **over)
+    assert len(known.cells) == len(known.prices) == 8
+    assert len(read) == len({*read}) == len(texts_of(handbook, 400, 800)) + len(handbook)
+    assert len(cut) == 2
+
+
+def test_only_chunkings_of_cells_that_are_left_are_counted(handbook, tmp_path, providers):
+    base = RunSpec(dataset=handbook, k=[5], budgets=[], embedder=OpenAIEmbedder(price_in=1.0))
+    Sweep(base=base, over={"chunker.chunk_size": [200]}).run(tmp_path)
+    known = Sweep(base=base, over={"chunker.chunk_size": [200, 400]}).plan(tmp_path)
+    assert (known.kept, known.chunkings, [*known.prices]) == ({1}, 1, [1, 2])
+    assert known.prices[1] > 0  # which it would cost alone
 
 
 def test_what_is_done_costs_nothing_and_what_cannot_be_run_is_told(handbook, tmp_path):

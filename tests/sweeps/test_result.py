@@ -370,6 +370,17 @@ def test_of_cells_that_cost_about_the_same_the_better_is_recommended():
     assert costly("a", {"a": (SAME, 1.0), "b": (better, 1.26)}).recommendation.standing.outcome.cell.name == "a=a"
 
 
+def test_only_times_vary_so_that_a_higher_price_or_a_larger_index_is_none_that_is_about_the_same():
+    better = [score + 0.01 for score in SAME[:1]] + SAME[1:]
+    paid = costly("a", {"a": (SAME,), "b": (better,)}, prices={1: 1.0, 2: 1.24})
+    assert paid.recommendation.standing.price == 1.0
+    assert "It is the cheapest of 2 cells" in str(paid)
+    assert "a price of 1." in str(paid)
+    assert "a quarter more" not in str(paid)
+    indexed = costly("a", {"a": (SAME, None, 100), "b": (better, None, 124)})
+    assert (indexed.recommendation.by, indexed.recommendation.standing.outcome.cell.name) == ("index", "a=a")
+
+
 # Names, tables, many cells
 
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 import ast
 import operator
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
 
 from rag_evaluation_framework import base
+from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import checked_path, is_list, is_object, parse_json, read_text
 from rag_evaluation_framework.base.outside import json_text, shown
 from rag_evaluation_framework.base.records import refused
@@ -27,20 +29,22 @@ from rag_evaluation_framework.base.strict_yaml import written_yaml
 from rag_evaluation_framework.contracts.component import Component, default_parameters
 from rag_evaluation_framework.data import Cutoff
 from rag_evaluation_framework.data.rankings import OnError
+from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments import Evaluation, EvaluationConfig, RunSpec, parse_config
 from rag_evaluation_framework.experiments.config import Measuring
+from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.registry.building import parsed
 from rag_evaluation_framework.registry.records import plain
-from rag_evaluation_framework.registry.table import KINDS
+from rag_evaluation_framework.registry.table import KINDS, Kind
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.store import ROOT, check_root
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
 from rag_evaluation_framework.sweeps.cells import CELLS, Workshop, cells_progress, outcomes
 from rag_evaluation_framework.sweeps.price import SweepPlan, planned
-from rag_evaluation_framework.sweeps.result import SweepResult
+from rag_evaluation_framework.sweeps.result import SweepResult, axis_names
 
 ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""
@@ -59,6 +63,8 @@ def _axes(given: Any) -> Any:
         listed: Any = [*values] if type(values) in (list, tuple, range) else []
         if not listed:
             raise ConfigError(f"over: {key} is {shown(values)}; expected a list of values, at least one")
+        if _kind(key) is not None:  # YAML reads `none` as a text
+            listed = [None if isinstance(value, str) and value.lower() == "none" else value for value in listed]
         axes[key] = listed
     return axes
 
@@ -67,6 +73,12 @@ def _condition(given: Any) -> Any:
     if isinstance(given, str):
         _parsed_condition(given)
     return given
+
+
+class _Level(NamedTuple):
+    value: Any
+    name: str
+    known: Any  # the value as JSON has it
 
 
 class Sweep(BaseModel, frozen=True):
@@ -123,6 +135,25 @@ class Sweep(BaseModel, frozen=True):
         }
         return {key: value for key, value in whole.items() if value not in (None, {})}
 
+    @cached_property
+    def _levels(self) -> dict[str, list[_Level]]:
+        """Each value of each axis, and how it is told.
+
+        Of values that are described alike, as two lambdas are, the second is named `(2)`, and so on.
+        """
+        levels: dict[str, list[_Level]] = {}
+        for key, values in self.axes.items():
+            seen: Counter[str] = Counter()
+            levels[key] = []
+            for value in values:
+                name, known = told(value), plain(value)
+                seen[repr(known)] += 1
+                if (number := seen[repr(known)]) > 1:
+                    name = f"{name} ({number})"
+                    known = {**known, "number": number} if is_object(known) else name
+                levels[key].append(_Level(value, name, known))
+        return levels
+
     @property
     def axes(self) -> dict[str, list[Any]]:
         """What differs between cells, by key; without the cutoffs."""
@@ -140,22 +171,19 @@ class Sweep(BaseModel, frozen=True):
             raise ConfigError(f"the sweep has more than {_MOST:,} cells; expected fewer")
         rows = {key: _distinct(self.over[key]) for key in ROWS if key in self.over}
         fixed = {key: getattr(self.base, key) for key in self.base.model_fields_set} | rows
-        wanted = [
-            values
-            for combination in product(*self.axes.values())
-            if self._is_wanted(values := dict(zip(self.axes, combination, strict=True)))
-        ]
+        combinations = (dict(zip(self._levels, levels, strict=True)) for levels in product(*self._levels.values()))
+        wanted = [one for one in combinations if self._is_wanted({key: level.value for key, level in one.items()})]
         if not wanted:
             raise ConfigError(f"only_if leaves no cell: {shown(self.only_if)}; expected a condition that some meet")
-        varied = [key for key, values in self.axes.items() if len(values) > 1]
+        varied = axis_names(key for key, values in self.axes.items() if len(values) > 1)
         cells: list[Cell] = []
-        for number, values in enumerate(wanted, 1):
+        for number, levels in enumerate(wanted, 1):
             keys = dict(fixed)
-            for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
-                _set(keys, key.split("."), values[key], key)
-            name = ", ".join(f"{_short(key, varied)}={told(values[key])}" for key in varied)
+            for key in sorted(levels, key=lambda key: key.count(".")):  # a component before its parameters
+                _set(keys, key.split("."), levels[key].value, key)
+            name = ", ".join(f"{short}={levels[key].name}" for key, short in varied.items())
             keys["experiment_name"] = name or keys.get("experiment_name")
-            known = {key: plain(value) for key, value in values.items()}
+            known = {key: level.known for key, level in levels.items()}
             cells.append(Cell(number, name or "the run", known, parse_config(keys, f"cell {number}, {name}")))
         return tuple(cells)
 
@@ -166,9 +194,14 @@ class Sweep(BaseModel, frozen=True):
             root: Where cells are kept.
             fresh: Whether cells are run again that are done.
             imports: Whether runs may name code of one's own.
+
+        Raises:
+            ConfigError: Cells will not have the score that decides.
         """
+        workshop = Workshop(self.folder, Path(root), imports, fresh)
         with kept_stages(root):
-            return planned(Workshop(self.folder, Path(root), imports, fresh), self.cells, self._rows)
+            self._check_score(workshop)
+            return planned(workshop, self.cells, self._rows)
 
     def run(
         self,
@@ -196,7 +229,8 @@ class Sweep(BaseModel, frozen=True):
                 cells share what they have in memory.
 
         Raises:
-            ConfigError: Cells cannot be kept there, or workers not be sent what is in them.
+            ConfigError: Cells cannot be kept there, or workers not be sent what is in them; or they will not have the
+                score that decides.
             ProviderUnavailable: The executor is gone; what is done is kept.
             Interrupted: Ctrl-C came; what is done is kept.
             ConfigError: A cell failed, and `on_error` is `"raise"`.
@@ -205,20 +239,24 @@ class Sweep(BaseModel, frozen=True):
         workshop = Workshop(self.folder, Path(root), imports, fresh)
         done: list[CellOutcome] = []
         try:
-            with kept_stages(root), closing(outcomes(workshop, self.cells, on_error, executor)) as made:
-                done.extend(cells_progress(made, len(self.cells)))  # also those before an interrupt
+            with kept_stages(root), track_usage() as usage:
+                self._check_score(workshop)
+                with closing(outcomes(workshop, self.cells, on_error, executor)) as made:
+                    done.extend(cells_progress(made, len(self.cells)))  # also those before an interrupt
         except KeyboardInterrupt as interrupt:
             told = f"{len(done)} of {len(self.cells)} cells are done and kept; the same sweep goes on with the others"
             raise Interrupted(told) from interrupt
-        usage = [used for one in done if one.facts and not one.is_kept for used in one.facts.usage]
+        bought = usage.models  # also by cells that failed
+        if executor is not None:  # what workers asked, their results tell
+            bought = [used for one in done if one.facts and not one.is_kept for used in one.facts.usage]
         bill = {
             "cells": sum(not one.is_kept for one in done),
-            "requests": sum(used.requests for used in usage),
-            "tokens": sum(used.input_tokens + used.output_tokens for used in usage),
-            "cost": None if any(used.cost is None for used in usage) else sum(used.cost or 0 for used in usage),
+            "requests": sum(used.requests for used in bought),
+            "tokens": sum(used.input_tokens + used.output_tokens for used in bought),
+            "cost": None if any(used.cost is None for used in bought) else sum(used.cost or 0 for used in bought),
         }
         done.sort(key=lambda found: found.cell.number)
-        axes = {key: [*map(plain, values)] for key, values in self.axes.items() if len(values) > 1}
+        axes = {key: [level.known for level in own] for key, own in self._levels.items() if len(own) > 1}
         result = SweepResult(tuple(done), axes, self.decide_by, bill=bill)
         return result if plan is None else replace(result, plan=plan.totals, prices=plan.prices)
 
@@ -230,8 +268,8 @@ class Sweep(BaseModel, frozen=True):
         Raises:
             ResultError: It cannot be written.
         """
-        named: Any = self.base.dataset
-        name = Path(named).stem if isinstance(named, str) else named.name
+        named: Any = self.cells[0].spec.dataset
+        name = Path(named).stem if isinstance(named, str) else getattr(named, "name", "sweep")
         record = {"plan": dict(result.plan), "bill": dict(result.bill), **result.record()}
         texts = {
             "sweep.yaml": str(self),
@@ -240,6 +278,19 @@ class Sweep(BaseModel, frozen=True):
         }
         created = datetime.now(UTC).isoformat(timespec="seconds")
         return store.write_run(root, created, name, lambda made: store.write_texts(made, texts), "sweeps")
+
+    def _check_score(self, workshop: Workshop) -> None:
+        """Check that cells will have the score that decides, by the first that can be run.
+
+        Raises:
+            ConfigError: They will not.
+        """
+        if self.decide_by is None:
+            return
+        made = (outcome(partial(workshop.prepared, cell), lambda _: None) for cell in self.cells)
+        prepared = next(filter(None, made), None)
+        if prepared and full_name(self.decide_by, names := dict.fromkeys(prepared.config.score_names)) is None:
+            raise ConfigError(f"no score {shown(self.decide_by)} in all cells; there are {', '.join(names)}")
 
     @property
     def _rows(self) -> int:
@@ -251,7 +302,8 @@ class Sweep(BaseModel, frozen=True):
         if self.only_if is None:
             return True
         if isinstance(self.only_if, str):
-            return bool(_value(_parsed_condition(self.only_if), {key: _name(value) for key, value in values.items()}))
+            named = {key: _name(_kind(key), value) for key, value in values.items()}
+            return bool(_value(_parsed_condition(self.only_if), named))
         return bool(self.only_if(values))
 
 
@@ -386,8 +438,17 @@ def _set(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) -> No
     keys[key] = part
 
 
-def _name(value: Any) -> Any:
+def _kind(key: str) -> Kind | None:
+    """Return the kind of component that an axis varies, also one inside of another; None if it is something else."""
+    last = key.rpartition(".")[2]
+    return next((kind for kind in KINDS if kind == last), None)
+
+
+def _name(kind: Kind | None, value: Any) -> Any:
     """Return what a condition compares of a value: the name of a component, else the value."""
+    if kind is not None and isinstance(value, str):
+        with suppress(ConfigError):  # as of an engine, which is named by its URL; what is wrong, its cell tells
+            return parsed(kind, value)[0]
     return known.get("type", known) if is_object(known := plain(value)) else known
 
 
@@ -400,12 +461,6 @@ def told(value: Any) -> str:
         given = ", ".join(f"{key}={told(inner)}" for key, inner in others)
         return f"{known['type']}({given})" if given else str(known["type"])
     return "none" if known is None else str(known)
-
-
-def _short(key: str, keys: Iterable[str]) -> str:
-    """Return the last part of a key, if no other key ends alike."""
-    last = key.rpartition(".")[2]
-    return last if sum(other.rpartition(".")[2] == last for other in keys) == 1 else key
 
 
 # Conditions: comparisons of axes with values, joined by `and`, `or` and `not`.
@@ -442,6 +497,8 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
             return (all if isinstance(op, ast.And) else any)(_value(part, values) for part in parts)
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             return not _value(inner, values)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -number
         case ast.Constant(value=value):
             return value
         case ast.List(elts=items) | ast.Tuple(elts=items):

@@ -47,7 +47,7 @@ Plot: TypeAlias = Literal["cutoffs", "heatmap", "pareto"]
 
 _MOST_TESTED = 300  # cells that are tested for being best: the test compares all pairs
 _FEWEST_SHARE = 0.9  # of the questions that a cell has scored, to be ranked: else it takes them from all others
-_ABOUT = 1.25  # times the least cost is as cheap
+_ABOUT = 1.25  # times the least time is as fast: times vary by as much
 _PAGE = "rag_evaluation_framework.report.pages.sweep"  # a door upwards
 
 
@@ -458,8 +458,8 @@ class SweepResult(Shown):
     def recommendation(self) -> Recommendation:
         """The cheapest cell that is tied with the best: by price, else by median latency, else by the index size.
 
-        The first of these counts that is known for all tied cells and differs between them. Of cells that cost at most
-        a quarter more than the cheapest, it is the one with the highest mean: times vary by as much.
+        The first of these counts that is known for all tied cells and differs between them. Of cells of one cost, it is
+        the one with the highest mean. Times vary: a median of at most a quarter more than the least is as fast.
 
         Raises:
             ResultError: As `best`.
@@ -468,7 +468,8 @@ class SweepResult(Shown):
         costs: tuple[Cost, ...] = ("price", "latency", "index")
         by: Cost | None = next((cost for cost in costs if _differs(best.tied, cost)), None)
         least = 0.0 if by is None else min(getattr(one, by) for one in best.tied)
-        chosen = next(one for one in best.tied if by is None or getattr(one, by) <= _ABOUT * least)
+        most = least * (_ABOUT if by == "latency" else 1)
+        chosen = next(one for one in best.tied if by is None or getattr(one, by) <= most)
         return Recommendation(chosen, best, by)
 
     @cached_property

@@ -26,16 +26,20 @@ def plan_page(plan: SweepPlan) -> Page:
 
 
 def _row(part: PartPlan) -> tuple[str, ...]:
-    asks = part.requests > 0
+    asks = part.requests != 0
     return (
         part.name,
-        f"{part.texts:,}",
+        _count(part.texts),
         f"{part.kept:,}",
-        f"{part.requests:,}" if asks else "–",
-        ("?" if part.tokens is None else f"{part.tokens:,}" if part.tokens else "–"),
+        _count(part.requests) if asks else "–",
+        "–" if part.tokens == 0 else _count(part.tokens),
         ("?" if part.cost is None else f"{part.cost:.2f}") if asks else "–",
         "?" if part.seconds is None else _time(part.seconds),
     )
+
+
+def _count(number: int | None) -> str:
+    return "?" if number is None else f"{number:,}"
 
 
 def _time(seconds: float) -> str:
