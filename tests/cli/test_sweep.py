@@ -79,6 +79,13 @@ def test_a_cell_that_fails_is_shown_beside_the_others_and_the_command_fails(rag_
     assert len([*(folder / ".rag-eval/cells").iterdir()]) == 1
 
 
+def test_a_configuration_with_gates_is_varied_without_them(rag_eval, folder):
+    (folder / "config.yaml").write_text("corpus: docs\ndataset: questions.csv\ngates: [lost <= 2]\n")
+    outcome = rag_eval("sweep", "config.yaml", *OVER)
+    assert outcome.code == 0
+    assert "of config.yaml is left out what is about one run: gates" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -86,11 +93,16 @@ def test_a_cell_that_fails_is_shown_beside_the_others_and_the_command_fails(rag_
         ((*FLAGS, "--over", "chunker.chunk_size"), "expected a key and its values"),
         ((*FLAGS, "--over", "embedder=a,b", "--only-if", "embedder = 'a'"), "only_if"),
         (("nowhere.yaml",), "nowhere.yaml"),
+        ((*FLAGS, "--over", "k=1", "--over", "k=5"), "--over k is given twice"),
+        ((*FLAGS, "--over", "chunker='sentence"), "expected a key and its values"),
+        (("--over", "k=5"), "no dataset is named"),
+        (("lists.yaml",), "expected mappings below base and over"),
         ((*FLAGS, *OVER, "--score", "span_recal@1"), "span_recal@1"),
         ((*FLAGS, *OVER, "--workers", "many"), "many"),
     ],
 )
 def test_what_cannot_be_swept_is_refused_in_one_line(rag_eval, folder, arguments, told):
+    (folder / "lists.yaml").write_text("over: [a]\n")
     outcome = rag_eval("sweep", *arguments)
     assert outcome.code == 2
     assert told in outcome.err

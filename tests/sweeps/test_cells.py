@@ -138,7 +138,7 @@ def test_a_cell_in_which_questions_failed_is_run_again(folder, monkeypatch):
         "    return ['Invoices are sent']\n"
     )
     sweep = Sweep(base=base(), over={"retriever": ["own_failing:search"]})
-    assert "1 failed" in sweep.run().cells[0].facts.headline
+    assert sweep.run().cells[0].failure.startswith("all questions failed, the first: FileNotFoundError")
     (folder / "works").touch()
     again = sweep.run()
     assert made(again) == [True]
@@ -262,3 +262,19 @@ def test_a_run_that_cannot_be_kept_leaves_the_earlier_one(folder, monkeypatch):
     assert load_result(first.folder).metrics
     assert made(sweep.run()) == [False]
     assert [path.name for path in first.folder.parent.iterdir()] == [first.folder.name]
+
+
+def test_a_class_that_a_file_names_is_found_again_though_it_is_no_dataclass(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    (folder / "own_class.py").write_text(
+        "from rag_evaluation_framework import Retriever\n\n\nclass Mine(Retriever):\n    def index(self, corpus):\n"
+        "        pass\n\n    def retrieve(self, query, k):\n        return ['Invoices are sent']\n"
+    )
+    sweep = Sweep(base=base(), over={"retriever": ["own_class:Mine"]})
+    assert made(sweep.run()) == [True]
+    assert made(sweep.run()) == [False]
+
+
+def test_a_sweep_of_one_lambda_runs(tmp_path):
+    over = {"chunker": [lambda text: text.split("\n\n")]}
+    assert made(Sweep(base=RunSpec(dataset=load_handbook()), over=over).run(tmp_path)) == [True]

@@ -274,3 +274,8 @@ def test_the_classes_of_the_design_documents_make_a_sweep_whose_rows_are_the_pro
     config = document.cells[0].spec.experiment(document.folder)
     assert (config.level.evaluation_type, [metric.name for metric in config.metrics]) == ("document-level", ["recall"])
     assert isinstance(config.retriever, BM25Retriever)
+
+
+def test_a_value_that_is_given_twice_is_one():
+    over = {"chunker.chunk_size": [200, 200, 400], "embedder": [None, "none", "lsa"]}
+    assert len(swept(over=over).cells) == 4

@@ -162,7 +162,6 @@ def _is_known(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None)
 def _name(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> str | None:
     """Return a hash of all that the result of a run depends on; None if that is not known."""
     if not _is_known(config, pipeline):
-        note(f"{config.name}: nothing tells it from others that are called alike, so it is run each time")
         return None
     described = pipeline or {}
     parts = (config.retriever, *([] if config.chunk_id is None else [config.chunk_id]), *config.metrics)
@@ -301,7 +300,11 @@ def failed(cell: Cell, error: BaseException | str) -> CellOutcome:
 def _done(
     cell: Cell, result: EvaluationResult[Any], folder: Path | None = None, *, is_kept: bool = False
 ) -> CellOutcome:
-    return CellOutcome(cell, folder or result.folder, None, CellFacts.of(result), is_kept)
+    folder = folder or result.folder
+    if len(result.failures) == len(result.queries):
+        (first, *_) = next(iter(result.failures.values()))
+        return CellOutcome(cell, folder, f"all questions failed, the first: {first.kind}: {first.message}")
+    return CellOutcome(cell, folder, None, CellFacts.of(result), is_kept)
 
 
 # A cell as a task for a worker: texts, never documents.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import operator
 import re
 from collections import Counter
@@ -22,6 +23,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from rag_evaluation_framework import base
 from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import checked_path, is_list, is_object, parse_json, read_text
+from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import json_text, shown
 from rag_evaluation_framework.base.records import refused
 from rag_evaluation_framework.base.stages import kept_stages
@@ -65,7 +67,8 @@ def _axes(given: Any) -> Any:
             raise ConfigError(f"over: {key} is {shown(values)}; expected a list of values, at least one")
         if _kind(key) is not None:  # YAML reads `none` as a text
             listed = [None if isinstance(value, str) and value.lower() == "none" else value for value in listed]
-        axes[key] = listed
+        told = [json.dumps(value, default=id) for value in listed]  # a value that is given twice is one
+        axes[key] = [value for at, value in enumerate(listed) if told[at] not in told[:at]]
     return axes
 
 
@@ -182,9 +185,11 @@ class Sweep(BaseModel, frozen=True):
             for key in sorted(levels, key=lambda key: key.count(".")):  # a component before its parameters
                 _set(keys, key.split("."), levels[key].value, key)
             name = ", ".join(f"{short}={levels[key].name}" for key, short in varied.items())
-            keys["experiment_name"] = name or keys.get("experiment_name")
+            keys["experiment_name"] = name or keys.get("experiment_name") or "the run"
             known = {key: level.known for key, level in levels.items()}
-            cells.append(Cell(number, name or "the run", known, parse_config(keys, f"cell {number}, {name}")))
+            cells.append(
+                Cell(number, name or "the run", known, parse_config(keys, f"cell {number}{name and ', '}{name}"))
+            )
         return tuple(cells)
 
     def plan(self, root: str | Path = ROOT, *, fresh: bool = False, imports: bool = True) -> SweepPlan:
@@ -367,7 +372,11 @@ def load_sweep(path: str | Path, over: Iterable[str] = (), keys: Mapping[str, An
         raise ConfigError(f"{path}: cannot be parsed: {error}") from error
     if not is_object(content):
         raise ConfigError(f"{path}: expected a mapping with base and over, got {shown(content)}")
-    whole = dict(content) if "base" in content or "over" in content else {"base": content}
+    whole = dict(content)
+    if "base" not in content and "over" not in content:  # a run, of which something is to be varied
+        whole = {"base": {key: value for key, value in content.items() if key not in _OF_ONE_RUN}}
+        if left := [key for key in content if key in _OF_ONE_RUN]:
+            note(f"of {path} is left out what is about one run: {', '.join(left)}")
     return make_sweep(whole, str(path), path.parent, over, keys or {})
 
 
@@ -377,9 +386,14 @@ def make_sweep(
     """Return the sweep that a file and options describe; arguments and errors as in `load_sweep`."""
     own = {key: value for key, value in keys.items() if key in Sweep.model_fields}
     others = {key: value for key, value in keys.items() if key not in own}
-    run: dict[str, Any] = {**(content.get("base") or {}), **others}
-    axes: dict[str, Any] = {**(content.get("over") or {}), **dict(map(parse_axis, over))}
+    given = [*map(parse_axis, over)]
+    if twice := {key for key, _ in given if sum(key == other for other, _ in given) > 1}:
+        raise ConfigError(f"--over {min(twice)} is given twice; expected all values in one, as in k=5,10")
     try:
+        if not all(is_object(content.get(key) or {}) for key in ("base", "over")):
+            raise ConfigError("expected mappings below base and over, such as chunker.chunk_size: [200, 400]")
+        run: dict[str, Any] = {**(content.get("base") or {}), **others}
+        axes: dict[str, Any] = {**(content.get("over") or {}), **dict(given)}
         return Sweep(**{**content, **own, "base": parse_config(run, source), "over": axes, "folder": folder})
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}") from error
@@ -395,7 +409,8 @@ def parse_axis(text: str) -> tuple[str, list[Any]]:
     """
     key, equals, rest = text.partition("=")
     listed = [match[1].strip() for match in _ITEM.finditer(rest) if match[0]]
-    if not key.strip() or not equals or not listed or not all(listed):
+    quoted = (one for one in listed if one[:1] in ("'", '"'))
+    if not key.strip() or not equals or not listed or not all(listed) or any(one[-1] != one[0] for one in quoted):
         raise ConfigError(f"--over {text}: expected a key and its values, such as chunker.chunk_size=200,400")
     return key.strip(), [*map(_scalar, listed)]
 

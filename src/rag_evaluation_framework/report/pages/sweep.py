@@ -63,7 +63,10 @@ def sweep_page(result: SweepResult) -> Page:
             *_effects(result),
             *_charts(result, "heatmap", "pareto"),
         )
-    failed = [line(f"{one.cell.name}: {one.failure}", before=str(one.cell.number), role="bad") for one in result.failed]
+    failed = [
+        line(f"{one.cell.name}: {one.failure}", indent=4, before=str(one.cell.number), role="bad")
+        for one in result.failed
+    ]
     return Page(
         f"Sweep of {plural(len(result.cells), 'cell')} over {', '.join(axis_names(result.axes).values())}",
         (
@@ -103,9 +106,11 @@ def _verdict(result: SweepResult, chosen: Recommendation) -> Iterator[Line]:
         yield line(f"It has the highest mean {among}; they cost the same, or what they cost is not known.")
     else:
         about = _told(min(best.tied, key=lambda each: getattr(each, by)), by)
-        about = "" if about == _told(one, by) else f"; the least is {about}, and a quarter more counts as the same"
-        yield line(f"It is {_COSTS[by].least} {among}: {_COSTS[by].phrase.format(_told(one, by))}{about}.")
-        if one.outcome is not best.standing.outcome:
+        is_least = about == _told(one, by)
+        about = "" if is_least else f"; the least is {about}, and a quarter more counts as the same"
+        least = f"{_COSTS[by].least}" if is_least else f"as good as {_COSTS[by].least}"
+        yield line(f"It is {least} {among}: {_COSTS[by].phrase.format(_told(one, by))}{about}.")
+        if one.mean < best.standing.mean:
             cost = _COSTS[by].phrase.format(_told(best.standing, by))
             p_value = f" (p {written_p_value(one.p_value)})" if one.p_value is not None else ""
             yield line(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rag_evaluation_framework.report.page import Line, Lines, Table, line
+from rag_evaluation_framework.report.page import Line, Lines, Table, line, plural
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.sweeps.price import PartPlan, SweepPlan
 
@@ -12,7 +12,7 @@ _MOST = 10  # cells that cannot be run, each with its reason
 def plan_page(plan: SweepPlan) -> Page:
     """Return what a sweep will do: cells, texts, requests, and what that takes, as far as it is known."""
     left = len(plan.cells) - len(plan.kept) - len(plan.failures)
-    told = [f"{len(plan.cells)} cells, {plan.rows} rows", f"{left} to run"]
+    told = [f"{plural(len(plan.cells), 'cell')}, {plural(plan.rows, 'row')}", f"{left} to run"]
     told += [f"{len(plan.kept)} done"] if plan.kept else []
     told += [f"{len(plan.failures)} cannot be run"] if plan.failures else []
     ways = f"{plan.chunkings} distinct chunking{'s' * (plan.chunkings != 1)}"
