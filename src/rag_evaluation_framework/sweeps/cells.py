@@ -341,7 +341,7 @@ def run_task(task: str) -> str:
         if prepared.folder.name != wanted:
             own = depends_on(prepared.config, prepared.pipeline or {})[1]
             others = [word for fact, word in _WORDS.items() if own.get(fact) != facts.get(fact)]
-            what = " and ".join(others) or "settings, labels or files"
+            what = " and ".join(others) or "settings, labels, files or code of metrics"
             return failed(cell, f"{what} are others where the worker is than where the sweep is")
         return workshop.kept(prepared) or workshop.run(prepared)
 
