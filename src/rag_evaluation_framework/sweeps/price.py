@@ -104,9 +104,9 @@ class SweepPlan(Shown):
             unknown = ", ".join(part.name for part in self.parts if part.cost is None)
             raise ConfigError(
                 f"what the sweep costs is not known, as {unknown} has no price, or nothing tells what it will ask; "
-                "expected a price in its description, such as price_in: 0.02 for a million tokens, which are counted with the "
-                "extra tiktoken. What code of your "
-                "own costs, or a chunker that asks a provider, is never known: for these, expected no limit"
+                "expected a price in its description, such as price_in: 0.02 for a million tokens, which the extra "
+                "tiktoken counts. What code of your own costs, or a chunker that asks a provider, is never known: for "
+                "these, expected no limit"
             )
         if cost > most:
             raise ConfigError(f"the sweep costs about {cost:.2f}, and at most {most:.2f} may be spent")
