@@ -105,6 +105,7 @@ def test_a_component_that_is_none_in_a_file_is_none(tmp_path):
     assert (cell.spec.embedder, cell.spec.corpus) == (None, "none")
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing tells it from others")
 def test_values_that_are_described_alike_are_numbered_and_their_effect_is_told(tmp_path):
     chunkers = [lambda text: text.split("\n\n"), "sentence", lambda text: [text]]
     sweep = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over={"chunker": chunkers})
@@ -176,6 +177,7 @@ class Full(InMemoryVectorStore):
         raise OSError("no space left")
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing tells it from others")
 def test_the_bill_counts_what_cells_asked_that_failed(tmp_path, providers):
     over = {"embedder": [OpenAIEmbedder(price_in=1.0)], "vector_store": [Full(), Full()]}
     result = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over=over).run(tmp_path)

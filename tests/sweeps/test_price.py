@@ -121,6 +121,7 @@ def test_what_has_no_price_is_unknown_and_not_below_any_limit(handbook, tmp_path
         known.check_spending(1e6)
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing tells it from others")
 @pytest.mark.parametrize(
     ("over", "names"),
     [
@@ -144,6 +145,7 @@ def test_what_code_of_ones_own_costs_is_not_known_and_a_plan_does_not_call_it(ha
     assert "?" in str(known)
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing tells it from others")
 def test_an_engine_is_not_known_to_cost_nothing(handbook, tmp_path):
     class Searches:
         def retrieve(self, query, top_k, scope):
