@@ -41,6 +41,7 @@ def test_workers_that_live_on_read_documents_again_for_each_start(folder):
         for more in ("", "Support helps you.\n"):
             (folder / "docs" / "a.md").write_text(TEXT + more)
             result = sweep.run(executor=threads)
+            assert "their times are those of a busy machine" in str(result)
             assert [(one.failure, one.is_kept) for one in result.cells] == [(None, False)] * 2
 
 

@@ -50,6 +50,7 @@ from rag_evaluation_framework.sweeps.result import SweepResult, axis_names
 
 ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""
+_BUSY = "cells ran side by side: their times are those of a busy machine"
 _MOST = 100_000  # cells; what is meant to be fewer is a slip
 _OF_ONE_RUN = ("gates", "thresholds", "baseline", "sinks", "shard", "cleanup")
 _ITEM = re.compile(r"""\s*('[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|[^,]*)\s*(?:,|$)""")
@@ -262,7 +263,8 @@ class Sweep(BaseModel, frozen=True):
         }
         done.sort(key=lambda found: found.cell.number)
         axes = {key: [level.known for level in own] for key, own in self._levels.items() if len(own) > 1}
-        result = SweepResult(tuple(done), axes, self.decide_by, bill=bill)
+        notes = () if executor is None else (_BUSY,)
+        result = SweepResult(tuple(done), axes, self.decide_by, bill=bill, notes=notes)
         return result if plan is None else replace(result, plan=plan.totals, prices=plan.prices)
 
     def save(self, result: SweepResult, root: str | Path = ROOT) -> Path:

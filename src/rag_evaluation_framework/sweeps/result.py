@@ -190,6 +190,7 @@ class SweepResult(Shown):
         bill: What it took, by the same names.
         prices: What each cell would cost alone, by its number, in the currency of the prices that were given; those
             that are not known are left out.
+        notes: What makes its numbers doubtful, beside what the cells themselves tell.
     """
 
     cells: tuple[CellOutcome, ...]
@@ -198,6 +199,7 @@ class SweepResult(Shown):
     plan: Mapping[str, Any] = field(default_factory=dict[str, Any])
     bill: Mapping[str, Any] = field(default_factory=dict[str, Any])
     prices: Mapping[int, float] = field(default_factory=dict[int, float])
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def failed(self) -> tuple[CellOutcome, ...]:
@@ -517,6 +519,7 @@ class SweepResult(Shown):
             cells.append({**told, "folder": one.folder and str(one.folder), "failure": one.failure, **known})
         return {
             "schema_version": 1,
+            "notes": list(self.notes),
             "ordered_by": chosen and chosen.best.score,
             "why_unranked": self.why_unranked,
             "questions": chosen and chosen.best.questions,

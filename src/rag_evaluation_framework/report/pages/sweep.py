@@ -121,6 +121,7 @@ def _verdict(result: SweepResult, chosen: Recommendation) -> Iterator[Line]:
 
 def _doubts(result: SweepResult) -> Iterator[str]:
     """Yield what makes the order doubtful."""
+    yield from result.notes
     if not result.why_unranked:
         yield from order_texts(*result.disagreements)
         if (tested := result.best().tested) < len(result.standings()):
