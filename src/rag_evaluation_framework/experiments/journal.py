@@ -28,6 +28,7 @@ from typing import Any, BinaryIO, Literal, cast
 from rag_evaluation_framework.base import utf8_json
 from rag_evaluation_framework.base.files import is_object, locked, parse_json
 from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.stages import shared
 from rag_evaluation_framework.base.version import versions
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
@@ -421,10 +422,15 @@ def depends_on(
         also: What else counts, beside the retriever: metrics, where it is about their scores.
     """
     sure, code = _code((config.retriever, *also), pipeline)
+    dataset: Any = config.dataset
+
+    def questions() -> tuple[str, Any]:
+        return digest([[query.id, query.text, str(query.metadata)] for query in dataset.queries]), dataset
+
     return sure, {
         "corpus": config.corpus.content_hash,
-        "questions": digest([[query.id, query.text, str(query.metadata)] for query in config.dataset.queries]),
-        "versions": digest(versions()),
+        "questions": shared(("questions", id(dataset)), questions)[0],  # cells of a sweep have the same
+        "versions": shared("versions", lambda: digest(versions())),
         "code": code,
     }
 
