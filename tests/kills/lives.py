@@ -181,7 +181,7 @@ def conclusion(path):
     """Return what a sweep concludes, without times."""
     found = json.loads(path.read_text())
     means = {cell["name"]: (Path(cell["folder"]).name, cell["means"]) for cell in found["cells"]}
-    return means, sorted((one["cell"], one["mean"], one["tied_with_best"]) for one in found["standings"])
+    return means, sorted((one["cell"], one["mean"], one["is_tied"]) for one in found["standings"])
 
 
 def check_sweep(folder, expected):
