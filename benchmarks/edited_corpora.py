@@ -28,7 +28,8 @@ def main() -> None:
     print("corpora       edits  survived   found  share  elsewhere  CPU s")
     for edits in options.edits:
         kind, _, times = edits.partition("=")
-        began, totals = process_time(), (0, 0, 0)
+        began = process_time()
+        totals: tuple[int, ...] = (0, 0, 0)
         for seed in tqdm(range(options.first, options.first + int(times)), desc=kind, disable=None, leave=False):
             totals = tuple(map(sum, zip(totals, outcome(kind, seed), strict=True)))
         left, found, elsewhere = totals

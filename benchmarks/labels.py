@@ -12,7 +12,17 @@ import resource
 from hashlib import sha256
 from time import process_time
 
-from rag_evaluation_framework import TOKEN, CharacterSpan, Corpus, Dataset, Document, Query, TokenLevelGroundTruth
+from rag_evaluation_framework import (
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.labelling import relabel
 
 _WORDS = [
@@ -35,7 +45,7 @@ def made(documents: int, labels: int, changed: float) -> tuple[Dataset[Character
     edited = [[chance.choice(_WORDS) if chance.random() < changed else word for word in words] for words in texts]
 
     def corpus(all_words: list[list[str]]) -> Corpus:
-        return Corpus(Document(f"{number}.txt", written(words)) for number, words in enumerate(all_words))
+        return Corpus(Document(DocumentId(f"{number}.txt"), written(words)) for number, words in enumerate(all_words))
 
     before = corpus(texts)
     entries = []
@@ -44,7 +54,8 @@ def made(documents: int, labels: int, changed: float) -> tuple[Dataset[Character
         start = document.content.index(" ", chance.randrange(len(document.content) - 200)) + 1
         end = document.content.rindex(" ", start, start + 60)
         span = CharacterSpan(document.id, start, end, document.content[start:end])
-        entries.append(TokenLevelGroundTruth(Query(f"q{number}", f"What is number {number}?"), [span]))
+        query = Query(QueryId(f"q{number}"), QueryText(f"What is number {number}?"))
+        entries.append(TokenLevelGroundTruth(query, (span,)))
     return Dataset(entries, TOKEN, corpus=before), corpus(texts), corpus(edited)
 
 

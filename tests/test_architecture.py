@@ -26,6 +26,7 @@ FLOORS = (
     {"experiments"},
     {"analysis", "attribution", "synthesis"},
     {"gates"},
+    {"sweeps"},
     {"integrations"},
     {"report", "demo", "loopback"},
     {"trackers"},  # where results go: folders with pages, and LangSmith
@@ -40,6 +41,8 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("results.result", "report.pages.notes"),  # result.all_notes, which other pages have
     ("analysis.comparison", "report.pages.comparison"),  # the same, for what is made of results
     ("analysis.leaderboard", "report.pages.leaderboard"),
+    ("sweeps.result", "report.pages.sweep"),
+    ("sweeps.price", "report.pages.sweep_plan"),
     ("analysis.comparison", "report.pages.doubts"),  # the notes of a comparison, which JSON has
     ("analysis.leaderboard", "report.pages.doubts"),
     ("attribution.attribution", "report.pages.explanation"),
@@ -55,10 +58,12 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("report.page", "report.markdown"),
     ("report.page", "report.html"),
     ("experiments.evaluation", "integrations.langsmith_pull"),  # langsmith_dataset_name=
+    ("experiments.evaluation", "sweeps.plan"),  # evaluation.sweep
     ("experiments.runner", "trackers.sending"),  # save_results_path=, sinks=, and the same for results
     ("synthesis.generator", "integrations.langsmith_push"),  # upload_to_langsmith=
 }
-TYPED = {  # what a contract names for type checkers only
+TYPED = {  # what is named for type checkers only
+    ("experiments.evaluation", "sweeps.result"),
     ("contracts.sink", "results.result"),
     ("contracts.sink", "analysis.comparison"),
 }
@@ -292,7 +297,7 @@ def test_rooms_do_not_import_each_other_in_a_circle():
 def test_optional_packages_are_never_imported_directly():
     optional = {"sklearn", "pandas", "tiktoken", "tiktoken_ext", "tokenizers"}
     optional |= {"torch", "transformers", "sentence_transformers", "huggingface_hub", "onnx", "onnxruntime"}
-    optional |= {"chromadb", "pgvector", "psycopg", "qdrant_client"}
+    optional |= {"chromadb", "pgvector", "psycopg", "qdrant_client", "vl_convert"}
     direct = [
         f"{module}:{node.lineno} {name}"
         for module, tree in TREES.items()

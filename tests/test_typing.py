@@ -27,6 +27,8 @@ def test_what_checkers_see_of_a_constructor_is_the_fields_with_wider_parts():
         for kind in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(kind, ast.ClassDef) or (constructor := _typed_constructor(kind)) is None:
                 continue
+            if constructor.args.kwarg is not None:  # it takes any keywords, as `RunSpec` takes objects for names
+                continue
             fields = [node for node in kind.body if isinstance(node, ast.AnnAssign)]
             arguments = constructor.args.args[1:]
             defaults = [None] * (len(arguments) - len(constructor.args.defaults)) + constructor.args.defaults

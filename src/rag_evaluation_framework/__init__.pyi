@@ -73,6 +73,9 @@ from .experiments import ChunkLevelExperimentConfig as ChunkLevelExperimentConfi
 from .experiments import TokenLevelExperimentConfig as TokenLevelExperimentConfig
 from .experiments import run_experiment as run_experiment
 from .experiments import retrieve as retrieve
+from .experiments import RunSpec as RunSpec
+from .sweeps import Sweep as Sweep
+from .sweeps import SweepConfig as SweepConfig
 from .scoring import score as score
 from .scoring import score_rankings as score_rankings
 from .scoring import score_ranking_arrays as score_ranking_arrays
@@ -86,6 +89,7 @@ from .analysis import compare as compare
 from .analysis import Comparison as Comparison
 from .attribution import Attribution as Attribution
 from .results import load_result as load_result
+from .sweeps import SweepResult as SweepResult
 from .integrations import get_langsmith_evaluators as get_langsmith_evaluators
 from .contracts import Metric as Metric
 from .contracts import DocumentLevelMetric as DocumentLevelMetric

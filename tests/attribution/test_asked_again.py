@@ -138,9 +138,9 @@ class TestWithoutARemedy:
 
     @pytest.mark.parametrize("deep", [True, False])
     def test_a_pipeline_that_was_asked_and_failed(self, evaluation, corpus, tmp_path, monkeypatch, deep):
-        (tmp_path / "own_failing.py").write_text("def search(query, k):\n    return [{'doc_id': 'a.md'}][:k]\n")
+        (tmp_path / "own_that_failed.py").write_text("def search(query, k):\n    return [{'doc_id': 'a.md'}][:k]\n")
         monkeypatch.syspath_prepend(tmp_path)
-        own = importlib.import_module("own_failing")
+        own = importlib.import_module("own_that_failed")
         result = evaluation.run(retriever=own.search, k=1)
         monkeypatch.setattr(own, "search", fails)
         told = Attribution.of(result, corpus=corpus, deep=deep, retriever=None if deep else fails)

@@ -2,10 +2,12 @@
 
 import json
 import os
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from importlib import import_module
+from types import ModuleType
 
 import pytest
 
@@ -222,7 +224,7 @@ def test_other_documents_questions_and_versions_are_asked_anew_and_said(tmp_path
     assert answers == 0
     assert told.endswith("are not used: the questions changed since. All questions are asked")
     assert known(tmp_path, "always", dataset=fewer)[0] == 0
-    monkeypatch.setattr(journal, "_versions", lambda: {"python": "4"})
+    monkeypatch.setattr(journal, "versions", lambda: {"python": "4"})
     answers, (told,) = known(tmp_path)
     assert answers == 0
     assert "the version of Python or of a package changed since" in told
@@ -232,7 +234,7 @@ def test_other_documents_questions_and_versions_are_asked_anew_and_said(tmp_path
 
 def test_answers_of_the_code_that_is_asked_now_count_before_those_of_other_code(tmp_path, monkeypatch):
     def kept_as(text, version):
-        monkeypatch.setattr(journal, "_versions", lambda: {"python": version})
+        monkeypatch.setattr(journal, "versions", lambda: {"python": version})
         with open_journal(ours, "if-sure", {}) as kept:
             for query in ours.dataset.queries[: len(text)]:
                 kept.keep([(query.id, journal.Returned(Retrieval((Hit(text=text),)), 10))])
@@ -240,7 +242,7 @@ def test_answers_of_the_code_that_is_asked_now_count_before_those_of_other_code(
     ours = experiment(tmp_path)
     kept_as("a", "4")
     kept_as("bbb", "3")  # of one that was asked in between
-    monkeypatch.setattr(journal, "_versions", lambda: {"python": "4"})
+    monkeypatch.setattr(journal, "versions", lambda: {"python": "4"})
     with open_journal(ours, "always", {}) as kept:
         answers = [kept.answer(query.id, 10) for query in ours.dataset.queries[:3]]
     assert [answer.found.hits[0].text for answer in answers] == ["a", "bbb", "bbb"]
@@ -395,7 +397,7 @@ def test_the_code_of_a_retriever_is_the_python_files_of_its_package_or_folder(tm
 
     def code(function):
         retriever = ExperimentConfig(function, DATASET).retriever
-        return journal._code(retriever, {})
+        return journal._code((retriever,), {})
 
     first = code(words.search), code(alone.search)
     assert all(sure for sure, _ in first)
@@ -417,15 +419,18 @@ def test_what_a_retriever_imports_from_elsewhere_is_its_code_too(tmp_path, monke
     (tmp_path / "other" / "helping.py").write_text("found = []\n")
     (tmp_path / "one" / "helped.py").write_text("from helping import found\ndef search(query, k):\n    return found\n")
     retriever = ExperimentConfig(import_module("helped").search, DATASET).retriever
-    before = journal._code(retriever, {})
-    assert journal._code(retriever, {}) == before
+    before = journal._code((retriever,), {})
+    assert journal._code((retriever,), {}) == before
+    monkeypatch.setitem(sys.modules, "elsewhere", ModuleType("elsewhere"))  # that something else has loaded
+    sys.modules["elsewhere"].__file__ = str(tmp_path / "one" / "helped.py")
+    assert journal._code((retriever,), {}) == before
     (tmp_path / "other" / "helping.py").write_text("found = ['a']\n")
-    assert journal._code(retriever, {}) != before
+    assert journal._code((retriever,), {}) != before
 
 
 def test_a_model_in_a_folder_may_be_written_again(tmp_path):
     def sure(model):
-        return journal._code(VectorRAGRetriever(embedder=SentenceTransformerEmbedder(model)), {})[0]
+        return journal._code((VectorRAGRetriever(embedder=SentenceTransformerEmbedder(model)),), {})[0]
 
     assert sure("a-model")
     assert not sure(str(tmp_path))
@@ -436,7 +441,7 @@ def test_what_is_asked_through_something_else_is_not_known_by_its_code():
         return []
 
     def sure(given):
-        return journal._code(ExperimentConfig(given, DATASET).retriever, {})[0]
+        return journal._code((ExperimentConfig(given, DATASET).retriever,), {})[0]
 
     @contextmanager
     def around():
@@ -451,10 +456,10 @@ def test_what_is_asked_through_something_else_is_not_known_by_its_code():
 
 def test_code_that_makes_a_part_counts_as_well():
     retriever = ExperimentConfig(BM25Retriever(), DATASET).retriever
-    alone = journal._code(retriever, {"retriever": "bm25"})
-    assert alone == journal._code(retriever, {})
+    alone = journal._code((retriever,), {"retriever": "bm25"})
+    assert alone == journal._code((retriever,), {})
     for described in (f"{__name__}:x", {"type": f"{__name__}:x"}):
-        assert journal._code(retriever, {"reranker": described}) != alone
+        assert journal._code((retriever,), {"reranker": described}) != alone
     assert RunSpec(retriever="a:b", reranker={"type": "c:d"}, k=5).pipeline == {
         "retriever": "a:b",
         "reranker": {"type": "c:d"},

@@ -45,6 +45,10 @@ COMMANDS = {
     "demo": ("demo",),
     "init": ("init", "--corpus", "docs", "--questions", "questions.csv"),
     "score": ("score", "--qrels", "qrels.txt", "--rankings", "mine.run"),
+    "sweep": (
+        *("sweep", "--corpus", "docs", "--dataset", "questions.csv"),
+        *("--over", "retriever=own:search,bm25,vector-rag,hybrid", "--over", "k=1,3"),
+    ),
 }
 OWN = "def search(query, k):\n    return [f'The answer to {query[22:-1]} is {int(query[22:-1]) * 7}.']\n"
 PAGES = rag.Corpus(rag.Document(rag.DocumentId(name), text) for name, text in DOCUMENTS.items())
@@ -164,8 +168,30 @@ def check_runs(folder, seen, expected):
             continue
         seen.add(path.name)
         result = rag.load_result(path)
-        notes = tuple(note for note in result.notes if "were answered by the run that began at" not in note)
-        assert told(replace(result, notes=notes)) == told(expected[result.name])
+        assert untold(result) == told(expected[result.name])
+
+
+def untold(result):
+    """Return a result without the note that says how many answers an earlier start had."""
+    notes = tuple(note for note in result.notes if "were answered by the run that began at" not in note)
+    return told(replace(result, notes=notes))
+
+
+def conclusion(path):
+    """Return what a sweep concludes, without times."""
+    found = json.loads(path.read_text())
+    means = {cell["name"]: (Path(cell["folder"]).name, cell["means"]) for cell in found["cells"]}
+    return means, sorted((one["cell"], one["mean"], one["is_tied"]) for one in found["standings"])
+
+
+def check_sweep(folder, expected):
+    """Check that every cell is whole and equal to one that was not disturbed, and so is every conclusion."""
+    root, cells = folder / ".rag-eval", expected["cells"]
+    found = {path.name: untold(rag.load_result(path)) for path in root.glob("cells/[!.]*")}
+    assert found == {name: cells[name] for name in found}
+    for path in root.glob("sweeps/2*/sweep.json"):
+        assert conclusion(path) == expected["conclusion"]
+    return len(found)
 
 
 def check(kind, folder, seen, expected):
@@ -180,6 +206,8 @@ def check(kind, folder, seen, expected):
             if (folder / ".rag-eval" / name).exists():
                 assert (folder / ".rag-eval" / name).read_text() == text
         return sum((folder / ".rag-eval" / name).exists() for name in expected)
+    if kind == "sweep":
+        return check_sweep(folder, expected)
     if kind in ("run", "json", "demo", "save"):
         check_runs(folder, seen, expected)
         for line in printed.splitlines():
@@ -195,13 +223,17 @@ def expectation(kind, folder):
         found = {str(path.relative_to(root)): path.read_text() for path in root.rglob("*") if path.is_file()}
         assert sorted(name for name in found if ".texts/" not in name) == ["datasets/questions.json", "questions.yaml"]
         return found
+    if kind == "sweep":
+        (concluded,) = root.glob("sweeps/2*/sweep.json")
+        cells = {path.name: told(rag.load_result(path)) for path in root.glob("cells/*")}
+        return {"cells": cells, "conclusion": conclusion(concluded)}
     results = [rag.load_result(path) for path in root.glob("runs/*")]
     return {result.name: result for result in results}
 
 
 def cleared(kind, folder):
     """Take away what would be in the way of another life."""
-    if kind in ("init", "cache"):
+    if kind in ("init", "cache", "sweep"):
         shutil.rmtree(folder / ".rag-eval", ignore_errors=True)
 
 

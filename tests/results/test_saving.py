@@ -44,8 +44,8 @@ def taking(root):
     """A retriever that puts a file where the result is to be saved."""
 
     def search_and_take(query, k):
-        if not root.exists():
-            root.touch()
+        root.mkdir(exist_ok=True)
+        (root / "runs").touch()
         return search(query, k)
 
     return search_and_take

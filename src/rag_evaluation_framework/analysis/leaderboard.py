@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from rag_evaluation_framework.analysis.comparison import Comparison, clusters_of, cutoff_orders
+from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
@@ -21,15 +22,20 @@ from rag_evaluation_framework.results.means import Cluster, Clusters
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown, recorded_test
 from rag_evaluation_framework.statistics import (
+    MeanScore,
     PairedDifference,
     TiedWithBest,
+    mean_scores,
     optimism_of_best,
     paired_differences,
     tied_with_best,
 )
+from rag_evaluation_framework.statistics.means import SHARE
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.leaderboard import Page
+    import pandas as pd
+
+    from rag_evaluation_framework.report.pages.leaderboard import Chart, Page
 
 
 # Recall against the context budget: what of the relevant text is found as more context is paid for.
@@ -91,7 +97,7 @@ def scores_in_all(comparisons: Sequence[Comparison]) -> tuple[ScoreTable, ...]:
     return tuple(ScoreTable(query_ids, column, answerable) for column in columns)
 
 
-_PAGE = "rag_evaluation_framework.report.pages.leaderboard:leaderboard_page"  # a door upwards
+_PAGE = "rag_evaluation_framework.report.pages.leaderboard"  # a door upwards
 _DOUBTS = "rag_evaluation_framework.report.pages.doubts:board_doubts"  # as this one
 
 
@@ -290,6 +296,16 @@ class Leaderboard(Shown):
             for names in budget_scores(self.score_names)
         )
 
+    def intervals(self, score: str) -> tuple[MeanScore | None, ...]:
+        """Return the mean of each run with its interval of 95 %, over the questions that all runs have.
+
+        Args:
+            score: The full name of a score.
+        """
+        scores = self._scores(score)
+        scale = (-np.inf, np.inf) if np.any((scores < 0) | (scores > 1)) else SHARE
+        return (*mean_scores(scores, self.clusters.numbers, ranges=[scale] * len(self.runs)),)
+
     def score(self, name: str | None) -> str:
         """Return the full name of a score; None is the first.
 
@@ -351,6 +367,39 @@ class Leaderboard(Shown):
         """Return the scores of each run, shape (queries, runs)."""
         return np.stack([table.columns[name] for table in self.tables], axis=1)
 
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row per score and run, the best run of each score first.
+
+        Its columns are the score, the run, its mean over the questions that all runs have, how it differs from the
+        baseline (`delta`, `low`, `high`, `p_value`; empty for the baseline), and whether it is tied with the best.
+
+        Raises:
+            MissingDependency: pandas is not installed.
+        """
+        pandas = require("pandas", extra="pandas", needed_by="to_dataframe")
+        rows: list[dict[str, Any]] = []
+        for name in self.score_names:
+            for one in self.standings(name):
+                test = one.test and {key: getattr(one.test, key) for key in ("low", "high", "p_value")}
+                row = {"score": name, "run": one.run, "mean": one.mean, "delta": one.test and one.test.mean}
+                rows.append({**row, **(test or {}), "tied_with_best": one.is_tied})
+        frame: pd.DataFrame = pandas.DataFrame(rows)
+        return frame
+
+    def plot(self, score: str | None = None) -> Chart:
+        """Return a chart: recall by budget, or of one score the mean of each run with its interval, the best first.
+
+        A notebook draws it, and `save("x.svg")` writes it.
+
+        Args:
+            score: The score; by default recall by budget where all runs have several budgets, else the first score.
+
+        Raises:
+            ConfigError: The runs do not all have this score.
+        """
+        chart: Chart = load_installed(f"{_PAGE}:leaderboard_chart")(self, score)
+        return chart
+
     def summary(self, score: str | None = None, worst: int = 5) -> Page:
         """Return the table as people read it: by one score, of all scores if there are several, and recall by budget.
 
@@ -361,7 +410,7 @@ class Leaderboard(Shown):
         Raises:
             ConfigError: The runs do not all have this score.
         """
-        page: Page = load_installed(_PAGE)(self, score, worst)
+        page: Page = load_installed(f"{_PAGE}:leaderboard_page")(self, score, worst)
         return page
 
     def as_markdown(self, score: str | None = None, worst: int = 5) -> str:

@@ -14,6 +14,7 @@ from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import name_line, raised, said, shown
+from rag_evaluation_framework.base.stages import kept_stages
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.contracts.embedder import Embedder, truncation_flags
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -50,6 +51,7 @@ from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import is_elsewhere, is_of_package
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.results.meaning import record_parts
+from rag_evaluation_framework.results.store import CELLS, RUNS
 from rag_evaluation_framework.results.texts import kept_corpus
 from rag_evaluation_framework.retrievers import HybridRetriever, RerankedRetriever, VectorRAGRetriever
 from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipeline, as_retriever
@@ -476,7 +478,9 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
         spans = (unit for entry in bare.truth for unit in entry.labels if result.evaluation_type == "token-level")
         return _Asked(rankings, chunks, unread_text(inner, spans), candidates, depth), interrupt
 
-    with collected():
+    folder = None if result.folder is None else result.folder.absolute()
+    is_below_a_root = folder is not None and folder.parent.name in (RUNS, CELLS)
+    with collected(), kept_stages(folder.parents[1] if folder and is_below_a_root else None):
         asked, ended = ranked(inner, bare.corpus, ask)
     if isinstance(ended, KeyboardInterrupt):
         raise ended

@@ -11,5 +11,6 @@ from .optional import require as require
 from .progress import progress as progress
 from .records import docstrings as docstrings
 from .records import own_first as own_first
+from .stages import Stages as Stages
 from .strict_yaml import parse_yaml as parse_yaml
 from .version import installed_version as installed_version

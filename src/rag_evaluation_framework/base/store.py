@@ -1,4 +1,4 @@
-"""Folders of small files: texts by the hash of their content, and results by the hash of all that they depend on.
+"""Folders of files: texts by the hash of their content, and results by the hash of all that they depend on.
 
 A file is written beside its place and moved there, so that a process that is killed leaves a whole one or none, and
 several processes may use a folder at once. What a file holds is checked whenever it is read.
@@ -66,6 +66,24 @@ class HashedFiles:
             return list(os.scandir(self.folder))
         except OSError:
             return []
+
+    def _use(self, digest: str) -> None:
+        with suppress(OSError):
+            os.utime(self.folder / digest)
+
+    def _shrink(self, most: int) -> None:
+        """Remove the files that were not used for the longest time, until the others fit."""
+        used: list[tuple[float, int, str]] = []
+        for digest in self.digests():
+            with suppress(OSError):
+                known = (self.folder / digest).stat()
+                used.append((known.st_mtime_ns, known.st_size, digest))
+        total = sum(size for _, size, _ in used)
+        for _, size, digest in sorted(used):
+            if total <= most:
+                return
+            self.remove([digest])
+            total -= size
 
 
 class Store(HashedFiles):
@@ -136,24 +154,6 @@ class Store(HashedFiles):
             "control, or delete it, so that this text is not kept"
         )
 
-    def _use(self, digest: str) -> None:
-        with suppress(OSError):
-            os.utime(self.folder / digest)
-
-    def _shrink(self, most: int) -> None:
-        """Remove the texts that were not used for the longest time, until the others fit."""
-        used: list[tuple[float, int, str]] = []
-        for digest in self.digests():
-            with suppress(OSError):
-                known = (self.folder / digest).stat()
-                used.append((known.st_mtime_ns, known.st_size, digest))
-        total = sum(size for _, size, _ in used)
-        for _, size, digest in sorted(used):
-            if total <= most:
-                return
-            self.remove([digest])
-            total -= size
-
 
 class DamagedEntry(Exception):
     """An entry of a cache was damaged, and is removed."""
@@ -162,7 +162,7 @@ class DamagedEntry(Exception):
 class Cache(HashedFiles):
     """Results, by a key: the SHA-256 of all that one depends on. Each entry has a checksum of key and content."""
 
-    def put(self, entries: Mapping[str, bytes]) -> None:
+    def put(self, entries: Mapping[str, bytes | memoryview]) -> None:
         """Keep entries by their keys, in place of those that are there.
 
         Raises:
@@ -218,5 +218,7 @@ def _has_size(file: Path, size: int) -> bool:
         return False
 
 
-def _checksum(key: str, content: bytes) -> bytes:
-    return hashlib.blake2b(key.encode() + content, digest_size=_CHECKSUM).digest()
+def _checksum(key: str, content: bytes | memoryview) -> bytes:
+    digest = hashlib.blake2b(key.encode(), digest_size=_CHECKSUM)
+    digest.update(content)
+    return digest.digest()

@@ -1,5 +1,6 @@
 """Strict YAML, limited to what JSON can represent: no dates, NaN, aliases, tags, directives or repeated keys."""
 
+from io import StringIO
 from math import isfinite
 from typing import Any
 
@@ -39,6 +40,15 @@ def parse_yaml(text: str) -> Json:
         raise ValueError(f"a value cannot be read ({error})") from error
     _check(value, "$")
     return value
+
+
+def written_yaml(value: Json) -> str:
+    """Return a value as YAML, which `parse_yaml` reads as the same."""
+    text = StringIO()
+    writer: Any = YAML(typ="safe", pure=True)
+    writer.default_flow_style, writer.sort_base_mapping_type_on_output, writer.allow_unicode = False, False, True
+    writer.dump(value, text)
+    return text.getvalue()
 
 
 class _RefusedError(ValueError):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -85,7 +85,7 @@ class MarkdownHeaderChunker(PositionAwareChunker):
             part = Document(document.id, document.content[section.start : section.end])
             places = [(section.start + c.start, section.start + c.end) for c in splitter.chunk_with_positions(part)]
             metadata = FrozenDict({"section": section.title, "level": section.level})
-            chunks += [replace(chunk, metadata=metadata) for chunk in cut_out(document, places)]
+            chunks += cut_out(document, places, metadata)
         return chunks
 
     def _sections(self, text: str) -> Iterator[_Heading]:

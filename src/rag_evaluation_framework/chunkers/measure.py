@@ -2,13 +2,14 @@
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.data import Document, PositionAwareChunk
+from rag_evaluation_framework.data.values import NO_METADATA
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer, tokenizer_name
 
@@ -146,10 +147,12 @@ def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:
         raise ConfigError(f"{owner}: overlap={overlap} with {size_name}={size}; expected 0 <= overlap < {size_name}")
 
 
-def cut_out(document: Document, places: Iterable[Place]) -> list[PositionAwareChunk]:
+def cut_out(
+    document: Document, places: Iterable[Place], metadata: Mapping[str, Any] = NO_METADATA
+) -> list[PositionAwareChunk]:
     """Return the stretches of a document as chunks; those of nothing but white space are left out."""
     return [
-        PositionAwareChunk.of(document, start, end)
+        PositionAwareChunk.of(document, start, end, metadata)
         for start, end in places
         if start < end and not document.content[start:end].isspace()
     ]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from rag_evaluation_framework import embedders, llms, registry, report, results
+from rag_evaluation_framework import base, embedders, llms, registry, report, results
 from rag_evaluation_framework.base.files import checked_path, folder_size
 from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.cli import run_options
@@ -24,7 +24,7 @@ def cache(
     yes: bool = False,
     as_json: run_options.AsJson = False,
 ) -> None:
-    """Show or clear what runs keep: vectors, exported models, answers of language models, texts of documents.
+    """Show or clear what runs keep: vectors, exported models, answers of language models, texts, chunks and indexes.
 
     Args:
         action: info or clear.
@@ -34,10 +34,10 @@ def cache(
     """
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
-    embeddings, answers = embedders.EmbeddingCache(root), llms.KeptAnswers(root)
+    embeddings, answers, stages = embedders.EmbeddingCache(root), llms.KeptAnswers(root), base.Stages(root)
     exports = root / "cache" / "onnx"
     if action == "info":
-        found = _described(embeddings, exports, answers, results.texts_of_runs(root))
+        found = _described(embeddings, exports, answers, stages, results.texts_of_runs(root))
         if as_json:
             print_json(found, indent=1)
         else:
@@ -45,8 +45,8 @@ def cache(
         return
     models, others = embedders.exported(exports)
     texts = results.texts_of_runs(root)
-    freed = embeddings.size() + sum(map(folder_size, models)) + answers.size() + texts.size()
-    left = [*embeddings.others(), *others, *answers.others()]
+    freed = embeddings.size() + sum(map(folder_size, models)) + answers.size() + stages.size() + texts.size()
+    left = [*embeddings.others(), *others, *answers.others(), *stages.others()]
     if freed and not yes:
         kept = len(answers.digests())
         asked = report.plural(kept, "answer")
@@ -61,6 +61,7 @@ def cache(
         (embeddings.folder, embeddings.clear),
         (exports, lambda: embedders.remove_exports(exports)),
         (answers.folder, answers.clear),
+        (stages.folder, stages.clear),
     ):
         try:
             remove()
@@ -71,7 +72,7 @@ def cache(
 
 
 def _described(
-    embeddings: embedders.EmbeddingCache, exports: Path, answers: llms.KeptAnswers, texts: Store
+    embeddings: embedders.EmbeddingCache, exports: Path, answers: llms.KeptAnswers, stages: base.Stages, texts: Store
 ) -> dict[str, Any]:
     contents = embeddings.contents()
     return {
@@ -90,6 +91,8 @@ def _described(
         "onnx_bytes": folder_size(exports),
         "answers": len(answers.digests()),
         "answer_bytes": answers.size(),
+        "stages": len(stages.digests()),
+        "stage_bytes": stages.size(),
         "texts": len(texts.digests()),
         "text_bytes": texts.size(),
     }

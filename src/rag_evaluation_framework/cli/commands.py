@@ -84,7 +84,7 @@ class Commands(TyperGroup):
     """The commands, which refuse arguments in words that are fit to be shown."""
 
     modules: ClassVar[Mapping[str, str]] = {
-        **{name: name for name in ("demo", "init", "label", "generate", "run")},
+        **{name: name for name in ("demo", "init", "label", "generate", "run", "sweep")},
         **dict.fromkeys(("baseline", "compare", "explain", "report"), "saved"),
         "score": "score",
         "publish": "saved",

@@ -13,8 +13,9 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import contracts, experiments, gates, report, results, retrievers, trackers
+from rag_evaluation_framework import contracts, experiments, gates, report, results, retrievers, sweeps, trackers
 from rag_evaluation_framework.base.exits import on_failure
+from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import run_options as options
@@ -41,6 +42,7 @@ def run(
     allow_skipped: options.AllowSkipped = 0,
     allow_unlocated: Annotated[float, typer.Option(metavar="SHARE", min=0, max=1)] = 0.5,
     no_import: options.NoImport = False,
+    workers: options.Workers = None,
     resume: Annotated[bool | None, typer.Option("--resume/--fresh")] = None,
     as_json: options.AsJson = False,
     **keys: Any,
@@ -78,6 +80,10 @@ def run(
         gates.unreliable, allow_failures=allow_failures, allow_skipped=allow_skipped, allow_unlocated=allow_unlocated
     )
     with components_print_to_stderr():
+        if workers is not None:
+            root = folder / from_home(run_file.save_results_path or store.ROOT.absolute())
+            executor, fresh = options.executor_of(workers), resume is False
+            run_file = sweeps.in_shards(run_file, folder, root, executor, imports=not no_import, fresh=fresh)
         experiment = run_file.experiment(folder, imports=not no_import)
     with (
         _cleaned_up(experiment.retriever, run_file.cleanup) as clean_up,

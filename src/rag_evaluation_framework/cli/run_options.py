@@ -26,6 +26,13 @@ AllowSkipped = Annotated[
 NoImport = Annotated[
     bool, typer.Option("--no-import", help="Refuse your own code: only built-in components and installed plug-ins.")
 ]
+Workers = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER|ADDRESS",
+        help="So many processes on this machine, or the address of a Dask scheduler, such as tcp://10.0.0.5:8786.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Corpus = Annotated[Path | None, paths.PathOption(help="The folder of documents.")]
 SavedRun = Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")]
@@ -49,6 +56,11 @@ OF_THE_COMMAND = ("gate", "threshold", "baseline")
 """Options that are not merged with the key that they are called like: the command line has rules of its own for it."""
 _PARAMETER = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)  # of a docstring
 _FIRST_SENTENCE = re.compile(r".*?\.(?=\s|$)")
+
+
+def executor_of(workers: str) -> int | str:
+    """Return a number of processes, or an address."""
+    return int(workers) if workers.isdecimal() else workers
 
 
 class KeyOption(NamedTuple):

@@ -21,6 +21,7 @@ from rag_evaluation_framework.data.ids import (
 )
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import (
+    NO_METADATA,
     FrozenDict,
     check_offsets,
     check_texts,
@@ -97,7 +98,9 @@ class PositionAwareChunk:
             raise SpanError(f"chunk [{self.start}:{self.end}] of {self.doc_id!r}: expected 0 <= start <= end")
 
     @classmethod
-    def of(cls, document: Document, start: int, end: int) -> "PositionAwareChunk":
+    def of(
+        cls, document: Document, start: int, end: int, metadata: Mapping[str, Any] = NO_METADATA
+    ) -> "PositionAwareChunk":
         """Return the chunk of a document from `start` up to, but not including, `end`.
 
         Raises:
@@ -108,7 +111,7 @@ class PositionAwareChunk:
                 f"chunk [{start}:{end}] of {document.id!r} ends after the document's {len(document.content)} characters"
             )
         content = document.content[start:end]
-        return cls(generate_pa_chunk_id(content), content, document.id, start, end)
+        return cls(generate_pa_chunk_id(content), content, document.id, start, end, metadata)
 
     def to_span(self) -> CharacterSpan:
         """Return the chunk's position as a span, with its content as the text if that has the right length."""

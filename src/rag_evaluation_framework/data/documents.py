@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from stat import S_ISREG
 from typing import Any, cast
 
 import bracex
@@ -120,7 +121,7 @@ class Corpus:
                 f"glob pattern {shown(given)}: expected a pattern relative to the folder, such as '**/*.txt'"
             )
         try:
-            paths = {path.relative_to(folder).as_posix(): path for path in _visible(folder, patterns)}
+            paths = dict(_visible(folder, patterns))
         except (OSError, ValueError, IndexError, NotImplementedError, RecursionError) as error:
             if isinstance(error, CorpusError):
                 raise
@@ -148,6 +149,11 @@ class Corpus:
                 data = text.encode("utf-8", "surrogatepass")
                 digest.update(len(data).to_bytes(8, "big") + data)
         return digest.hexdigest()
+
+    @cached_property
+    def ordered_hash(self) -> str:
+        """SHA-256 of ids and contents in their order, 64 hexadecimal digits."""
+        return content_digest("\0".join((self.content_hash, *(document.id for document in self.documents))))
 
     @cached_property
     def text_hashes(self) -> Mapping[DocumentId, str]:
@@ -260,24 +266,29 @@ def _stays_inside(pattern: PurePosixPath) -> bool:
     return bool(pattern.parts) and not pattern.is_absolute() and ".." not in pattern.parts
 
 
-def _visible(folder: Path, patterns: Collection[PurePosixPath]) -> Iterator[Path]:
-    """Yield the files that match, after checking every folder: `glob` silently skips folders that it cannot read."""
+def _visible(folder: Path, patterns: Collection[PurePosixPath]) -> Iterator[tuple[str, Path]]:
+    """Yield the names and paths of the files that match, after checking every folder.
+
+    `glob` silently skips folders that it cannot read.
+    """
     linked = _linked_folders(folder)
     in_the_way = any("**" in pattern.parts for pattern in patterns)
     passed = linked if in_the_way else set[Path]()
     elsewhere: list[Path] = []
     for path in dict.fromkeys(path for pattern in patterns for path in folder.glob(_without_repeats(pattern))):
-        if any(part.startswith(".") for part in path.relative_to(folder).parts):
+        name = "/".join(path.parts[len(folder.parts) :])
+        if "/." in f"/{name}":
             continue
-        through = linked.intersection(path.parents)
-        if through:
+        if linked and (through := linked.intersection(path.parents)):
             passed = passed | through
+        elif S_ISREG(path.lstat().st_mode):  # by far the most: nothing else is asked of these
+            yield name, path
         elif path.is_symlink() and not path.exists():
             raise CorpusError(f"{path}: is a broken link; fix or remove it")
         elif path.is_file():
             if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
                 elsewhere.append(path)
-            yield path
+            yield name, path
         elif not path.is_dir():
             raise CorpusError(f"{path}: is not a file but a device or pipe; remove it, or exclude it with the pattern")
     if passed:
@@ -311,7 +322,7 @@ def _refuse_folder(error: OSError) -> None:
 
 
 def _no_match(folder: Path, glob_pattern: str) -> CorpusError:
-    suffixes = sorted({path.suffix for path in _visible(folder, [PurePosixPath("**/*")]) if path.suffix})
+    suffixes = sorted({path.suffix for _, path in _visible(folder, [PurePosixPath("**/*")]) if path.suffix})
     problem = f"{folder}: no file matches {glob_pattern!r}."
     if not suffixes:
         return CorpusError(f"{problem} The folder has no files with an extension.")
@@ -330,11 +341,17 @@ class DocumentResolver:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        paths = [(document.id, PurePosixPath(document.id)) for document in corpus]
-        self._whole = _Paths((doc_id, _parts(path)) for doc_id, path in paths)
-        self._stems = _Paths((doc_id, _parts(path.parent / path.stem)) for doc_id, path in paths)
         self._folder = _folder_of(corpus)
         self._has_told = False
+
+    @cached_property
+    def _whole(self) -> "_Paths":  # as its stems, needed of names that are no ids
+        return _Paths((document.id, _parts(PurePosixPath(document.id))) for document in self.corpus)
+
+    @cached_property
+    def _stems(self) -> "_Paths":
+        paths = ((document.id, PurePosixPath(document.id)) for document in self.corpus)
+        return _Paths((doc_id, _parts(path.parent / path.stem)) for doc_id, path in paths)
 
     def find(self, name: str) -> DocumentId | None:
         """Return the id of the one document that a name could refer to; None if none, or more than one.

@@ -193,6 +193,9 @@ class FrozenDict(dict[K, V]):
         return type(self), (dict(self),)
 
 
+NO_METADATA = FrozenDict[str, Any]()
+
+
 class FrozenList(list[V]):
     """List that cannot be changed; in everything else it is a list."""
 

@@ -53,6 +53,14 @@ def embedder_identity(embedder: Embedder) -> str:
     return json.dumps(_described(embedder, weights=True), sort_keys=True)
 
 
+def identity_of(component: Component) -> str | None:
+    """Return the same of any component, such as a chunker; None if not all that its results depend on is known."""
+    try:
+        return json.dumps(_described(component, weights=True), sort_keys=True)
+    except ConfigError:
+        return None
+
+
 def check_cacheable(embedder: Embedder) -> None:
     """Raise ConfigError unless all that an embedder's vectors depend on can be known, without loading anything.
 
@@ -90,6 +98,8 @@ def _described_text(text: str) -> Any:
 
 
 def _described_component(component: Component, *, weights: bool) -> dict[str, Any]:
+    if isinstance(component, CachedEmbedder):
+        component = component.embedder
     kind: Any = component.__class__
     dataclass: Any = getattr(kind, "__dataclass_params__", None)
     if dataclass is None or not dataclass.frozen:

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.files import from_home, is_unfinished, remove_abandoned
 from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.stages import seconds_reading
 from rag_evaluation_framework.base.store import HASH, Cache, DamagedEntry, remove_empty
 from rag_evaluation_framework.data.values import UNREADABLE, plain_offset
 from rag_evaluation_framework.errors import InputError
@@ -100,13 +102,21 @@ class EmbeddingCache:
                 if entry is not None:
                     found[text] = Embedding(np.frombuffer(entry[1:], _FLOATS).astype(np.float32), bool(entry[0]))
 
+        start = perf_counter()
         self._tried("read", read, None)
+        if found:
+            seconds_reading(perf_counter() - start)
         if damaged:
             note(
                 f"the embedding cache {self.folder} held {damaged} damaged of {len(found) + damaged} vectors; they are "
                 "dropped and computed anew"
             )
         return found
+
+    def kept(self, identity: str, texts: Iterable[str], role: str = "text") -> set[str]:
+        """Return of which of these texts there is a vector; arguments as of `get`."""
+        there = self._vectors_of(identity).digests()
+        return {text for text in texts if vector_key(identity, role, text) in there} if there else set()
 
     def put(
         self, identity: str, embeddings: Mapping[str, Embedding], role: str = "text", input_limit: int | None = None

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, Unpack, get_args
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
+import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -26,7 +27,9 @@ from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.coroutines import checked_limit
 from rag_evaluation_framework.base.files import whole_path
 from rag_evaluation_framework.base.outside import first_of, fit_to_keep, shown
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.records import Faults, docstrings, refuse_unknown, refused
+from rag_evaluation_framework.base.stages import Arrays, kept_stages, shared, stage
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
 from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.contracts.component import component_name
@@ -56,6 +59,7 @@ from rag_evaluation_framework.text.tokenizers import checked_counter
 
 # How a run is asked, measured and saved: each setting is declared once, for Python, files and options.
 
+T = TypeVar("T")
 Unscored = Literal["no-answer", "failed"]
 
 
@@ -371,7 +375,6 @@ class ExperimentConfig(Generic[U]):
     config: EvaluationConfig
     chunk_id: NameChunk | None
     notes: tuple[str, ...] = field(compare=False)
-    _copied: tuple[str, ...] = field(repr=False, compare=False)
 
     _level: ClassVar[Level[Any] | None] = None
 
@@ -411,19 +414,16 @@ class ExperimentConfig(Generic[U]):
         chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
         pipeline: Retriever = as_component(Retriever, retriever)
         documents = _documents(dataset, fields.get("corpus"), pipeline, level)
-        dataset, moved = _found_again(dataset.with_scopes(), documents)
+        dataset, moved = _once("found", dataset, documents, lambda: _found_again(dataset.with_scopes(), documents))
         with faults.gathered():
             if scopes := Scope.of_all(dataset.queries):
                 pipeline = within_scopes(pipeline, scopes, documents)
-        if dataset.corpus is None and dataset.level is TOKEN:  # what its spans quote is a part of what it is
-            dataset = dataset.with_corpus(documents)
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
         notes = [*([] if asked is None else [_told_top_k(asked)]), *moved]
-        copied: tuple[str, ...] = ()
         with faults.gathered():
-            notes += (*dataset.check(documents), *_noted_unsearched(dataset, documents), *noted_mode(pipeline, dataset))
-            copied = _copied(dataset, documents) if level is TOKEN else ()
+            notes += _once("checked", dataset, documents, lambda: [*_checked(dataset, documents)])
+            notes += noted_mode(pipeline, dataset)
             notes += rules.check(dataset, documents, pipeline, chunk_id)
         with faults.gathered():
             notes += pipeline.check(dataset.queries, documents, level.evaluation_type)
@@ -439,7 +439,6 @@ class ExperimentConfig(Generic[U]):
             "config": measured,
             "chunk_id": chunk_id,
             "notes": tuple(notes),
-            "_copied": copied,
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
@@ -494,6 +493,28 @@ class ExperimentConfig(Generic[U]):
             },
         }
 
+    @cached_property
+    def _copied(self) -> tuple[str, ...]:
+        """The ids of the questions a label of which quotes a text that occurs more than once, up to white space."""
+        if self.level is not TOKEN:
+            return ()
+        corpus = self.corpus
+        dataset: Dataset[Any] = self.dataset
+
+        def found() -> Arrays:
+            once = TextLocator.of(corpus).occurs_once
+            entries = progress(dataset, "Looking for copies", "question")
+            return {
+                "copied": np.array(
+                    [not all(once(dataset.quoted(one).text) for one in entry.labels) for entry in entries]
+                )
+            }
+
+        with kept_stages(self.config.save_results_path):
+            facts = [1, dataset.content_hash, corpus.content_hash]
+            copied = _once("copied", dataset, corpus, lambda: stage("copied", facts, found)["copied"])
+        return tuple(entry.query.id for entry, is_copied in zip(dataset, copied.tolist(), strict=True) if is_copied)
+
     @property
     def _settings(self) -> dict[str, Any]:
         """What the record says of the run itself, apart from dataset and corpus."""
@@ -542,6 +563,22 @@ def _told_top_k(asked: tuple[int, ...]) -> str:
     )
 
 
+def _once(what: str, dataset: Dataset[Any], corpus: Corpus, make: Callable[[], T]) -> T:
+    """Return what is found out of a dataset in a corpus, which runs that share both find out once."""
+    made, *_ = shared((what, id(dataset), id(corpus)), lambda: (make(), dataset, corpus))  # which keeps the ids theirs
+    return made
+
+
+def _checked(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:
+    """Yield notes on a dataset in a corpus.
+
+    Raises:
+        DatasetError: Spans are not in the corpus.
+    """
+    yield from dataset.check(documents)
+    yield from _noted_unsearched(dataset, documents)
+
+
 def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:
     """Yield a note on documents that no question searches, as they are outside of every scope."""
     prefixes = tuple({Scope.of(query).prefix or "" for query in dataset.queries})
@@ -553,13 +590,6 @@ def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]
         )
 
 
-def _copied(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
-    """Return the ids of the questions a label of which quotes a text that occurs more than once, up to white space."""
-    locator = TextLocator.of(corpus)
-    texts = {entry.query.id: [dataset.quoted(span).text for span in entry.labels] for entry in dataset}
-    return tuple(query_id for query_id, quoted in texts.items() if not all(map(locator.occurs_once, quoted)))
-
-
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:
     """Return a dataset with its spans where they are in an edited corpus, and what became of them.
 
@@ -568,7 +598,8 @@ def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], t
     """
     again = labelling.relabel(dataset, corpus) if dataset.may_have_moved(corpus) else None
     if again is None or not again.changed:
-        return dataset, ()
+        quotes = dataset.corpus is None and dataset.level is TOKEN  # what its spans quote is a part of what it is
+        return dataset.with_corpus(corpus) if quotes else dataset, ()
     if not any(entry.relevant for entry in again.dataset):
         lost = [
             f"question {change.query.id!r}: {shown(change.before.text, 60)} {change.reason}"

@@ -1,11 +1,13 @@
 """`evaluate`, and one evaluation class per level: the short ways to run an experiment."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unpack
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import refuse_unknown
@@ -39,6 +41,10 @@ from rag_evaluation_framework.retrievers import BM25Retriever, RerankedRetriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.scoring.score_names import Metrics
 
+if TYPE_CHECKING:
+    from rag_evaluation_framework.sweeps.plan import SweepConfig
+    from rag_evaluation_framework.sweeps.result import SweepResult
+
 # The dataset of an evaluation: an object, a file, or a name that is looked up here and in LangSmith.
 
 DATASETS = "datasets"
@@ -47,6 +53,7 @@ DATASETS = "datasets"
 LANGSMITH_NAME = "langsmith_dataset"
 """The key of the metadata of a dataset under which its name in LangSmith is, if it was generated and pushed there."""
 
+_SWEEP = "rag_evaluation_framework.sweeps.plan:sweep_of"  # another one
 _PULL = "rag_evaluation_framework.integrations.langsmith_pull:pull_dataset"  # a door upwards
 Read: TypeAlias = Callable[[Level[Any]], Dataset[Any]]
 
@@ -314,6 +321,24 @@ class Evaluation(ABC, Generic[U]):
             publishing: Sink = build("sink", {"type": "langsmith", "dataset": self.publishes_to})
             config = config.model_copy(update={"sinks": (*config.sinks, publishing)})
         return run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
+
+    def sweep(
+        self, sweep: SweepConfig, *, config: EvaluationConfig | None = None, root: str | Path = ROOT, **how: Any
+    ) -> SweepResult:
+        """Run every combination of components, and tell which may be the best, and which to take.
+
+        Args:
+            sweep: The components.
+            config: How each is measured; by default at the budgets of the sweep.
+            root: Where finished cells are kept, so that the same sweep goes on where it ended.
+            how: Other arguments of `Sweep.run`, such as `on_error`.
+
+        Raises:
+            ConfigError: Something cannot be used.
+            Interrupted: Ctrl-C came; what is done is kept.
+        """
+        result: SweepResult = load_installed(_SWEEP)(self, sweep, config).run(root, **how)
+        return result
 
     arun = awaited(run)
     """Does what `run` does in a thread, for code that runs in an event loop: notebooks and services.

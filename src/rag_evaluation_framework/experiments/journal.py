@@ -8,15 +8,17 @@ hash does not tell is compared: answers of other documents, questions, versions 
 import hashlib
 import json
 import os
+import re
 import shutil
-import string
 import sys
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, distribution, requires
+from functools import cache
+from importlib.metadata import packages_distributions, version
+from importlib.util import find_spec
 from inspect import isfunction
 from itertools import chain, count
 from pathlib import Path
@@ -26,6 +28,8 @@ from typing import Any, BinaryIO, Literal, cast
 from rag_evaluation_framework.base import utf8_json
 from rag_evaluation_framework.base.files import is_object, locked, parse_json
 from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.stages import shared
+from rag_evaluation_framework.base.version import versions
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.hits import Ranking
@@ -34,6 +38,8 @@ from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments.config import ExperimentConfig
 from rag_evaluation_framework.rankings.hit_lines import JOURNAL_VERSION
 from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_of_package, without_run_id
+from rag_evaluation_framework.registry.table import KINDS
+from rag_evaluation_framework.registry.table import components as registered
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.retrievers.engine import engine_in
 
@@ -49,8 +55,9 @@ _WORDS = {
     "code": "the code of the retriever or what it imports",
 }
 """What answers depend on, as people are told of it."""
-_DISTRIBUTION = "rag-evaluation-framework"
-_OF_NAMES = string.ascii_letters + string.digits + "._-"
+_PACKAGE = __name__.partition(".")[0]
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w., \t]+)", re.MULTILINE)
+_NAMES = re.compile(rb"(?:^|,[ \t]*)(\w+)")  # `a` and `b` of `a.c, b as d`
 
 
 # An answer, and how it is written.
@@ -244,7 +251,6 @@ class Journal:
         try:
             self._file = (self.folder / f"journal-{number}.jsonl").open("xb")
             self._file.write(utf8_json.written(f"{json.dumps({**first, 'facts': facts}, ensure_ascii=False)}\n"))
-            self._sync()
         except OSError as error:
             self.stop(error)
         return str(first["run_id"])
@@ -253,7 +259,8 @@ class Journal:
         """End the file; of a run that is finished nothing stays, nor of a start that answered nothing."""
         with self._writing, suppress(OSError):
             if self._file is not None:
-                self._sync()
+                if not self.is_finished:
+                    self._sync()
                 self._file.close()
                 if not self._written:
                     Path(self._file.name).unlink()
@@ -337,20 +344,14 @@ def open_journal(
         raise ConfigError("resume=True keeps answers, and save_results_path is not given; expected the root of runs")
     store.check_root(root)
     is_named = pipeline is not None or config.config.experiment_name is not None
-    if not is_named and not all(map(_is_described, _parts(config.retriever))):
+    if not is_named and not is_described(config.retriever):
         raise ConfigError(
             f"resume=True: nothing tells {config.name} from others that are called alike, as of a lambda, a function "
             "in a function, or an object; expected experiment_name=, a name of its own"
         )
-    sure, code = _code(config.retriever, pipeline or {})
-    facts = {
-        "corpus": config.corpus.content_hash,
-        "questions": _digest([[query.id, query.text, str(query.metadata)] for query in config.dataset.queries]),
-        "versions": _digest(_versions()),
-        "code": code,
-    }
+    sure, facts = depends_on(config, pipeline or {})
     journal = Journal(
-        root / store.RUNS / store.UNFINISHED / _key(config, pipeline),
+        unfinished_folder(root, config, pipeline),
         config.corpus,
         len(config.dataset),
         resume,
@@ -403,47 +404,83 @@ def _changed(first: Mapping[str, Any], facts: Mapping[str, Any]) -> set[str]:
 # What answers depend on.
 
 
-def _key(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> str:
-    """Return what tells a run from others in the same root: its retriever, its name and that of its dataset."""
+def unfinished_folder(root: Path, config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> Path:
+    """Return where answers of a run are until it is finished: what tells it from others is its retriever and names."""
     retriever = without_run_id(describe(config.retriever))
-    return _digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
+    key = digest([retriever, pipeline, config.config.experiment_name, config.dataset.name])[:16]
+    return root / store.RUNS / store.UNFINISHED / key
 
 
-def _is_described(part: object) -> bool:
-    """Return whether the record of a part tells it from all others: its parameters, or a name that is its own."""
-    if isfunction(part):
-        return part.__closure__ is None and "<" not in part.__qualname__
-    return isinstance(part, Component) and is_dataclass(part)
+def depends_on(
+    config: ExperimentConfig[Any], pipeline: Mapping[str, Any], also: Sequence[object] = ()
+) -> tuple[bool, dict[str, str]]:
+    """Return whether it is known what the answers of a run depend on beside its record, and hashes of that.
+
+    Args:
+        config: The run.
+        pipeline: How a configuration describes the parts of the pipeline.
+        also: What else counts, beside the retriever: metrics, where it is about their scores.
+    """
+    sure, code = _code((config.retriever, *also), pipeline)
+    dataset: Any = config.dataset
+
+    def questions() -> tuple[str, Any]:
+        return digest([[query.id, query.text, str(query.metadata)] for query in dataset.queries]), dataset
+
+    return sure, {
+        "corpus": config.corpus.content_hash,
+        "questions": shared(("questions", id(dataset)), questions)[0],  # cells of a sweep have the same
+        "versions": shared("versions", lambda: digest(versions())),
+        "code": code,
+    }
 
 
-def _digest(content: Any) -> str:
+def is_described(*components: object) -> bool:
+    """Return whether the record of components tells them from all others: parameters, or names that are their own."""
+    return all(
+        part.__closure__ is None and "<" not in part.__qualname__
+        if isfunction(part)
+        else isinstance(part, Component) and is_dataclass(part)
+        for component in components
+        for part in parts_of(component)
+    )
+
+
+def files_of(*components: object) -> Iterator[Path]:
+    """Yield the files that parameters of components name, such as those of a model in a folder."""
+    for part in (part for component in components for part in parts_of(component)):
+        for path in (Path(str(value)) for value in parameters(part).values() if _is_file(value)):
+            yield from (one for one in sorted([path, *path.rglob("*")]) if one.is_file())
+
+
+def own_modules(components: Sequence[object], pipeline: Mapping[str, Any]) -> set[str]:
+    """Return the modules of the code of components that is not ours, and of what a configuration names."""
+    modules: set[str] = set()
+    for kind, part in pipeline.items():
+        module, colon, _ = str(part.get("type") if is_object(part) else part).partition(":")
+        if colon and kind in KINDS and module in sys.modules and module not in registered(kind):
+            modules.add(module)
+    for part in (part for component in components for part in parts_of(component)):
+        module = str(part.__globals__["__name__"]) if isfunction(part) else type(part).__module__
+        if not is_of_package(module):
+            modules.add(module)
+    return modules
+
+
+def digest(content: Any) -> str:
+    """Return a hash of what JSON can hold; of what it cannot, its text counts."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _versions() -> dict[str, str]:
-    """Return what tells versions of Python, of this package, and of those packages that it may use."""
-    found = {"python": sys.version}
-    with suppress(PackageNotFoundError):
-        for needed in (_DISTRIBUTION, *(requires(_DISTRIBUTION) or ())):
-            name = needed[: len(needed) - len(needed.lstrip(_OF_NAMES))]
-            with suppress(PackageNotFoundError):
-                installed = distribution(name)
-                # The head as it is: to find the version in it takes ten times as long.
-                told = installed.read_text("METADATA") or installed.read_text("PKG-INFO") or ""
-                found[name] = told.partition("\n\n")[0]
-    return found
-
-
-def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:
+def _code(components: Sequence[object], pipeline: Mapping[str, Any]) -> tuple[bool, str]:
     """Return whether it is known what answers depend on, and a hash of the code that is not ours.
 
     Args:
-        retriever: The retriever.
+        components: The retriever, and others that count.
         pipeline: How a configuration describes its parts; the modules that it names make them.
     """
-    names = [str(part.get("type") if is_object(part) else part).partition(":")[0] for part in pipeline.values()]
-    sure, modules = True, {name for name in names if name in sys.modules}
-    for part in _parts(retriever):
+    sure, modules = True, own_modules(components, pipeline)
+    for part in (part for component in components for part in parts_of(component)):
         module = type(part).__module__
         if isfunction(part):  # what stands for something else may have its name
             module = str(part.__globals__["__name__"])
@@ -452,10 +489,8 @@ def _code(retriever: object, pipeline: Mapping[str, Any]) -> tuple[bool, str]:
             sure = False
         elif is_of_package(module):
             sure = sure and not is_elsewhere(part) and not any(map(_is_file, parameters(part).values()))
-        if not is_of_package(module):
-            modules.add(module)
     hashes = {module: _hash_of_code(module) for module in sorted(modules)}
-    return sure and None not in hashes.values(), _digest([hashes, dict(_loaded()) if modules else {}])
+    return sure and None not in hashes.values(), digest([hashes, _imported(sorted(modules))])
 
 
 def _is_file(value: object) -> bool:
@@ -463,29 +498,48 @@ def _is_file(value: object) -> bool:
     return isinstance(value, str | Path) and os.path.exists(value)  # noqa: PTH110  a text may be no path at all
 
 
-def _loaded() -> Iterator[tuple[str, str]]:
-    """Yield what tells other versions of what own code has imported: of installed packages, and of other files."""
-    for name, module in [*sys.modules.items()]:
-        file: Any = getattr(module, "__file__", None)
-        top, _, inner = name.partition(".")
-        if not isinstance(file, str) or top in (*sys.stdlib_module_names, "__main__") or is_of_package(name):
-            continue
-        with suppress(OSError):
-            if not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts):
-                if not inner:
-                    known = Path(file).stat()
-                    yield name, f"{known.st_size} {known.st_mtime_ns}"
-            else:
-                yield name, hashlib.sha256(Path(file).read_bytes()).hexdigest()
+def _imported(modules: Iterable[str]) -> dict[str, str]:
+    """Return what tells other versions of what own code imports: of installed packages, and of other files.
+
+    What happens to be loaded does not count: a worker, and the next start, have loaded other modules.
+    """
+    found, tops = dict[str, str](), [module.partition(".")[0] for module in modules]
+    for top in tops:  # which grows
+        for path in _files_of(top):
+            if not {"site-packages", "dist-packages"}.isdisjoint(path.parts):
+                installed = _installed().get(top, ())  # by version: other environments have other times of files
+                found[top] = " ".join(map(version, installed)) or str(path.stat().st_size)
+                continue
+            code = path.read_bytes()
+            found[f"{top}/{path.name}"] = hashlib.sha256(code).hexdigest()
+            names = (one.decode() for line in _IMPORT.findall(code) for one in _NAMES.findall(line))
+            tops += [one for one in {*names} if one not in (*tops, *sys.stdlib_module_names, _PACKAGE)]
+    return found
 
 
-def _parts(component: object) -> Iterator[Any]:
+_installed = cache(packages_distributions)
+
+
+def _files_of(top: str) -> list[Path]:
+    """Return the file of a module or installed package, or the files of a package of one's own; none if it has none."""
+    with suppress(ImportError, ValueError, OSError):
+        loaded: Any = sys.modules.get(top)
+        spec: Any = None if loaded else find_spec(top)
+        file: Any = getattr(loaded, "__file__", None) or getattr(spec, "origin", None)
+        places = [*(getattr(loaded, "__path__", ()) or getattr(spec, "submodule_search_locations", None) or ())]
+        if places and {"site-packages", "dist-packages"}.isdisjoint(Path(places[0]).parts):
+            return sorted(_python_files(Path(places[0])))
+        return [Path(file)] if isinstance(file, str) and Path(file).is_file() else []
+    return []
+
+
+def parts_of(component: object) -> Iterator[Any]:
     """Yield a component, and the components, functions and other objects in it."""
     yield component
     for value in parameters(component).values():
         for item in cast("Sequence[Any]", value if isinstance(value, tuple | list) else (value,)):
             if isinstance(item, Component):
-                yield from _parts(item)
+                yield from parts_of(item)
             elif not isinstance(item, str | int | float | Mapping | tuple | list | Path | None):
                 yield item
 

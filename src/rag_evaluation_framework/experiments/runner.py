@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from itertools import chain
 from threading import Lock
 from time import perf_counter
-from typing import Any, TypeAlias, TypeVar, Unpack, overload
+from typing import Any, TypeAlias, TypeVar, Unpack, cast, overload
 
 import numpy as np
 
@@ -19,8 +19,10 @@ from rag_evaluation_framework.base.coroutines import without_a_loop
 from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.base.stages import kept_stages, seconds_reading
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
+from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever, is_trusted
 from rag_evaluation_framework.contracts.sink import Outcome
@@ -181,10 +183,12 @@ def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
     name = component_name(pipeline)
     with _reserved(pipeline):
         with on_failure(partial(_close, pipeline, name)):
-            start = perf_counter()
+            start, reading = perf_counter(), seconds_reading()
             with _step("index", name):
                 pipeline.index(corpus)
-            seconds = perf_counter() - start
+            seconds = {"index": perf_counter() - start}
+            if reading := seconds_reading() - reading:
+                seconds = {"index": seconds["index"] - reading, "index_from_cache": reading}
             with _step("chunks", name):
                 listed = pipeline.chunks()
                 chunks = listed if is_trusted(pipeline) else as_chunks(listed, name, corpus)
@@ -250,14 +254,22 @@ class Index:
         retriever: What it is called.
         corpus: The documents.
         chunks: All chunks that could be retrieved, or None if the retriever cannot list them.
-        seconds: How long indexing took.
+        seconds: How long indexing took, and beside that how long reading took what an earlier run kept of it.
     """
 
     pipeline: Retriever
     retriever: str
     corpus: Corpus
     chunks: Sequence[AnyChunk] | None
-    seconds: float
+    seconds: Mapping[str, float]
+
+    @property
+    def size(self) -> dict[str, int] | None:
+        """How many chunks, characters in these, and numbers per chunk there are; None if chunks cannot be listed."""
+        if self.chunks is None:
+            return None
+        characters = sum(len(chunk.content) for chunk in self.chunks)
+        return {"chunks": len(self.chunks), "characters": characters, "dimension": _dimension(self.pipeline)}
 
     def rank(
         self,
@@ -281,7 +293,7 @@ class Index:
             self._prepare(queries)
         ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, asking, spans, journal)
         rankings = ranker.rankings(queries)
-        seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
+        seconds = {**self.seconds, "retrieve": perf_counter() - start}
         prepared = asking.batch_queries and type(self.pipeline).prepare is not Retriever.prepare
         rankings = replace(rankings, seconds=seconds, prepared=prepared)
         if ranker.interrupt is not None and _unanswered(rankings) == len(queries):
@@ -300,6 +312,17 @@ class Index:
 
         texts = [query.text for query in queries]
         outcome(no_exit(self.retriever, "prepare")(lambda: self.pipeline.prepare(texts)), failed)
+
+
+def _dimension(pipeline: Any) -> int:
+    """Return how many numbers an index keeps per chunk: the dimensions of the embedders of all its retrievers."""
+    if not isinstance(pipeline, IndexedRetriever):
+        return 0
+    own: Mapping[str, Any] = vars(pipeline)
+    embedder: Any = getattr(own.get("_index"), "embedder", None)
+    merged: object = own.get("retrievers")  # of a hybrid one
+    parts = (*own.values(), *(cast("tuple[object, ...]", merged) if isinstance(merged, tuple) else ()))
+    return sum(map(_dimension, parts)) + (embedder.dimension if isinstance(embedder, Embedder) else 0)
 
 
 # `run_experiment`: index, retrieve, score, and save the result.
@@ -602,7 +625,12 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> tuple[
     measured = config.config
     cutoffs = [cutoff for cutoff in config.cutoffs if cutoff != OWN_CUTOFF]
     cutter = RankingCutter(cutoffs, measured.tokenizer, config.corpus)
-    with no_exit("a component", "the run"), collected() as notes, track_usage() as usage:
+    with (
+        no_exit("a component", "the run"),
+        collected() as notes,
+        track_usage() as usage,
+        kept_stages(measured.save_results_path),
+    ):
         # Here, as what properties of components raise loses nothing yet.
         record = config.record
         head: dict[str, Any] = {
@@ -613,14 +641,14 @@ def run(config: ExperimentConfig[Any], journal: Journal | None = None) -> tuple[
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
 
-        def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings], KeyboardInterrupt | None]:
+        def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings, Any], KeyboardInterrupt | None]:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
             spans = config.level is not DOCUMENT
             rankings, interrupt = index.rank(config.dataset.queries, cutter, measured, spans=spans, journal=journal)
-            return (truth, rankings), interrupt
+            return (truth, rankings, index.size), interrupt
 
-        (truth, rankings), ended = ranked(config.retriever, config.corpus, asked)
-        result = _scored(config, cutter, truth, rankings, head, record)
+        (truth, rankings, size), ended = ranked(config.retriever, config.corpus, asked)
+        result = _scored(config, cutter, truth, rankings, head, {**record, "index": size})
     interrupted = isinstance(ended, KeyboardInterrupt)
     told = [f"interrupted: {how_many_answered(rankings)}"] if interrupted else []
     said = [*told, *config.notes, *(() if journal is None else journal.notes), *notes]

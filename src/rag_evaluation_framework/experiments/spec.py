@@ -5,17 +5,26 @@ from contextlib import suppress
 from functools import partial
 from os.path import normpath
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WrapValidator
 from pydantic_core import PydanticCustomError
 
 from rag_evaluation_framework import base, rankings
 from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.exits import errors_as, no_exit, on_failure
-from rag_evaluation_framework.base.files import checked_path, from_home, is_deeper, is_object, parse_json, read_text
+from rag_evaluation_framework.base.files import (
+    checked_path,
+    from_home,
+    is_deeper,
+    is_list,
+    is_object,
+    parse_json,
+    read_text,
+)
 from rag_evaluation_framework.base.outside import fit_to_show, hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults, refusals
+from rag_evaluation_framework.base.stages import kept_stages
 from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from rag_evaluation_framework.data.dataset import Mode
@@ -36,6 +45,7 @@ from rag_evaluation_framework.registry.table import Kind
 from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.results.gate_verdict import OnInconclusive
 from rag_evaluation_framework.results.means import Cluster
+from rag_evaluation_framework.results.store import check_root
 from rag_evaluation_framework.retrievers.engine import Cleanup, EngineRetriever, engine_in, leave
 from rag_evaluation_framework.retrievers.function import as_retriever
 
@@ -119,7 +129,19 @@ def around(
 
 # `RunSpec`: a run as files, options and tools describe it; each key is declared here, or in `settings`, once.
 
-ComponentConfig = str | dict[str, Any]
+
+def _object(given: Any, validate: Callable[[Any], Any]) -> Any:
+    """Return an object that was given in Python as it is; what a file may say is validated."""
+    return validate(given) if given is None or is_list(given) or type(given) in _OF_FILES else given
+
+
+_OF_FILES = (str, int, float, bool, dict)
+_Objects = WrapValidator(_object)
+if TYPE_CHECKING:
+    ComponentConfig: TypeAlias = Any
+else:
+    ComponentConfig = Annotated[str | dict[str, Any], _Objects]
+"""A component: its name, alone or with parameters, or in Python the component itself."""
 
 _PIPELINE = ("retriever", "chunker", "embedder", "vector_store")
 _SEARCHED = ("scope_prefix", "ingest", "cleanup")
@@ -157,13 +179,13 @@ class RunSpec(Measuring, frozen=True):
 
     model_config = ConfigDict(strict=True, title="rag-eval run")
 
-    corpus: Annotated[GivenPath | None, _File] = None
+    corpus: Annotated[GivenPath | None, _Objects, _File] = None
     """The folder of documents. Without it, the documents are those of the dataset, or of the engine."""
 
     glob: Annotated[str, Option(takes=list[str])] = "**/*.md"
     """Which files of the folder to read; by default **/*.md; repeatable."""
 
-    dataset: Annotated[GivenPath | None, _File] = None
+    dataset: Annotated[GivenPath | None, _Objects, _File] = None
     """A dataset (.json, .jsonl), or questions with quotes (.csv)."""
 
     evaluation_type: EvaluationType | None = None
@@ -228,10 +250,10 @@ class RunSpec(Measuring, frozen=True):
     k: Annotated[int | list[int] | None, Option(takes=list[int])] = None
     """A number of results; repeatable. Rankings are cut there; the first is the run's k."""
 
-    chunk_id: Annotated[str | None, ONLY_IN_FILES] = None
+    chunk_id: Annotated[str | None, _Objects, ONLY_IN_FILES] = None
     """A function that returns chunk ids as the dataset writes them, module:function; chunk level only."""
 
-    tokenizer: GivenPath | None = None
+    tokenizer: Annotated[GivenPath | None, _Objects] = None
     """The tokenizer of budgets in tokens, for example cl100k_base. A name, or a file."""
 
     save_results_path: Annotated[GivenPath | None, Option("--root", takes=Path)] = None
@@ -259,6 +281,10 @@ class RunSpec(Measuring, frozen=True):
     """Ask a part of the questions only: 3/8 is the third eighth. It is not gated. All parts are scored together as
     stored rankings, which may be several runs."""
 
+    if TYPE_CHECKING:  # what is given is what a file may say, or objects
+
+        def __init__(self, **given: Any) -> None: ...
+
     @property
     def pipeline(self) -> dict[str, ComponentConfig]:
         """The parts of the pipeline as they are described, those that are."""
@@ -285,9 +311,9 @@ class RunSpec(Measuring, frozen=True):
         if self.dataset is None:
             raise ConfigError("no dataset is named; expected `dataset:` in the configuration, or --dataset")
         self._check_chunk_id(self.evaluation_type)
-        chunk_id = None
-        if self.chunk_id is not None:
-            chunk_id = load_function("chunk_id", self.chunk_id, "chunk, number", imports=imports)
+        chunk_id: Any = self.chunk_id
+        if isinstance(chunk_id, str):
+            chunk_id = load_function("chunk_id", chunk_id, "chunk, number", imports=imports)
         part = partial(build, imports=imports)
         engine = self._engine(imports)
         with on_failure(lambda _: leave(engine)):
@@ -303,13 +329,12 @@ class RunSpec(Measuring, frozen=True):
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         sinks = [part("sink", sink) for sink in self.sinks]
         config = self._evaluation_config(folder, sinks)
+        if config.save_results_path is not None:  # before the documents are read, and something of them is kept there
+            check_root(config.save_results_path)
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
-        corpus = None
-        if self.corpus is not None:
-            corpus = Corpus.from_folder(normpath(folder / from_home(self.corpus)), self.glob)
-        path = normpath(folder / from_home(self.dataset or ""))
-        dataset: Any = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets)
+        with kept_stages(config.save_results_path):  # where the same quotes were located in the same documents before
+            corpus, dataset = self.sources(folder, engine)
         if self.scope_prefix is not None:
             dataset = dataset.with_scopes(self.scope_prefix)
         if self.shard is not None:
@@ -339,6 +364,25 @@ class RunSpec(Measuring, frozen=True):
         faults.tell()
         return made[0]
 
+    def sources(self, folder: Path, engine: Engine | None = None) -> tuple[Corpus | None, Dataset[Any]]:
+        """Return the documents, None if they are those of the dataset, and the dataset; files are read.
+
+        Args:
+            folder: The folder of the file, to which paths are relative.
+            engine: What loads the texts that the dataset refers to, if no folder does.
+
+        Raises:
+            InputError: One of them cannot be read.
+        """
+        corpus: Any = self.corpus
+        if isinstance(corpus, str):
+            corpus = Corpus.from_folder(normpath(folder / from_home(corpus)), self.glob)
+        dataset: Any = self.dataset
+        if isinstance(dataset, str):
+            path = normpath(folder / from_home(dataset))
+            dataset = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets)
+        return corpus, dataset
+
     def _check_chunk_id(self, evaluation_type: EvaluationType | None) -> None:
         if self.chunk_id is not None and evaluation_type not in (None, "chunk-level"):
             raise ConfigError(
@@ -354,9 +398,10 @@ class RunSpec(Measuring, frozen=True):
             given["save_results_path"] = normpath(folder / from_home(self.save_results_path))
         return EvaluationConfig(**given, tokenizer=self._tokenizer(folder), sinks=sinks)
 
-    def _tokenizer(self, folder: Path) -> str | None:
-        is_file = self.tokenizer is not None and self.tokenizer.endswith((".json", ".tiktoken"))
-        return str(folder / from_home(self.tokenizer)) if self.tokenizer is not None and is_file else self.tokenizer
+    def _tokenizer(self, folder: Path) -> Any:
+        given: Any = self.tokenizer
+        is_file = isinstance(given, str) and given.endswith((".json", ".tiktoken"))
+        return str(folder / from_home(given)) if is_file else given
 
     def _retriever(self, part: Callable[[Kind, Any], Any]) -> Any:
         parts = {key: value for key in _PIPELINE[1:] if (value := getattr(self, key)) is not None}
@@ -414,7 +459,9 @@ class RunSpec(Measuring, frozen=True):
 
 def _parts_beside(retriever: ComponentConfig, parts: Mapping[str, ComponentConfig]) -> str:
     """Return what to write instead of a retriever with parts beside it that belong inside of it, or nowhere."""
-    written = retriever if isinstance(retriever, str) else str(retriever.get("type"))
+    written = retriever if isinstance(retriever, str) else shown(retriever)
+    if is_object(retriever):
+        written = str(retriever.get("type"))
     name, listed = written.partition(":")[0], ", ".join(parts)
     given = f"retriever {shown(written)} and {listed} were given"
     if name not in ("bm25", "vector-rag"):

@@ -7,15 +7,19 @@ are located in the corpus as people copy them, so nobody counts offsets. Other c
 question; the optional column `id` sets its id.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+import numpy as np
+
 from rag_evaluation_framework.base import note, progress
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
-from rag_evaluation_framework.data import CharacterSpan, Dataset
+from rag_evaluation_framework.base.stages import Arrays, stage
+from rag_evaluation_framework.data import CharacterSpan, Dataset, DocumentId
 from rag_evaluation_framework.data.documents import Corpus, DocumentResolver, checked_corpus
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
@@ -38,6 +42,7 @@ Repeated: TypeAlias = Literal["ambiguous", "any"]
 """What a quote is that occurs more than once."""
 
 _LIMIT = 20
+_VERSION = 1  # of how quotes are located: what another one found is not taken
 _MOST_SHOWN = 160
 _NOWHERE = Located(())
 
@@ -91,7 +96,14 @@ def _check(
     verbatim_only: bool,
     repeated: Repeated,
 ) -> QuoteRow:
-    found = locate_quote(record["quote"], record["document"], locator, resolver, answered, verbatim_only, repeated)
+    return _row(
+        number,
+        record,
+        locate_quote(record["quote"], record["document"], locator, resolver, answered, verbatim_only, repeated),
+    )
+
+
+def _row(number: int, record: dict[str, str], found: "QuoteFate", elsewhere: Sequence[CharacterSpan] = ()) -> QuoteRow:
     metadata = {key: value for key, value in record.items() if key not in COLUMNS}
     return QuoteRow(
         number,
@@ -107,6 +119,7 @@ def _check(
         found.suggestion,
         record.get("answer", "").strip(),
         record.get("place", "").strip(),
+        tuple(elsewhere),
     )
 
 
@@ -243,11 +256,38 @@ def _missing(quote: str, doc_id: str | None, locator: QuoteLocator, verbatim_onl
 
 
 def dataset_from_quotes(path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
-    """Return the dataset of a file of quotes, noting the questions that are skipped."""
-    check = check_quotes(path, corpus)
+    """Return the dataset of a file of quotes, noting the questions that are skipped.
+
+    Where stages are kept, the same quotes are located in the same documents once.
+    """
+    table = read_quote_table(path)
+
+    def located() -> Arrays:
+        rows = [
+            (row.status, [*map(_told, row.places)], row.ignoring, row.advice, _told(row.elsewhere))
+            for row in check_quotes(path, corpus).rows
+        ]
+        return {"rows": np.frombuffer(json.dumps(rows).encode(), np.uint8)}
+
+    kept = json.loads(stage("labels", [_VERSION, table.records, corpus.ordered_hash], located)["rows"].tobytes())
+    rows: list[QuoteRow] = []
+    for (number, record), (status, places, ignoring, advice, elsewhere) in zip(table.records, kept, strict=True):
+        found = Located(tuple(_spans(place, corpus) for place in places), tuple(ignoring))
+        rows.append(_row(number, record, QuoteFate(status, found, advice), _spans(elsewhere, corpus)))
+    check = QuoteCheck(str(path), corpus, tuple(rows), table.columns)
     dataset = check.dataset()
     if check.problems:
         note("\n".join([check.counted(), *map(str, check.problems[:_LIMIT])]))
     elif check.alternatives:
         note(f"{path}: {check.alternatives}")
     return dataset
+
+
+def _told(spans: Sequence[CharacterSpan]) -> list[tuple[str, int, int]]:
+    return [(span.doc_id, span.start, span.end) for span in spans]
+
+
+def _spans(told: Sequence[tuple[str, int, int]], corpus: Corpus) -> tuple[CharacterSpan, ...]:
+    return tuple(
+        CharacterSpan(DocumentId(name), start, end, corpus[name].content[start:end]) for name, start, end in told
+    )

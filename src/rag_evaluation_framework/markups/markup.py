@@ -60,34 +60,29 @@ class Markup:
         return self
 
     @cached_property
-    def _shown(self) -> tuple[str, NDArray[np.int32]]:
-        """What is shown, and the offset of each of its characters."""
-        codes = np.frombuffer(self.source.encode("utf-32-le", "surrogatepass"), dtype="<u4").copy()
-        is_shown = np.ones(len(codes), np.bool_)
-        for start, end, _, shown in self.parts:
-            is_shown[start:end] = False
-            if shown:
-                is_shown[start], codes[start] = True, ord(shown)
-        offsets = np.flatnonzero(is_shown).astype(np.int32)
-        return codes[offsets].tobytes().decode("utf-32-le", "surrogatepass"), offsets
-
-    @property
     def text(self) -> str:
         """What is shown."""
-        return self._shown[0] if self.parts else self.source
+        behind, pieces = 0, list[str]()
+        for start, end, _, shown in self.parts:
+            pieces += (self.source[behind:start], shown)
+            behind = end
+        return "".join((*pieces, self.source[behind:]))
 
-    @property
+    @cached_property
     def offsets(self) -> NDArray[np.int32]:
         """The offset in the source of each character that is shown; shape (characters shown,)."""
-        return self._shown[1] if self.parts else np.arange(len(self.source), dtype=np.int32)
+        is_shown = np.ones(len(self.source), np.bool_)
+        for start, end, _, shown in self.parts:
+            is_shown[start + len(shown) : end] = False
+        return np.flatnonzero(is_shown).astype(np.int32)
 
     def at(self, offset: int) -> int:
         """Return how many characters are shown before an offset of the source."""
-        return int(self._shown[1].searchsorted(offset)) if self.parts else min(offset, len(self.source))
+        return int(self.offsets.searchsorted(offset)) if self.parts else min(offset, len(self.source))
 
     def offset(self, number: int) -> int:
         """Return the offset of a shown character, by its number in `text`."""
-        return int(self._shown[1][number]) if self.parts else number
+        return int(self.offsets[number]) if self.parts else number
 
     def part_at(self, offset: int) -> Part | None:
         """Return the hidden part that an offset is in; None if it is in none."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.text.text_locator import SearchedTexts
@@ -24,14 +25,16 @@ class KeyedTexts:
 
     def __init__(self, markups: Sequence[Markup]) -> None:
         self.markups = markups
+        self._offsets: dict[int, Offsets] = {}
 
     @cached_property
-    def _keyed(self) -> list[tuple[str, Offsets]]:
-        return [keyed(markup) for markup in self.markups]
+    def _texts(self) -> list[str]:
+        markups = progress(self.markups, "Indexing documents", "document")
+        return [markup.text.translate(_KEYS) for markup in markups]
 
     @cached_property
     def _searched(self) -> SearchedTexts:
-        return SearchedTexts([text for text, _ in self._keyed])
+        return SearchedTexts(self._texts)
 
     def occurrences(self, key: str, number: int | None = None) -> Iterator[tuple[int, int]]:
         """Yield where a key occurs, in order: the number of the document, and the first character of its key.
@@ -58,14 +61,16 @@ class KeyedTexts:
         """
         best: tuple[int, int, int, float] | None = None
         for found, first, last in self._searched.most_alike(key, _PAGES_COMPARED, number):
-            window = _most_similar(key, self._keyed[found][0][first : last + len(key)], best[3] if best else 1.0)
+            window = _most_similar(key, self._texts[found][first : last + len(key)], best[3] if best else 1.0)
             if window is not None and (best is None or window[2] > best[3]):
                 best = (found, first + window[0], first + window[1], window[2])
         return best
 
     def offsets(self, number: int) -> Offsets:
         """Return where each character of a document's key stands in its source; shape (characters of the key,)."""
-        return self._keyed[number][1]
+        if number not in self._offsets:  # of the documents in which something occurs: they take 4 bytes a character
+            self._offsets[number] = keyed(self.markups[number])[1]
+        return self._offsets[number]
 
 
 class _Keys(dict[int, str]):

@@ -222,7 +222,7 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     check_kind(kind)
     given: dict[str, Any]
     if isinstance(component, str):
-        name, given = _parsed(kind, component)
+        name, given = parsed(kind, component)
     elif isinstance(component, Mapping):
         given = {**component}
         name = given.pop("type", None)
@@ -262,7 +262,12 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
         return target(**nested)
 
 
-def _parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
+def parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
+    """Return the name of a component and its parameters, of a text such as `recursive-character:chunk_size=200`.
+
+    Raises:
+        ConfigError: A parameter has no value, or is given twice.
+    """
     name, _, rest = text.strip().partition(":")
     if rest and name not in components(kind):
         attribute, _, others = rest.partition(":")

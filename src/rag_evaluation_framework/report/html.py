@@ -8,8 +8,10 @@ from html import escape
 from math import isfinite
 from pathlib import Path
 
+from rag_evaluation_framework.base.optional import install_command, missing_extras
 from rag_evaluation_framework.report.page import (
     Bar,
+    Chart,
     Line,
     Lines,
     Page,
@@ -84,8 +86,10 @@ def _breakable(name: str, longest: int = _LONGEST) -> str:
     return "<wbr>".join(map(escape, pieces(name))) if len(name) > longest else escape(name)
 
 
-def _block(block: Lines | Table | Passages) -> Iterator[str]:
-    if isinstance(block, Table):
+def _block(block: Lines | Table | Passages | Chart) -> Iterator[str]:
+    if isinstance(block, Chart):
+        yield from _chart(block)
+    elif isinstance(block, Table):
         yield from (f'<p class="muted">{escape(told)}</p>' for told in block.lines)
         yield _table(block)
     elif isinstance(block, Passages):
@@ -94,6 +98,18 @@ def _block(block: Lines | Table | Passages) -> Iterator[str]:
         yield f"<ul>{''.join(map(_item, block.lines))}</ul>"
     else:
         yield from map(_paragraph, block.lines)
+
+
+def _chart(chart: Chart) -> Iterator[str]:
+    """Yield a picture with its table behind it, or the table alone if nothing is installed that draws."""
+    if missing := missing_extras({"vl_convert": "plots"}):
+        yield from _block(chart.table)
+        yield f'<p class="muted">{escape(f"This table is drawn as a picture after {install_command(*missing)}")}</p>'
+        return
+    told = escape(chart.spec["description"])
+    caption = f'<figcaption class="muted">{told}</figcaption>'
+    yield f'<figure class="chart" aria-label="{told}">{caption}{chart.svg()}</figure>'
+    yield f"<details><summary><span>As a table</span></summary><div>{''.join(_block(chart.table))}</div></details>"
 
 
 def _paragraph(line: Line) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rag_evaluation_framework.report.page import (
     MARKED,
+    Chart,
     Line,
     Lines,
     Page,
@@ -43,7 +44,7 @@ def _lines(page: Page, depth: int) -> Iterator[str]:
         if block.title:
             yield f"{_heading(depth + 1)} {_in_line(block.title)}"
             yield ""
-        yield from _shown(block)
+        yield from _shown(block.table if isinstance(block, Chart) else block)
 
 
 def _heading(depth: int) -> str:

@@ -9,9 +9,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from rag_evaluation_framework.base.outside import fit_to_keep, harmless, name_line, one_line
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.optional import missing_extras, require
+from rag_evaluation_framework.base.outside import fit_to_keep, harmless, name_line, one_line, shown
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.loading import load_installed
 
 Role = Literal["", "verdict", "good", "bad", "warning", "muted", "label", "place", "found", "missed", "read", "word"]
@@ -192,7 +196,64 @@ class Passages:
         object.__setattr__(self, "title", _told(self.title))
 
 
-Block: TypeAlias = "Lines | Table | Passages | Page"
+@dataclass(frozen=True)
+class Chart:
+    """A picture as data: a notebook and a file of HTML draw it, elsewhere its table stands for it.
+
+    Attributes:
+        spec: A specification of Vega-Lite 6, with its data.
+        table: The same numbers, under the title of the chart.
+    """
+
+    spec: Mapping[str, Any]
+    table: "Table"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spec", _fit(self.spec))
+
+    @property
+    def title(self) -> str:
+        """The title of its table."""
+        return self.table.title
+
+    def svg(self) -> str:
+        """Return the picture as SVG without a background, which loads and runs nothing.
+
+        Raises:
+            MissingDependency: The extra `plots` is not installed.
+        """
+        text: str = self._convert("svg", config={"background": None})
+        return text
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture as SVG or PNG, as the end of the name says, and return the path.
+
+        Raises:
+            ConfigError: The name ends otherwise.
+            MissingDependency: The extra `plots` is not installed.
+        """
+        file = Path(path)
+        if file.suffix not in (".svg", ".png"):
+            raise ConfigError(f"Chart.save({shown(str(path))}): expected a name that ends in .svg or .png")
+        drawn = self._convert(file.suffix[1:], **({"scale": 2} if file.suffix == ".png" else {}))
+        file.write_bytes(drawn.encode() if isinstance(drawn, str) else drawn)
+        return file
+
+    def _convert(self, form: str, **options: Any) -> Any:
+        converter = require("vl_convert", extra="plots", needed_by="a chart as a picture")
+        return getattr(converter, f"vegalite_to_{form}")(self.spec, vl_version="6.4", allowed_base_urls=[], **options)
+
+    def __str__(self) -> str:
+        return Page("", (self.table,)).as_text()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """Return the specification, and what a front end shows that cannot draw it: the picture, or the table."""
+        del include, exclude
+        known = {} if missing_extras({"vl_convert": "plots"}) else {"image/svg+xml": self.svg()}
+        return {"application/vnd.vegalite.v6+json": dict(self.spec), **known, "text/plain": str(self)}
+
+
+Block: TypeAlias = "Lines | Table | Passages | Chart | Page"
 
 
 @dataclass(frozen=True)
@@ -305,6 +366,13 @@ def _cut(part: Part, *, is_first: bool, is_last: bool) -> str:
 
 def _told(text: str) -> str:
     return one_line(fit_to_keep(text), _LINE)
+
+
+def _fit(value: Any) -> Any:
+    """Return a specification as plain JSON with its texts made fit: what draws dies of control characters."""
+    if is_object(value):
+        return {key: _fit(inner) for key, inner in value.items()}
+    return _told(value) if isinstance(value, str) else [*map(_fit, value)] if is_list(value) else value
 
 
 def _printable(text: str) -> str:

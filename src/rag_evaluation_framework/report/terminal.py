@@ -15,6 +15,7 @@ from rich.text import Text
 from rag_evaluation_framework.report.page import (
     MARKED,
     Block,
+    Chart,
     Lines,
     Page,
     Part,
@@ -91,6 +92,7 @@ def rendered(page: Page, width: int | None = None) -> str:
 
 def show(console: Console, block: Block) -> None:
     """Print a page, or a block of one."""
+    block = block.table if isinstance(block, Chart) else block
     if block.title:
         aside = f" {block.aside}" if isinstance(block, Page) and block.aside else ""
         print_wrapped(console, Text.assemble((block.title, "bold"), (aside, "dim")), 0)
@@ -99,7 +101,7 @@ def show(console: Console, block: Block) -> None:
         for inner in filter(is_shown, block.blocks):
             if inner.title and not is_apart:
                 console.print()
-            is_apart = isinstance(inner, Table)  # whose last line is empty
+            is_apart = isinstance(inner, Table | Chart)  # whose last line is empty
             show(console, inner)
     elif isinstance(block, Lines):
         for line in block.lines:

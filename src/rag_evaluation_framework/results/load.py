@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Se
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from math import nan
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar, overload
@@ -159,6 +159,15 @@ class MetricRecord:
 
 
 @dataclass(frozen=True)
+class IndexRecord:
+    """What is read of the size of an index in a configuration."""
+
+    chunks: Count
+    characters: Count
+    dimension: Count
+
+
+@dataclass(frozen=True)
 class ConfigRecord:
     """What is read of a configuration; the rest is for people.
 
@@ -175,6 +184,7 @@ class ConfigRecord:
     unfilled: dict[str, Count]
     experiment_name: str | None
     top_k: dict[str, Count] | None = None
+    index: IndexRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -428,9 +438,9 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
     if expected is not None and isinstance(kind, str) and kind != expected.evaluation_type:
         raise LevelMismatch(f"{path}: is {kind}, expected {expected.evaluation_type}")
     with _named(report):
-        head = TypeAdapter(ReportRecord).validate_python(content)
+        head = _reader(ReportRecord).validate_python(content)
     with _named(report, "config."):
-        config = TypeAdapter(ConfigRecord).validate_python(head.config)
+        config = _reader(ConfigRecord).validate_python(head.config)
     address, told = _published(report.parent)
     queries = _queries(report, content, head, config)
     return EvaluationResult[Any](
@@ -467,6 +477,12 @@ def _published(folder: Path) -> tuple[str | None, list[str]]:
     return (url if isinstance(url, str) else None), told
 
 
+@cache
+def _reader(kind: Any) -> TypeAdapter[Any]:
+    """Return what reads values of a type; making it takes longer than reading a run of some hundred questions."""
+    return TypeAdapter(kind)
+
+
 def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, config: ConfigRecord) -> QueryResults[Any]:
     """Return the questions: of the report or, if it names the file beside, of that."""
     named = [str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in head.metric_names for cutoff in head.cutoffs]
@@ -474,7 +490,7 @@ def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, confi
     if unscored := set(head.metric_names) - {name.partition("@")[0] for name in names}:
         raise ResultError(f"{report}: $.metrics: has no score of {min(unscored)!r}, which is one of the metric_names")
     record: Any = Question
-    reader: TypeAdapter[Question[Any]] = TypeAdapter(record[recorded_unit(RULES[head.evaluation_type].unit)])
+    reader: TypeAdapter[Question[Any]] = _reader(record[recorded_unit(RULES[head.evaluation_type].unit)])
     source = report.parent / store.QUESTIONS if store.QUESTIONS in head.files else report
     columns = _Columns[Any](source)
     for where, place, line in _lines(source, report, content, head):

@@ -24,6 +24,8 @@ from rag_evaluation_framework.errors import ConfigError, ResultError
 
 ROOT = Path(".rag-eval")
 RUNS = "runs"
+CELLS = "cells"
+"""The folder of finished cells of sweeps."""
 REPORT = "report.json"
 QUESTIONS = "questions.jsonl"
 RANKINGS = "rankings.jsonl.gz"
@@ -67,21 +69,21 @@ def check_root(root: Path, folder: str = RUNS) -> None:
         raise ConfigError(f"{why}; choose another folder") from error
 
 
-def run_folders(root: str | Path, created: str, dataset: str) -> Iterator[Path]:
+def run_folders(root: str | Path, created: str, dataset: str, kind: str = RUNS) -> Iterator[Path]:
     """Yield the names a run's folder may have: `<root>/runs/<UTC time>-<dataset>`, then the same with a number."""
     time = datetime.fromisoformat(created).strftime("%Y%m%dT%H%M%SZ")
     name = f"{time}-{re.sub(r'[^A-Za-z0-9._-]+', '-', fit_to_keep(dataset))[:60].strip('-.') or 'dataset'}"
     for number in count(1):
-        yield Path(root) / RUNS / (name if number == 1 else f"{name}-{number}")
+        yield Path(root) / kind / (name if number == 1 else f"{name}-{number}")
 
 
-def write_run(root: str | Path, created: str, dataset: str, write: Callable[[Path], None]) -> Path:
+def write_run(root: str | Path, created: str, dataset: str, write: Callable[[Path], None], kind: str = RUNS) -> Path:
     """Create the first folder of `run_folders` that is free, even if another process takes one at the same moment.
 
     Raises:
         ResultError: No folder can be created there.
     """
-    for folder in run_folders(root, created, dataset):
+    for folder in run_folders(root, created, dataset, kind):
         try:
             if not folder.exists():
                 return write_folder(folder, write)

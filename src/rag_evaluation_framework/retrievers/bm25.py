@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.progress import progress
+from rag_evaluation_framework.base.stages import Arrays, stage
 from rag_evaluation_framework.components.supported import OwnChunker
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
@@ -19,9 +20,11 @@ from rag_evaluation_framework.data import AnyChunk, Corpus, Hit, Retrieval, Stag
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import as_component
-from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
+from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunking_of
 from rag_evaluation_framework.statistics.nearest import top_k
 from rag_evaluation_framework.text.terms import LANGUAGES, question_words, stemmer, words
+
+_VERSION = 1  # of what is counted: indexes that another one made are not found
 
 
 class _Index(NamedTuple):
@@ -92,7 +95,15 @@ class BM25Retriever(IndexedRetriever[_Index]):
     def index(self, corpus: Corpus) -> None:
         """Cut the documents and count the stems of their words."""
         self._keep(None)
-        chunks = chunk_corpus(corpus, self.chunker)
+        chunks, facts = chunking_of(corpus, self.chunker)
+        known = None if facts is None else [_VERSION, facts, self.language]
+        counts = stage("bm25", known, lambda: self._counted(chunks))
+        stems = counts["vocabulary"].tobytes().decode().split("\n")[:-1]
+        vocabulary = {stem: number for number, stem in enumerate(stems)}
+        self._keep(_Index(chunks, vocabulary, counts["starts"], counts["rows"], self._weighed(counts)))
+
+    def _counted(self, chunks: Sequence[AnyChunk]) -> Arrays:
+        """Return how often each stem is in which chunks, `starts`, `rows` and `times`, and how long these are."""
         vocabulary = Numbering()
         stem = cache(stemmer(self.language))  # each word once
         stems, lengths = array("q"), array("q")
@@ -100,20 +111,26 @@ class BM25Retriever(IndexedRetriever[_Index]):
             found = words(chunk.content, self.language)
             stems.extend(vocabulary[stem(word)] for word in found)
             lengths.append(len(found))
-        self._keep(_Index(chunks, vocabulary, *self._weighed(np.array(stems), np.array(lengths), len(vocabulary))))
-
-    def _weighed(
-        self, stems: NDArray[np.int64], lengths: NDArray[np.int64], known: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-        """Return `starts`, `rows` and `weights` of an index, from the stems of all chunks and how many each has."""
         total = len(lengths)
-        pairs, times = np.unique(stems * total + np.repeat(np.arange(total), lengths), return_counts=True)
+        at = np.array(stems) * total + np.repeat(np.arange(total), lengths)
+        pairs, times = np.unique(at, return_counts=True)
         numbers, rows = np.divmod(pairs, total)
-        chunks_with = np.bincount(numbers, minlength=known)
+        return {
+            "vocabulary": np.frombuffer("".join(f"{stem}\n" for stem in vocabulary).encode(), np.uint8),
+            "starts": np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=len(vocabulary)))]),
+            "rows": rows.astype(np.int32),
+            "times": times.astype(np.int32),
+            "lengths": np.array(lengths, np.int32),
+        }
+
+    def _weighed(self, counts: Arrays) -> NDArray[np.float32]:
+        """Return what each stem adds to the score of each chunk that has it."""
+        chunks_with, lengths, times = np.diff(counts["starts"]), counts["lengths"], counts["times"]
+        total = len(lengths)
         rarity = np.array([log(1 + (total - n + 0.5) / (n + 0.5)) for n in chunks_with.tolist()], np.float32)
-        longer = 1 - self.b + self.b * lengths[rows] / lengths.mean()
-        weights = rarity[numbers] * (times / (times + self.k1 * longer))
-        return np.concatenate([[0], np.cumsum(chunks_with)]), rows.astype(np.int32), weights.astype(np.float32)
+        longer = 1 - self.b + self.b * lengths[counts["rows"]] / lengths.mean()
+        weights: NDArray[np.float32] = np.repeat(rarity, chunks_with) * (times / (times + self.k1 * longer))
+        return weights.astype(np.float32)
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return the `k` chunks of the highest score; chunks that tie keep the order of the documents."""

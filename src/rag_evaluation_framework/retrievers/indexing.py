@@ -1,9 +1,13 @@
 """The three steps of indexing, chunk, embed and fill the store, each compared with what it was given."""
 
+import json
+import os
 from collections import Counter, defaultdict
-from collections.abc import Generator, Mapping, Sequence, Sized
+from collections.abc import Generator, Iterator, Mapping, Sequence, Sized
 from contextlib import closing
-from typing import NamedTuple, TypeAlias
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +17,12 @@ from rag_evaluation_framework.base.exits import errors_as, outcome
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.progress import progress, progress_bar
+from rag_evaluation_framework.base.stages import Arrays, current_stages, stage
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
 from rag_evaluation_framework.components.parts import as_found, as_placed
 from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.contracts.component import parameters
 from rag_evaluation_framework.contracts.embedder import (
     EmbeddedPart,
     Embedder,
@@ -26,7 +32,10 @@ from rag_evaluation_framework.contracts.embedder import (
     joined,
     truncation_flags,
 )
-from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, DocumentId, Hit, PositionAwareChunk
+from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, Hit, PositionAwareChunk
+from rag_evaluation_framework.data.columns import Numbering
+from rag_evaluation_framework.data.values import FrozenDict
+from rag_evaluation_framework.embedders.cached import CachedEmbedder, identity_of
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.vector_stores.database import unit
@@ -148,9 +157,22 @@ def _tell_of_doubles(store: VectorStore, found: Sequence[AnyChunk], added: Mappi
 # The three steps of indexing: chunk the corpus, embed the chunks, fill the store. Each can be shared by pipelines.
 
 _EQUAL = 1e-6  # in any coordinate of two directions
+_VERSION = 1  # of what our chunkers make: chunks that another one made are not found
 _ROWS_AT_ONCE = 1_024
 DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
 """About 200 tokens of English, without overlap."""
+
+
+class Chunking(NamedTuple):
+    """What a chunker made of a corpus.
+
+    Attributes:
+        chunks: The chunks, in the order of the documents.
+        facts: All that they depend on, as JSON: what is made of them is kept by that. None if it is not known.
+    """
+
+    chunks: list[AnyChunk]
+    facts: Any
 
 
 def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChunker) -> list[AnyChunk]:
@@ -164,22 +186,27 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnCh
         InputError: There are none but blank ones, because the documents are blank or the chunker returned nothing; or
             one is not of the document that was cut.
     """
+    return chunking_of(corpus, chunker).chunks
+
+
+def chunking_of(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChunker) -> Chunking:
+    """Do what `chunk_corpus` does; where stages are kept, a built-in chunker cuts the same documents once."""
     positioned = adapted(chunker) if isinstance(chunker, PositionAwareChunker) else position_aware(chunker)
     # Our chunkers cut exactly; those that the adapter places keep their own texts.
     ours = type(positioned).__module__.startswith(RecursiveCharacterChunker.__module__.rpartition(".")[0])
     chunks: list[AnyChunk] = []
-    without: list[DocumentId] = []
-    for document in progress(corpus, "Chunking", "document"):
-        found: Sequence[AnyChunk]
-        if isinstance(positioned, ChunkerPositionAdapter):
-            found = positioned.locate_chunks(document)
-        elif ours:
-            found = positioned.chunk_with_positions(document)
-        else:
-            found = as_placed(positioned.chunk_with_positions(document), positioned.name, document)
-        if not found and document.content.strip():
-            without.append(document.id)
-        chunks += found
+    facts = None
+    if ours and not isinstance(positioned, ChunkerPositionAdapter):
+        facts = _facts(corpus, positioned)
+        chunks += _exact_chunks(corpus, positioned, facts)
+    else:
+        for document in progress(corpus, "Chunking", "document"):
+            if isinstance(positioned, ChunkerPositionAdapter):
+                chunks += positioned.locate_chunks(document)
+            else:
+                chunks += as_placed(positioned.chunk_with_positions(document), positioned.name, document)
+    cut = {chunk.doc_id for chunk in chunks}
+    without = [document.id for document in corpus if document.id not in cut and document.content.strip()]
     name = positioned.name
     blank = sum(not chunk.content.strip() for chunk in chunks)
     if blank == len(chunks):
@@ -209,6 +236,46 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnCh
                 f"document {other[0].doc_id!r}, [{other[0].start}:{other[0].end}]: {shown(other[0].content[:50])}. "
                 "They are searched by their text, and judged by their place"
             )
+    return Chunking(chunks, facts)
+
+
+def _facts(corpus: Corpus, chunker: PositionAwareChunker) -> Any:
+    """Return all that the chunks of one of our chunkers depend on; None if that is not known, or nothing is kept."""
+    identity = None if current_stages() is None or _names_a_file(chunker) else identity_of(chunker)
+    return None if identity is None else [_VERSION, identity, corpus.ordered_hash]
+
+
+def _names_a_file(component: object) -> bool:
+    """Return whether a parameter is the path of a file, such as a tokenizer, which may be another one tomorrow."""
+    values = parameters(component).values()
+    return any(os.path.isfile(one) if isinstance(one, str | Path) else _names_a_file(one) for one in values)  # noqa: PTH113
+
+
+def _exact_chunks(corpus: Corpus, chunker: PositionAwareChunker, facts: Any) -> list[PositionAwareChunk]:
+    chunks: list[PositionAwareChunk] = []
+
+    def cut() -> Arrays:
+        for document in progress(corpus, "Chunking", "document"):
+            chunks.extend(chunker.chunk_with_positions(document))
+        numbers = Counter(chunk.doc_id for chunk in chunks)
+        kinds = Numbering()  # of metadata, such as the section of a chunk
+        columns = [(chunk.start, chunk.end, kinds[json.dumps(dict(chunk.metadata))]) for chunk in chunks]
+        return {
+            "chunks": np.array([numbers[document.id] for document in corpus], np.int64),  # of each document
+            "places": np.array(columns, np.int64).reshape(-1, 3),
+            "metadata": np.frombuffer("\n".join(kinds).encode(), np.uint8),
+        }
+
+    kept = stage("chunks", facts, cut)
+    if not chunks and len(kept["places"]):  # an earlier run cut them
+        metadata: list[FrozenDict[str, Any]]
+        metadata = [FrozenDict(json.loads(line)) for line in kept["metadata"].tobytes().splitlines()]
+        places: Iterator[tuple[int, int, int]] = iter(kept["places"].tolist())
+        for document, number in zip(progress(corpus, "Chunking", "document"), kept["chunks"].tolist(), strict=True):
+            chunks += (
+                PositionAwareChunk.of(document, start, end, metadata[kind])
+                for start, end, kind in islice(places, number)
+            )
     return chunks
 
 
@@ -225,7 +292,7 @@ class EmbeddedChunks(NamedTuple):
 
 
 def embed_chunks(chunks: Sequence[AnyChunk], embedder: Embedder | OwnEmbedder, batch_size: int = 256) -> EmbeddedChunks:
-    """Embed chunks, each distinct text once.
+    """Embed chunks, each distinct text once; where stages are kept, vectors are kept and found as by `CachedEmbedder`.
 
     Args:
         chunks: What to embed.
@@ -239,7 +306,9 @@ def embed_chunks(chunks: Sequence[AnyChunk], embedder: Embedder | OwnEmbedder, b
     """
     made: Embedder = as_component(Embedder, embedder, "embed_chunks")
     rows = {text: row for row, text in enumerate(dict.fromkeys(chunk.content for chunk in chunks))}
-    texts = list(rows)
+    texts, stages = list(rows), current_stages()
+    if stages is not None and identity_of(made) is not None and not isinstance(made, CachedEmbedder):
+        made = CachedEmbedder(made, stages.root)
     if not texts:
         return EmbeddedChunks(np.zeros((0, checked_dimension(made)), dtype=np.float32), np.zeros(0, dtype=np.bool_))
     truncated = np.zeros(len(texts), dtype=np.bool_)

@@ -12,16 +12,25 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.stages import current_stages, shared
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
 from rag_evaluation_framework.components.parts import as_found
 from rag_evaluation_framework.components.results import one_each
 from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count, confide
-from rag_evaluation_framework.contracts.embedder import Embedder, VectorStore, as_fitted, checked_parts
+from rag_evaluation_framework.contracts.embedder import (
+    Embedder,
+    VectorStore,
+    as_fitted,
+    checked_dimension,
+    checked_parts,
+)
 from rag_evaluation_framework.data import AnyChunk, Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
+from rag_evaluation_framework.embedders.cached import identity_of
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
+from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.registry import as_component, describe
 from rag_evaluation_framework.retrievers.indexing import (
     DEFAULT_CHUNKER,
@@ -47,6 +56,7 @@ class _Index(NamedTuple):
     vectors: NDArray[np.float32]
     rows: dict[str, int]  # of vectors, by text
     questions: dict[str, tuple[NDArray[np.float32], float]]  # a run asks again to fill a budget; embedding is paid once
+    embedded: dict[str, tuple[NDArray[np.float32], float]]  # the same of all runs that share it
 
 
 @dataclass(frozen=True)
@@ -100,12 +110,17 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         _note_another_embedder(self.chunker, self.embedder)
         store = InMemoryVectorStore() if self.vector_store is None else self.vector_store
         chunks = chunk_corpus(corpus, self.chunker)
-        embedder = as_fitted(self.embedder.fit([document.content for document in corpus]), self.embedder)
+        known = None if current_stages() is None else _facts(self.embedder, corpus)
+        embedder = shared(
+            known and ("fitted", known),
+            lambda: as_fitted(self.embedder.fit([document.content for document in corpus]), self.embedder),
+        )
         vectors, truncated = embed_chunks(chunks, embedder, self.batch_size)
         _note_truncation(embedder, truncated)
         fill_store(store, chunks, vectors, self.batch_size)
         rows = {chunk.content: row for row, chunk in enumerate(chunks)}
-        self._keep(_Index(chunks, embedder, store, vectors, rows, {}))
+        embedded = shared(known and ("questions", known), dict[str, tuple[NDArray[np.float32], float]])
+        self._keep(_Index(chunks, embedder, store, vectors, rows, {}, embedded))
 
     @property
     def prefix_stable(self) -> bool:
@@ -143,6 +158,13 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         return [Retrieval(_scored(index, vector, chunks), complete=len(chunks) < k) for vector, chunks in pairs]
 
 
+def _facts(embedder: Embedder, corpus: Corpus) -> str | None:
+    """Return all that the vectors of questions depend on; None if that is not known."""
+    known = repr(embedder) if type(embedder) is LsaEmbedder else identity_of(embedder)
+    learns = type(embedder).fit is not Embedder.fit
+    return f"{known} {corpus.ordered_hash}" if known and learns else known
+
+
 def _scored(index: _Index, question: NDArray[np.float32], found: Sequence[AnyChunk]) -> tuple[Hit, ...]:
     """Return hits with their cosines, which stores need not tell; a text that was not embedded has no score."""
     rows = np.array([index.rows.get(chunk.content, -1) for chunk in found], dtype=np.intp)
@@ -178,20 +200,21 @@ def _note_another_embedder(chunker: Chunker | PositionAwareChunker, embedder: Em
 def _ask(index: _Index, queries: Sequence[str]) -> None:
     """Embed those questions that are new, together, and note each one's share of the seconds."""
     new = [query for query in dict.fromkeys(queries) if query not in index.questions]
-    if not new:
-        return
-    start = perf_counter()
-    zeros: list[int] = []
-    # Each part is kept as it comes: it may have been paid for, and the next one may fail.
-    with closing(checked_parts(index.embedder, new, "query")) as parts:
-        for rows, vectors in parts:
-            some, now = [new[row] for row in rows], perf_counter()
-            shares = [(vector, (now - start) / len(some)) for vector in vectors]
-            index.questions.update(zip(some, shares, strict=True))
-            zeros += [rows[row] for row in np.flatnonzero(~vectors.any(axis=1)).tolist()]
-            start = now
+    if missing := [query for query in new if query not in index.embedded]:
+        if not isinstance(index.embedder, RemoteEmbedder):
+            checked_dimension(index.embedder)  # loads a model that no chunk needed, as their vectors are kept
+        start = perf_counter()
+        # Each part is kept as it comes: it may have been paid for, and the next one may fail.
+        with closing(checked_parts(index.embedder, missing, "query")) as parts:
+            for rows, vectors in parts:
+                some, now = [missing[row] for row in rows], perf_counter()
+                shares = [(vector, (now - start) / len(some)) for vector in vectors]
+                index.embedded.update(zip(some, shares, strict=True))
+                start = now
+    index.questions.update((query, index.embedded[query]) for query in new)
+    zeros = [query for query in new if not index.questions[query][0].any()]
     if zeros:
-        those = f"{len(zeros)} of {len(new)} questions, the first: {shown(new[min(zeros)])}" if len(new) > 1 else _SOME
+        those = f"{len(zeros)} of {len(new)} questions, the first: {shown(zeros[0])}" if len(new) > 1 else _SOME
         note(
             f"{index.embedder.name} returns a vector of zeros for {those}. It has no direction: their results are the "
             "first chunks of the corpus"

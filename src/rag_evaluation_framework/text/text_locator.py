@@ -19,7 +19,7 @@ _BLANKS = np.array([chr(code).isspace() for code in range(0x3001)] + [False])  #
 _BLOCK = 64  # characters from one mark to the next
 _AT_ONCE = 1_048_576  # characters, for the sake of memory
 _UNEVEN = re.compile(r"[^\S ]|  ")
-_NO_MARKS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+_RUN = re.compile(r"\s{2,}|[^\S ]")  # of a single blank there is nothing to change
 
 
 class CollapsedText:
@@ -34,13 +34,15 @@ class CollapsedText:
 
     def __init__(self, original: str) -> None:
         self.original = original
-        self.text, self._marks = original, _NO_MARKS
-        if _UNEVEN.search(original):
-            self.text, self._marks = _collapse(original)
+        self.text = _RUN.sub(" ", original) if _UNEVEN.search(original) else original
+
+    @cached_property
+    def _marks(self) -> NDArray[np.int64]:
+        return _marks(self.original)
 
     def offset(self, place: int) -> int:
         """Return where a character of the collapsed text stands in the original; of a blank, where its run begins."""
-        if not len(self._marks):
+        if self.text is self.original:
             return place
         block, behind = divmod(place, _BLOCK)
         units = _units(behind).match(self.original, int(self._marks[block]))
@@ -52,9 +54,8 @@ def _units(count: int) -> re.Pattern[str]:
     return re.compile(rf"(?:\s+|\S){{{count}}}")
 
 
-def _collapse(text: str) -> tuple[str, NDArray[np.int64]]:
-    """Return the text, collapsed, and where every 64th of its characters stands in the original."""
-    parts: list[str] = []
+def _marks(text: str) -> NDArray[np.int64]:
+    """Return where every 64th character of the collapsed text stands in the original."""
     marks: list[NDArray[np.int64]] = []
     length, blank_before = 0, False
     for start in range(0, len(text), _AT_ONCE):
@@ -64,11 +65,10 @@ def _collapse(text: str) -> tuple[str, NDArray[np.int64]]:
         keep = ~blank
         keep[1:] |= ~blank[:-1]  # the first blank of a run stands for the run
         keep[0] |= not blank_before
-        kept = np.where(blank, np.uint32(ord(" ")), codes)[keep]
-        parts.append(kept.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"))
-        marks.append(np.flatnonzero(keep)[-length % _BLOCK :: _BLOCK] + start)
+        kept = np.flatnonzero(keep)
+        marks.append(kept[-length % _BLOCK :: _BLOCK] + start)
         length, blank_before = length + len(kept), bool(blank[-1])
-    return "".join(parts), np.concatenate(marks)
+    return np.concatenate(marks)
 
 
 def offsets_without_white_space(text: str) -> NDArray[np.int32]:
@@ -83,7 +83,7 @@ _SHORT = 6  # characters of a gram: of longer ones fewer pages have all, but sho
 _LONG = 4 * _SHORT  # tells tables of numbers apart, whose short grams are on all pages
 _BITS = 16  # of a gram's hash: at 16,384 characters a page, half of the bits of two pages are set at most
 _MOST_GRAMS = 96  # that are looked up; of a text of 1,200 characters, every character is in two or more
-_END = "\ufdd1"  # between texts that are read as one; no character of any language
+_END = "\0"  # between texts that are read as one; of no language, and as short as any in memory
 _FACTORS = np.array([0x01000193, 0x85EBCA6B], dtype=np.uint32)  # odd, as those of FNV-1a and MurmurHash
 _MIXERS = np.array([0x9E3779B1, 0xC2B2AE35], dtype=np.uint32)
 _SHIFT = np.uint32(32 - _BITS)  # the high bits of a product depend on all bits of its factors

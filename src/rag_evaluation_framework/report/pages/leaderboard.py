@@ -4,7 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rag_evaluation_framework.analysis.leaderboard import Leaderboard, Standing
+from rag_evaluation_framework.base.outside import name_line
+from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, interval_of
+from rag_evaluation_framework.report.page import Chart as Chart
 from rag_evaluation_framework.report.page import Line, Lines, Role, Table, line, symmetric
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.comparison import differs, notes_by_run, role_of
@@ -33,7 +37,7 @@ def leaderboard_page(
     """
     name = board.score(score)
     standings = board.standings(name)
-    numbers = {standing.run: str(place) for place, standing in enumerate(standings, 1)}
+    numbers = _numbers(board, name)
     return Page(
         f"{len(board.runs)} runs by {name}",
         (
@@ -46,6 +50,37 @@ def leaderboard_page(
             Lines(tuple(line((told, "muted"), indent=2) for told in _facts(board, name, standings, runs)), "Runs"),
         ),
     )
+
+
+def leaderboard_chart(board: Leaderboard, score: str | None = None) -> Chart:
+    """Return the best seven runs with their intervals: recall at every budget, or one score.
+
+    Args:
+        board: The leaderboard.
+        score: The score; by default recall at every budget where there are several, else the first score.
+
+    Raises:
+        ConfigError: The runs do not all have this score.
+    """
+    name = board.score(score)
+    drawn = [board.runs.index(standing.run) for standing in board.standings(name)][: len(COLOURS)]
+    curve = next(iter(board.budget_curves), None) if score is None else None
+    names = [name] if curve is None else [f"{curve.metric}@{budget}" for budget in curve.budgets]
+    values: list[dict[str, Any]] = []
+    unit = "number of results"
+    for one in names:
+        cutoff, means = ScoreName.parse(one).cutoff, board.intervals(one)
+        x, unit = (cutoff.size, BUDGETS.get(cutoff.unit, unit)) if cutoff else (1, "whole ranking")
+        values += [{"series": name_line(board.runs[run]), "x": x, **interval_of(means[run])} for run in drawn]
+    told = f"The {len(drawn)} best of {len(board.runs)} runs by {name}, with intervals of 95 %, against the {unit}."
+    metric = names[0] if curve is None else curve.metric
+    numbers = _numbers(board, name)
+    table = _by_score(board, name, board.standings(name)) if curve is None else next(_by_budget(board, numbers))
+    return Chart(curves(values, unit, metric, told), table)
+
+
+def _numbers(board: Leaderboard, name: str) -> dict[str, str]:
+    return {standing.run: str(place) for place, standing in enumerate(board.standings(name), 1)}
 
 
 def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Iterator[Line]:

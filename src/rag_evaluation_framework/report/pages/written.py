@@ -133,6 +133,8 @@ def cache_text(found: Mapping[str, Any]) -> str:
         told.append(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")
     if found["answers"]:
         told.append(f"{plural(found['answers'], 'answer')} of language models: {found['answer_bytes']:,} bytes")
+    if found["stages"]:
+        told.append(f"chunks and indexes of {plural(found['stages'], 'stage')}: {found['stage_bytes']:,} bytes")
     if found["texts"]:
         told.append(f"{plural(found['texts'], 'text')} of documents of runs: {found['text_bytes']:,} bytes")
     return "\n".join(told)

@@ -1,0 +1,338 @@
+"""A sweep as people read it: which cell to take and why, all cells in order, what each axis changes, and costs."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rag_evaluation_framework.base.outside import first_of, name_line, shown
+from rag_evaluation_framework.data.cutoffs import ScoreName
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, front, heat_map, interval_of
+from rag_evaluation_framework.report.page import Block, Line, Lines, Table, first, line, plural, symmetric
+from rag_evaluation_framework.report.page import Chart as Chart
+from rag_evaluation_framework.report.page import Page as Page
+from rag_evaluation_framework.report.pages.comparison import differs, role_of
+from rag_evaluation_framework.report.pages.doubts import order_texts
+from rag_evaluation_framework.report.pages.gates import independence
+from rag_evaluation_framework.report.pages.result import bar_of, bars_of, note_lines
+from rag_evaluation_framework.results.shown import marked, number, within, written_p_value
+from rag_evaluation_framework.sweeps.cell import CellOutcome
+from rag_evaluation_framework.sweeps.result import (
+    COSTS,
+    CellStanding,
+    Cost,
+    Recommendation,
+    SweepResult,
+    axis_names,
+    is_budget,
+    known_costs,
+)
+
+_MOST = 24  # cells, effects or levels on a page; `to_dataframe` has all
+
+
+class _Shown(NamedTuple):
+    column: str
+    axis: str
+    least: str
+    phrase: str
+    scale: float = 1.0
+
+
+_COSTS: Mapping[Cost, _Shown] = {
+    "price": _Shown("price", "price", "the cheapest", "a price of {}"),
+    "latency": _Shown("median ms", "median milliseconds per question", "the fastest", "a median of {} ms", 1000),
+    "index": _Shown("index kB", "size of the index in kB", "the one with the smallest index", "{} kB of index", 0.001),
+    "sent": _Shown("characters", "characters sent on per question", "", ""),
+}
+
+
+def sweep_page(result: SweepResult) -> Page:
+    """Return a sweep as people read it, the recommendation first."""
+    blocks: tuple[Block, ...]
+    notes = Lines(note_lines(tuple(_doubts(result))), "Notes")
+    if result.why_unranked:
+        told = line(("The cells are listed, not ranked", "verdict")), line(f"{result.why_unranked}.")
+        tables = table_page(result).blocks if result.score_names else ()
+        blocks = (Lines(told), notes, *tables, *_effects(result))
+    else:
+        blocks = (
+            Lines(tuple(_verdict(result, result.recommendation))),
+            notes,
+            _cells(result, result.score()),
+            *_charts(result, "cutoffs"),
+            *_effects(result),
+            *_charts(result, "heatmap", "pareto"),
+        )
+    failed = [
+        line(f"{one.cell.name}: {one.failure}", indent=4, before=str(one.cell.number), role="bad")
+        for one in result.failed
+    ]
+    return Page(
+        f"Sweep of {plural(len(result.cells), 'cell')} over {', '.join(axis_names(result.axes).values())}",
+        (
+            *blocks,
+            Lines(first(failed, _MOST, "cell"), "Failed cells"),
+            *_bill(result),
+            Lines(note_lines(tuple(_cell_notes(result))), "Notes of the cells"),
+            Lines(tuple(line((text, "muted"), indent=2) for text in _facts(result)), "Facts"),
+        ),
+    )
+
+
+def table_page(result: SweepResult, metric: str | None = None) -> Page:
+    """Return every cell that has a result, with the means of a metric at all cutoffs, in the order of the plan."""
+    name = ScoreName.parse(result.score(metric)).metric
+    cells = [(outcome.cell.number, outcome) for outcome in result.cells if outcome.facts is not None]
+    return Page(f"{plural(len(cells), 'cell')} by {name}", (_by_cutoff(cells, _of_metric(result, name)),))
+
+
+def sweep_chart(result: SweepResult, kind: str, score: str | None = None) -> Chart:
+    """Return a chart of a sweep; arguments and errors as in `SweepResult.plot`."""
+    if kind not in _KINDS:
+        raise ConfigError(f"plot({shown(kind)}): expected one of {', '.join(map(repr, _KINDS))}")
+    return _KINDS[kind](result, result.score(score), result.standings(score))
+
+
+def _verdict(result: SweepResult, chosen: Recommendation) -> Iterator[Line]:
+    """Yield what to take, and why."""
+    best, by, one = chosen.best, chosen.by, chosen.standing
+    (mean,) = result.means_of([one])
+    interval = f" ({within(mean)})" if mean else ""
+    yield line((f"Take {one.outcome.cell.name}: {best.score} {number(one.mean)}{interval}", "verdict"))
+    among = f"of {len(best.tied)} cells that may be the best one (95 %, for all cells together)"
+    if len(best.tied) == 1:
+        yield line(f"No other cell is tied with it (95 %, for all {best.tested} cells together).")
+    elif by is None:
+        yield line(f"It has the highest mean {among}; they cost the same, or what they cost is not known.")
+    else:
+        about = _told(min(best.tied, key=lambda each: getattr(each, by)), by)
+        is_least = about == _told(one, by)
+        about = "" if is_least else f"; the least is {about}, and a quarter more counts as the same"
+        least = f"{_COSTS[by].least}" if is_least else f"as good as {_COSTS[by].least}"
+        yield line(f"It is {least} {among}: {_COSTS[by].phrase.format(_told(one, by))}{about}.")
+        if one.mean < best.standing.mean:
+            cost = _COSTS[by].phrase.format(_told(best.standing, by))
+            p_value = f" (p {written_p_value(one.p_value)})" if one.p_value is not None else ""
+            yield line(
+                f"The highest mean is {number(best.standing.mean)}{p_value}, with {cost}: {_name(best.standing)}."
+            )
+    yield line((f"{best.questions} questions that all cells have", "muted"))
+
+
+def _doubts(result: SweepResult) -> Iterator[str]:
+    """Yield what makes the order doubtful."""
+    yield from result.notes
+    if not result.why_unranked:
+        yield from order_texts(*result.disagreements)
+        if (tested := result.best().tested) < len(result.standings()):
+            yield f"only the {tested} cells with the highest means are tested; others may be tied, too"
+    if result.incomparable:
+        yield f"not compared, as they mean something else in some cells: {', '.join(result.incomparable)}"
+    if result.left_out:
+        yield f"not ranked, as fewer than 9 in 10 of the questions were scored: {_named(result.left_out)}"
+    if result.failed:
+        yield f"{len(result.failed)} of {plural(len(result.cells), 'cell')} failed"
+
+
+def _cells(result: SweepResult, name: str) -> Table:
+    """Return the ranked cells, the best first, with their places by the other kind of cutoff, and what they cost."""
+    standings = result.standings()
+    listed, best = standings[:_MOST], {one.outcome.cell.number for one in result.pareto()}
+    costs: list[Cost] = [cost for cost in COSTS if any(getattr(one, cost) is not None for one in listed)]
+    others = [one for one in _of_metric(result, ScoreName.parse(name).metric) if is_budget(one) != is_budget(name)][:1]
+    places = [{id(one.outcome): at for at, one in enumerate(result.standings(other), 1)} for other in others]
+    rows = tuple(
+        (
+            _label(at, one.outcome),
+            marked(one.mean, _is_unfilled(one.outcome, name)) + " *"[one.outcome.cell.number in best],
+            "best" if at == 1 else "yes" if one.is_tied else "?" if one.p_value is None else "no",
+            *(str(place[id(one.outcome)]) for place in places),
+            *(_told(one, cost) for cost in costs),
+        )
+        for at, one in enumerate(listed, 1)
+    )
+    header = (*(f"place @{other.partition('@')[2]}" for other in others), *(_COSTS[cost].column for cost in costs))
+    some = f", {len(listed)} of {len(standings)}" if len(listed) < len(standings) else ""
+    told = "tied: may be the best one; * on the Pareto front: no other cell is as good in all of these numbers"
+    bars = tuple(map(bar_of, result.means_of(listed)))
+    return Table(("cell", "mean", "tied", *header), rows, f"Cells by {name}{some}", (told,), bars=bars)
+
+
+def _effects(result: SweepResult) -> Iterator[Table]:
+    every = result.effects() if result.score_names else ()
+    if not every:
+        return
+    largest = sorted(every, key=lambda effect: -abs(effect.test.mean if effect.test else 0.0))[:_MOST]
+    effects = [effect for effect in every if effect in largest]
+    names, bars = axis_names(result.axes), bars_of([effect.test for effect in effects])
+    rows = tuple(
+        (f"{names[one.axis]} {one.level} against {one.baseline}", *differs(one.test), str(one.combinations))
+        for one in effects
+    )
+    yield Table(
+        ("level against the first", "delta", "interval", "p", "pairs"),
+        rows,
+        f"What each axis changes in {result.score()}{f', {_MOST} of {len(every)}' if len(every) > _MOST else ''}",
+        ("pairs: combinations of the other axes for which both levels have a cell; each row is a test of its own",),
+        bars=bars,
+        scale=symmetric(bars),
+        roles={(row, 1): role_of(effect.test) for row, effect in enumerate(effects)},
+    )
+
+
+def _charts(result: SweepResult, *kinds: str) -> Iterator[Chart]:
+    for kind in kinds:
+        try:
+            yield sweep_chart(result, kind)
+        except ConfigError:  # there is nothing to draw, as of one axis
+            continue
+
+
+def _at_cutoffs(result: SweepResult, score: str, standings: Sequence[CellStanding]) -> Chart:
+    """Return the best cells at all budgets of one unit or, without two of these, at all numbers of results."""
+    metric = ScoreName.parse(score).metric
+    names = _of_metric(result, metric)
+    cutoffs = {name: cutoff for name in names if (cutoff := ScoreName.parse(name).cutoff)}
+    budgets, counts = ([name for name in cutoffs if is_budget(name) == kind] for kind in (True, False))
+    units = [[name for name in budgets if cutoffs[name].unit == unit and not cutoffs[name].whole] for unit in BUDGETS]
+    drawn = next((alike for alike in (*units, counts) if len(alike) > 1), None)
+    if drawn is None:
+        raise ConfigError(f"plot('cutoffs'): {metric} has one cutoff; expected several budgets, or several k")
+    best = standings[: len(COLOURS)]
+    values = [
+        {"series": _label(at, one.outcome), "x": cutoffs[name].size, **interval_of(mean)}
+        for name in sorted(drawn, key=lambda name: cutoffs[name].size)
+        for at, (one, mean) in enumerate(zip(best, result.means_of(best, name), strict=True), 1)
+    ]
+    unit = BUDGETS.get(cutoffs[drawn[0]].unit, "number of results")
+    told = f"{metric} of the {len(best)} best of {plural(len(standings), 'cell')} by {score} against the {unit}, with"
+    table = _by_cutoff([(at, one.outcome) for at, one in enumerate(standings[:_MOST], 1)], names)
+    return Chart(curves(values, unit, metric, f"{told} intervals of 95 %."), table)
+
+
+def _by_cutoff(cells: Sequence[tuple[int, CellOutcome]], names: Sequence[str]) -> Table:
+    """Return the means of cells at all cutoffs of a metric, with the best of each in green."""
+    means = [[one.facts.means.get(name) if one.facts else None for name in names] for _, one in cells]
+    best = [max((mean or 0.0 for mean in column), default=0.0) for column in zip(*means, strict=True)]
+    rows = tuple(
+        (_label(at, one), *(marked(mean, _is_unfilled(one, name)) for mean, name in zip(own, names, strict=True)))
+        for (at, one), own in zip(cells, means, strict=True)
+    )
+    header = ("cell", *(f"@{cutoff}" if (cutoff := name.partition("@")[2]) else name for name in names))
+    green = {(row, at + 1) for row, own in enumerate(means) for at, mean in enumerate(own) if mean and mean == best[at]}
+    title = f"{names[0].partition('@')[0]} at each cutoff"
+    return Table(header, rows, title, roles=dict.fromkeys(green, "good"))
+
+
+def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]) -> Chart:
+    """Return the means by the two axes whose levels differ most, over all cells that have these levels."""
+    size = {effect.axis: 0.0 for effect in result.effects(score)}
+    for effect in result.effects(score):
+        size[effect.axis] = max(size[effect.axis], abs(effect.test.mean) if effect.test else 0.0)
+    largest = sorted(size, key=lambda axis: -size[axis])[:2]
+    if len(largest) < 2 or max(len(result.axes[axis]) for axis in largest) > _MOST:
+        raise ConfigError(f"plot('heatmap'): fewer than two axes have several levels, or one more than {_MOST}")
+    y, x = (axis for axis in result.axes if axis in largest)
+    rows, columns = ([*result.levels[axis].values()] for axis in (y, x))
+    means: dict[tuple[str, str], list[float]] = {(row, column): [] for row in rows for column in columns}
+    for one in standings:
+        means[result.level(one.outcome, y), result.level(one.outcome, x)].append(one.mean)
+    mean = {at: sum(found) / len(found) for at, found in means.items() if found}
+    names = axis_names(result.axes)
+    table = Table(
+        (f"{names[y]} by {names[x]}", *columns),
+        tuple((row, *(number(mean.get((row, column))) for column in columns)) for row in rows),
+        f"{score} by {names[y]} and {names[x]}",
+    )
+    told = f"Mean {score} by {names[y]} and {names[x]}, over all cells with these levels; the darker, the higher."
+    values = [{"x": name_line(column), "y": name_line(row), "mean": mean[row, column]} for row, column in mean]
+    return Chart(heat_map(values, names[x], names[y], told), table)
+
+
+def _pareto(result: SweepResult, score: str, standings: Sequence[CellStanding]) -> Chart:
+    """Return quality against the first cost that differs, with the cells that no other one beats in these two."""
+    differ: list[Cost] = [cost for cost in known_costs(standings) if len({getattr(one, cost) for one in standings}) > 1]
+    if not differ:
+        raise ConfigError("plot('pareto'): no cost is known for all cells that differs between them")
+    cost = differ[0]
+    best = {one.outcome.cell.number for one in result.pareto([cost], score)}
+    placed = [(at, one) for at, one in enumerate(standings, 1) if at <= 20 * _MOST or one.outcome.cell.number in best]
+    values = [
+        {"name": _label(at, one.outcome), "label": str(at), "x": getattr(one, cost) * _COSTS[cost].scale}
+        | {"mean": one.mean, "is_front": one.outcome.cell.number in best}
+        for at, one in placed
+    ]
+    rows = tuple(
+        (_label(at, one.outcome), number(one.mean), _told(one, cost))
+        for at, one in placed
+        if one.outcome.cell.number in best
+    )
+    table = Table(("cell", score, _COSTS[cost].column), rows[:_MOST], f"{score} against {_COSTS[cost].axis}")
+    told = f"{score} against {_COSTS[cost].axis}; squares on the dashed line are cells that no other one beats in both."
+    return Chart(front(values, _COSTS[cost].axis, score, told), table)
+
+
+_KINDS: Mapping[str, Callable[[SweepResult, str, Sequence[CellStanding]], Chart]] = {
+    "cutoffs": _at_cutoffs,
+    "heatmap": _heat_map,
+    "pareto": _pareto,
+}
+
+
+def _bill(result: SweepResult) -> Iterator[Table]:
+    """Yield what the sweep took, beside what it was expected to take."""
+
+    def told(value: Any) -> str:
+        return "unknown" if value is None else f"{value:,.3g}" if isinstance(value, float) else str(value)
+
+    if result.bill:
+        rows = tuple((name, told(result.plan.get(name, "–")), told(took)) for name, took in result.bill.items())
+        yield Table(("what", "plan", "bill"), rows, "Plan and bill")
+
+
+def _cell_notes(result: SweepResult) -> Iterator[str]:
+    """Yield the notes of the cells, each once, with the cells that have it."""
+    finished = [outcome for outcome in result.cells if outcome.facts is not None]
+    cells: dict[str, list[CellOutcome]] = {}
+    for outcome in finished:
+        for note in outcome.facts.notes if outcome.facts else ():
+            cells.setdefault(note, []).append(outcome)
+    for note, those in cells.items():
+        yield f"{'each' if len(those) == len(finished) else _named(those)}: {note}"
+
+
+def _facts(result: SweepResult) -> Iterator[str]:
+    if not result.why_unranked:
+        yield independence(result.clusters, "intervals of 95 %, p by flipping signs", result.best().clusters)
+    if kept := sum(outcome.is_kept for outcome in result.cells):
+        yield f"{plural(kept, 'cell')} of an earlier start"
+    yield f"{len(result.rows):,} rows: every cell at every cutoff, in `to_dataframe()`"
+
+
+def _of_metric(result: SweepResult, metric: str) -> list[str]:
+    return [name for name in result.score_names if ScoreName.parse(name).metric == metric]
+
+
+def _is_unfilled(outcome: CellOutcome, name: str) -> bool:
+    return outcome.facts is not None and name in outcome.facts.unfilled
+
+
+def _name(one: CellStanding) -> str:
+    return name_line(one.outcome.cell.name)
+
+
+def _label(place: int, outcome: CellOutcome) -> str:
+    return name_line(f"{place} {outcome.cell.name}")
+
+
+def _named(cells: Sequence[CellOutcome]) -> str:
+    return first_of([name_line(outcome.cell.name) for outcome in cells], 3, "; ")
+
+
+def _told(one: CellStanding, cost: Cost) -> str:
+    """Return what a cell costs, in the unit of its column."""
+    value: float | None = getattr(one, cost)
+    if value is None:
+        return "–"
+    value *= _COSTS[cost].scale
+    return f"{value:,.4g}" if cost == "price" else f"{value:,.{0 if value >= 100 else 1 if value >= 1 else 2}f}"

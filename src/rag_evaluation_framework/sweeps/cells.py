@@ -1,0 +1,358 @@
+"""Running the cells of a sweep; what is done is kept below the root, and not done again.
+
+A cell is found again by a hash of all that its result depends on: the run, its questions and documents, versions, and
+the code that is not ours. Its finished run is a folder of that name in `<root>/cells/`. So the same sweep goes on where
+it ended, whatever ended it, and a changed one runs only what is new.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from itertools import chain
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from rag_evaluation_framework.base.exits import outcome
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.outside import one_line, raised
+from rag_evaluation_framework.base.progress import progress_bar
+from rag_evaluation_framework.base.stages import Stages, kept_stages, shared
+from rag_evaluation_framework.data import CharacterSpan, Corpus, Dataset, GroundTruth
+from rag_evaluation_framework.data.rankings import OnError
+from rag_evaluation_framework.errors import ConfigError, RagEvalError, ResultError, SaveFailed
+from rag_evaluation_framework.experiments import ExperimentConfig, RunSpec, open_journal, parse_config, run
+from rag_evaluation_framework.experiments.journal import (
+    depends_on,
+    digest,
+    files_of,
+    is_described,
+    own_modules,
+    unfinished_folder,
+)
+from rag_evaluation_framework.registry.records import plain
+from rag_evaluation_framework.results import EvaluationResult, load_result
+from rag_evaluation_framework.results.store import CELLS as CELLS
+from rag_evaluation_framework.results.store import REPORT
+from rag_evaluation_framework.results.texts import keep_corpus
+from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
+from rag_evaluation_framework.sweeps.executors import run_tasks
+from rag_evaluation_framework.sweeps.facts import CellFacts
+
+_SECONDS_BETWEEN_LINES = 5
+_WORDS = {"corpus": "documents", "questions": "questions", "versions": "versions of Python or packages", "code": "code"}
+
+
+class Prepared(NamedTuple):
+    """A cell that is ready to be run.
+
+    Attributes:
+        cell: The cell.
+        config: Its experiment.
+        folder: Where its run is, or will be.
+        pipeline: How a file describes its parts; None if one is an object.
+    """
+
+    cell: Cell
+    config: ExperimentConfig[Any]
+    folder: Path
+    pipeline: Mapping[str, Any] | None
+
+
+@dataclass
+class Workshop:
+    """Where cells are run: what they read is read once.
+
+    Attributes:
+        folder: To what paths of the runs are relative.
+        root: Where cells are kept.
+        imports: Whether runs may name code of one's own.
+        fresh: Whether cells are run that are done.
+        start: Tells it from all others.
+    """
+
+    folder: Path
+    root: Path
+    imports: bool = True
+    fresh: bool = False
+    start: str = field(default_factory=lambda: uuid4().hex)
+    _read: dict[str, tuple[Corpus | None, Dataset[Any]]] = field(default_factory=dict[str, Any])
+
+    def prepared(self, cell: Cell) -> Prepared:
+        """Return a cell that is ready to be run.
+
+        Raises:
+            InputError: Something in it cannot be used.
+        """
+        spec = self._with_sources(cell.spec).model_copy(update={"save_results_path": str(self.root.absolute())})
+        config = spec.experiment(self.folder, imports=self.imports)
+        has_objects = any(not isinstance(part, str | dict) for part in spec.pipeline.values())
+        pipeline = None if has_objects else spec.pipeline
+        name = _name(config, pipeline) or uuid4().hex
+        return Prepared(cell, config, self.root / CELLS / name[:16], pipeline)
+
+    def is_kept(self, prepared: Prepared) -> bool:
+        """Return whether a cell is done, as far as its folder tells."""
+        return not self.fresh and (prepared.folder / REPORT).is_file()
+
+    def kept(self, prepared: Prepared) -> CellOutcome | None:
+        """Return a cell that is done: its run is whole, and no question failed in it."""
+        result = _loaded(prepared.folder) if self.is_kept(prepared) else None
+        if result is None or result.failures:
+            return None
+        if unfinished_folder(self.root, prepared.config, prepared.pipeline).exists():  # killed when it was just saved
+            with open_journal(prepared.config, "never", prepared.pipeline) as journal:
+                journal.is_finished = True
+        return _done(prepared.cell, result, is_kept=True)
+
+    def run(self, prepared: Prepared) -> CellOutcome:
+        """Run a cell and keep it.
+
+        Raises:
+            Exception: Whatever the run raises.
+            KeyboardInterrupt: An interrupt came; answers are kept.
+        """
+        config, folder = prepared.config, prepared.folder
+        is_new = self.fresh or not _is_known(config, prepared.pipeline)
+        with open_journal(config, "never" if is_new else "if-sure", prepared.pipeline) as journal:
+            result, ended = run(config, journal)
+            if ended is not None:
+                raise ended
+            try:
+                _save(result, folder)
+            except SaveFailed as error:
+                note(f"{prepared.cell.name}: the result is used, but not kept: {error.why}")
+                return _done(prepared.cell, result)
+            finally:  # Ctrl-C that came while it was saved is raised when it is
+                journal.is_finished = (folder / REPORT).is_file()
+            return _done(prepared.cell, result, folder)
+
+    def _with_sources(self, spec: RunSpec) -> RunSpec:
+        """Return a run with its documents and questions, which are read once for all cells that name the same."""
+        if spec.engine is not None or spec.dataset is None:
+            return spec
+        named = [spec.corpus, spec.glob, spec.dataset, spec.loader_root, spec.allow_assets]
+        key = json.dumps(named, default=id)
+        if key not in self._read:
+            self._read[key] = spec.sources(self.folder)
+            if (documents := self._read[key][0] or self._read[key][1].corpus) is not None:
+                keep_corpus(documents, self.root)
+        corpus, dataset = self._read[key]
+        return spec.model_copy(update={"corpus": corpus, "dataset": dataset})
+
+
+_first: dict[tuple[Any, ...], str] = {}  # the code of modules when this process first saw it
+
+
+def _is_known(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> bool:
+    """Return whether a run is told from others: by a file, or by the parameters of its parts."""
+    named = [] if config.chunk_id is None else [config.chunk_id]
+    return is_described(*named, *([config.retriever] if pipeline is None else []))
+
+
+def _name(config: ExperimentConfig[Any], pipeline: Mapping[str, Any] | None) -> str | None:
+    """Return a hash of all that the result of a run depends on; None if that is not known."""
+    if not _is_known(config, pipeline):
+        return None
+    described = pipeline or {}
+    parts = (config.retriever, *([] if config.chunk_id is None else [config.chunk_id]), *config.metrics)
+    _, facts = depends_on(config, described, parts[1:])
+    modules = sorted(own_modules(parts, described))
+    loaded = tuple((one, id(getattr(sys.modules.get(one), "__spec__", 0))) for one in modules)
+    if _first.setdefault(loaded, facts["code"]) != facts["code"]:
+        note("code of your own was edited after it was loaded: its cells are run as loaded, and not found again")
+        return None
+    measured, record = config.config, config.record
+    files = [*files_of(*parts), *filter(Path.is_file, [Path(measured.tokenizer.name)] if measured.tokenizer else ())]
+    known = ((str(file), (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files)
+    settings = [record["hash"], plain(pipeline), sorted(measured.count_as_zero), measured.batch_queries]
+    corpus, dataset = config.corpus, config.dataset
+    truth = shared(("truth", id(dataset)), lambda: (digest([_truth(entry) for entry in dataset]), dataset))[0]
+    return digest([settings, corpus.ordered_hash, record["dataset"]["hash"], truth, facts, [*known]])
+
+
+def _truth(entry: GroundTruth[Any]) -> list[Any]:
+    """Return what is relevant, with places: the hash of a dataset is about the texts there, wherever they are."""
+    return [entry.query.id, *([*map(_place, answer.units)] for answer in entry.answers)]
+
+
+def _place(unit: Any) -> Any:
+    return [unit.doc_id, unit.start, unit.end] if isinstance(unit, CharacterSpan) else unit
+
+
+def _save(result: EvaluationResult[Any], folder: Path) -> None:
+    """Save a run in its folder, in place of the one that may be there; a crash leaves one of them, or none.
+
+    Raises:
+        SaveFailed: It cannot be saved; the one that was there stays.
+    """
+    made = result.save(folder.with_name(f".{uuid4().hex}"))
+    old = made.with_name(f"{made.name}-old")
+    with suppress(OSError):  # there is none
+        folder.rename(old)
+    with suppress(OSError):  # another process has just put there what this one has
+        made.rename(folder)
+    for left in (made, old):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def outcomes(
+    workshop: Workshop,
+    cells: Sequence[Cell],
+    on_error: OnError = "collect",
+    executor: int | str | Executor | None = None,
+) -> Generator[CellOutcome]:
+    """Yield what became of each cell, as they come.
+
+    Args:
+        workshop: Where they are run.
+        cells: The cells.
+        on_error: Whether what a cell raises is data, or ends the sweep.
+        executor: What runs them, as `run_tasks` says; by default this process, one after the other.
+
+    Raises:
+        ConfigError: Workers cannot be sent what a cell holds.
+        ProviderUnavailable: The executor is gone.
+        RagEvalError: A cell failed, and `on_error` is `"raise"`.
+    """
+    waiting: dict[str, list[Prepared]] = {}  # several are one if they say the same
+    for cell in cells:
+        prepared = outcome(partial(workshop.prepared, cell), partial(failed, cell))
+        if isinstance(prepared, CellOutcome):
+            yield _collected(prepared, on_error)
+        elif (kept := workshop.kept(prepared)) is not None:
+            yield kept
+        elif executor is None:
+            yield _collected(outcome(partial(workshop.run, prepared), partial(failed, cell)), on_error)
+        else:
+            waiting.setdefault(prepared.folder.name, []).append(prepared)
+    if executor is None or not waiting:
+        return
+    tasks = {name: _task(workshop, prepared) for name, (prepared, *_) in waiting.items()}
+    groups = {name: digest(shared) for name, (own, *_) in waiting.items() if (shared := _shared(own.config.record))}
+    with closing(run_tasks(tasks, run_task, executor, groups)) as answers:
+        for name, answer in answers:
+            for told in answer.notes:
+                note(told)
+            folder = waiting[name][0].folder
+            result = _loaded(folder)
+            why = answer.failure or answer.text or ("" if result else f"{folder}: its result is not there")
+            for cell in (prepared.cell for prepared in waiting[name]):
+                yield _collected(failed(cell, why) if why or result is None else _done(cell, result), on_error)
+
+
+def _shared(record: Any) -> list[str]:
+    """Return the chunkers and embedders in the record of a run: runs that have the same share most of their work."""
+    parts = record.items() if is_object(record) else enumerate(record) if is_list(record) else ()
+    own = (
+        [digest(part)] if key in ("chunker", "embedder") else _shared(part) for key, part in parts if part is not None
+    )
+    return sorted({*chain.from_iterable(own)})
+
+
+def _collected(found: CellOutcome, on_error: OnError) -> CellOutcome:
+    """Return what became of a cell; raise why it failed, if that is to end the sweep."""
+    if on_error == "raise" and found.failure is not None:
+        raise ConfigError(f"{found.cell.name}: {found.failure}")
+    return found
+
+
+def _loaded(folder: Path) -> EvaluationResult[Any] | None:
+    try:
+        return load_result(folder)
+    except ResultError:
+        return None
+
+
+def cells_progress(made: Iterable[CellOutcome], count: int) -> Iterator[CellOutcome]:
+    """Yield what became of cells, and show how many there are: as a bar, or without a terminal as lines."""
+    before = told = monotonic()
+    ran, seconds = 0, 0.0  # of what an earlier start made, reading it says nothing of what is left
+    with progress_bar(count, "Cells", "cell", delay=0) as bar:
+        for number, found in enumerate(made, 1):
+            bar.update()
+            now = monotonic()
+            if not found.is_kept:
+                ran, seconds = ran + 1, seconds + now - before
+            before = now
+            if bar.disable and number < count and now - told > _SECONDS_BETWEEN_LINES:
+                told = now
+                left = f", about {seconds / ran * (count - number):.0f} s left" if ran else ""
+                sys.stderr.write(f"{number} of {count} cells{left}; {one_line(found.cell.name)}\n")
+            yield found
+
+
+def failed(cell: Cell, error: BaseException | str) -> CellOutcome:
+    """Return that a cell failed, and why."""
+    why = error if isinstance(error, str) else str(error) if isinstance(error, RagEvalError) else raised(error)
+    return CellOutcome(cell, failure=why)
+
+
+def _done(
+    cell: Cell, result: EvaluationResult[Any], folder: Path | None = None, *, is_kept: bool = False
+) -> CellOutcome:
+    folder = folder or result.folder
+    if len(result.failures) == len(result.queries):
+        (first, *_) = next(iter(result.failures.values()))
+        return CellOutcome(cell, folder, f"all questions failed, the first: {first.kind}: {first.message}")
+    return CellOutcome(cell, folder, None, CellFacts.of(result), is_kept)
+
+
+# A cell as a task for a worker: texts, never documents.
+
+
+def _task(workshop: Workshop, prepared: Prepared) -> str:
+    """Return a cell as a worker gets it, JSON.
+
+    Raises:
+        ConfigError: It holds what was given in Python and no name or path tells.
+    """
+    cell = prepared.cell
+    keys = {key: getattr(cell.spec, key) for key in cell.spec.model_fields_set}
+    opaque = [key for key in ("corpus", "dataset", "tokenizer") if not isinstance(keys.get(key), str | None)]
+    if opaque or not _is_known(prepared.config, prepared.pipeline):
+        what = " and ".join(opaque) or "a part of the pipeline"
+        raise ConfigError(f"{cell.name}: {what} was given in Python, and workers are sent names: give a path or name")
+    written = {key: plain(value) for key, value in keys.items()}
+    places = [str(workshop.folder.absolute()), str(workshop.root.absolute()), prepared.folder.name]
+    facts = depends_on(prepared.config, prepared.pipeline or {})[1]
+    return json.dumps(
+        [cell.number, cell.name, written, facts, *places, workshop.imports, workshop.fresh, workshop.start]
+    )
+
+
+def run_task(task: str) -> str:
+    """Run a cell, and return why it failed, "" if it did not; its result is then in its folder."""
+    number, name, keys, facts, folder, root, wanted, imports, fresh, start = json.loads(task)
+    workshop, stages = _workshop(folder, root, start, imports=imports, fresh=fresh)
+    cell = Cell(number, name, {}, parse_config(keys, name))
+
+    def made() -> CellOutcome:
+        prepared = workshop.prepared(cell)
+        if prepared.folder.name != wanted:
+            own = depends_on(prepared.config, prepared.pipeline or {})[1]
+            others = [word for fact, word in _WORDS.items() if own.get(fact) != facts.get(fact)]
+            what = " and ".join(others) or "settings, labels, files or code of metrics"
+            return failed(cell, f"{what} are others where the worker is than where the sweep is")
+        return workshop.kept(prepared) or workshop.run(prepared)
+
+    with kept_stages(stages):
+        return outcome(made, lambda error: failed(cell, error)).failure or ""
+
+
+@lru_cache(maxsize=1)
+def _workshop(folder: str, root: str, start: str, *, imports: bool, fresh: bool) -> tuple[Workshop, Stages]:
+    """Return the workshop of this process for a start of a sweep: what its cells read there, and what these share.
+
+    The next start reads again, as files may have changed.
+    """
+    return Workshop(Path(folder), Path(root), imports, fresh, start), Stages(root)

@@ -1,0 +1,363 @@
+"""What a sweep will take, told before anything is spent: texts, requests, tokens, time and money."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from math import ceil
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from rag_evaluation_framework.base.exits import outcome
+from rag_evaluation_framework.base.progress import progress
+from rag_evaluation_framework.contracts import Embedder, Reranker
+from rag_evaluation_framework.contracts.component import Component
+from rag_evaluation_framework.embedders import CachedEmbedder
+from rag_evaluation_framework.embedders.cached import check_cacheable, embedder_identity
+from rag_evaluation_framework.embedders.embedding_cache import EmbeddingCache
+from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
+from rag_evaluation_framework.experiments.journal import parts_of
+from rag_evaluation_framework.registry.loading import load_installed
+from rag_evaluation_framework.registry.records import describe, is_of_package
+from rag_evaluation_framework.results.shown import Shown
+from rag_evaluation_framework.retrievers.engine import EngineRetriever
+from rag_evaluation_framework.retrievers.indexing import chunk_corpus
+from rag_evaluation_framework.sweeps.cell import Cell
+from rag_evaluation_framework.sweeps.cells import Prepared, Workshop, failed
+from rag_evaluation_framework.text.tokenizers import checked_counter
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.report.pages.sweep_plan import Page
+
+_PAGE = "rag_evaluation_framework.report.pages.sweep_plan:plan_page"  # a door upwards
+_TOKENIZER = "cl100k_base"
+_TRIED = 16  # texts that a model on this machine embeds to see how long it takes
+
+
+@dataclass(frozen=True)
+class PartPlan:
+    """What a part of the pipelines, an embedder or a reranker, has to do in all cells together.
+
+    Attributes:
+        name: What it is called.
+        texts: How many distinct texts it embeds, of all chunkings and questions; how many questions it reranks. None if
+            that is not known, as of chunkers that would have to ask a provider, or are code of one's own.
+        kept: How many of them are kept from earlier runs.
+        requests: How many requests of a provider that takes, about; 0 on this machine, None of code of one's own, which
+            may ask one.
+        tokens: How many tokens it is sent, about; None if that is not known, 0 on this machine.
+        cost: What that costs, in the currency of its price; None if that is not known, 0 on this machine.
+        seconds: How long it takes, about; None if that is not known.
+    """
+
+    name: str
+    texts: int | None
+    kept: int = 0
+    requests: int | None = 0
+    tokens: int | None = 0
+    cost: float | None = 0.0
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class SweepPlan(Shown):
+    """What a sweep will do.
+
+    Attributes:
+        cells: The cells.
+        rows: How many rows its table will have: cells at each cutoff.
+        kept: The numbers of the cells that are done.
+        failures: Why cells cannot be run, by their numbers.
+        chunkings: How many distinct ways of cutting there are in the cells that are left.
+        parts: What embedders and rerankers have to do.
+        prices: What each cell would cost alone, by its number, where that is known.
+    """
+
+    cells: tuple[Cell, ...]
+    rows: int
+    kept: frozenset[int] = frozenset()
+    failures: Mapping[int, str] = field(default_factory=dict[int, str])
+    chunkings: int = 0
+    parts: tuple[PartPlan, ...] = ()
+    prices: Mapping[int, float] = field(default_factory=dict[int, float])
+
+    @cached_property
+    def totals(self) -> dict[str, Any]:
+        """All parts together, by what is counted; None where a part does not know it."""
+        return {
+            "cells": len(self.cells) - len(self.kept) - len(self.failures),
+            "texts": _sum(None if part.texts is None else part.texts - part.kept for part in self.parts),
+            "requests": _sum(part.requests for part in self.parts),
+            "tokens": _sum(part.tokens for part in self.parts),
+            "cost": _sum(part.cost for part in self.parts),
+        }
+
+    def check_spending(self, most: float) -> None:
+        """Check that the sweep costs at most so much.
+
+        Raises:
+            ConfigError: It costs more, or what it costs is not known.
+        """
+        cost = self.totals["cost"]
+        if cost is None:
+            unknown = ", ".join(part.name for part in self.parts if part.cost is None)
+            raise ConfigError(
+                f"what the sweep costs is not known, as {unknown} has no price, or nothing tells what it will ask; "
+                "expected a price in its description, such as price_in: 0.02 for a million tokens, which the extra "
+                "tiktoken counts. What code of your own costs, or a chunker that asks a provider, is never known: for "
+                "these, expected no limit"
+            )
+        if cost > most:
+            raise ConfigError(f"the sweep costs about {cost:.2f}, and at most {most:.2f} may be spent")
+
+    def summary(self) -> Page:
+        """Return the plan as people read it."""
+        page: Page = load_installed(_PAGE)(self)
+        return page
+
+    def record(self) -> dict[str, Any]:
+        """Return the plan for JSON."""
+        return {
+            **self.totals,
+            "cells": len(self.cells),
+            "rows": self.rows,
+            "kept": len(self.kept),
+            "failures": {str(number): why for number, why in self.failures.items()},
+            "chunkings": self.chunkings,
+            "parts": [vars(part) for part in self.parts],
+        }
+
+
+def planned(workshop: Workshop, cells: Sequence[Cell], cutoffs: int) -> SweepPlan:
+    """Return the plan of some cells; documents are read and cut for it.
+
+    Nothing is asked of a provider, and no code of one's own, which may ask one.
+    """
+    ready: list[Prepared] = []
+    kept: set[int] = set()
+    failures: dict[int, str] = {}
+    for cell in progress(cells, "Planning", "cell"):
+        found = outcome(partial(workshop.prepared, cell), partial(failed, cell))
+        if not isinstance(found, Prepared):
+            failures[cell.number] = str(found.failure)
+        else:
+            ready.append(found)
+    counted = _Counted(workshop)
+    prices: dict[int, float] = {}
+    for prepared in progress(ready, "Counting texts", "cell"):
+        if is_kept := workshop.is_kept(prepared):
+            kept.add(prepared.cell.number)
+        if (price := counted.add(prepared, is_kept=is_kept)) is not None:
+            prices[prepared.cell.number] = price
+    prices = prices if any(prices.values()) else {}  # where nothing is paid, there is nothing to compare
+    rows, chunkings = len(cells) * cutoffs, len(counted.chunkings)
+    return SweepPlan(tuple(cells), rows, frozenset(kept), failures, chunkings, tuple(counted.parts()), prices)
+
+
+@dataclass
+class _Embedding:
+    """What an embedder has to do in the cells that are left. Of its texts only hashes are held, as there are many."""
+
+    embedder: Embedder
+    identity: str | None  # by which vectors are kept
+    questions: set[str] = field(default_factory=set[str])
+    one_by_one: bool = False  # whether each question is a request of its own
+    chunkings: set[str] = field(default_factory=set[str])
+    is_known: bool = True  # whether all of these could be cut
+    texts: set[int] = field(default_factory=set[int])
+    kept: int = 0
+    tokens: int | None = 0  # of what is not kept
+    characters: int = 0
+    some: list[str] = field(default_factory=list[str])  # to be tried
+
+
+class _Counted:
+    """What the cells that are left have to embed and to rerank."""
+
+    def __init__(self, workshop: Workshop) -> None:
+        self._cache = EmbeddingCache(workshop.root)
+        self._root = workshop.root
+        self._last: tuple[str, list[str] | None] = "", None
+        self._lengths: dict[int, int] = {}
+        self._whole: dict[str, int | None] = {}
+        self._embedded: dict[str, _Embedding] = {}
+        self._others: dict[str, PartPlan] = {}
+        self.chunkings: set[str] = set()
+
+    def add(self, prepared: Prepared, *, is_kept: bool) -> float | None:
+        """Count what a cell does, if it is left, and return what its parts would cost without the others."""
+        questions: set[str] = {query.text for query in prepared.config.dataset.queries}
+        costs: list[float | None] = []
+        embedders: set[int] = set()
+        for part in parts_of(prepared.config.retriever):
+            chunker = getattr(part, "chunker", None)
+            if chunker is not None and not is_kept:
+                self.chunkings.add(_chunking(prepared, chunker))
+            if isinstance(part, Reranker):
+                plan = _reranking(part, len(questions))
+            elif _is_unknown(part) and id(part) not in embedders:
+                plan = PartPlan(part.name, None, 0, None, None, None)
+            elif (embedder := _embedder(part)) is not None:
+                embedders |= {id(part.embedder), id(embedder)}
+                costs.append(self._alone(prepared, chunker, embedder, questions))
+                if not is_kept:
+                    self._embed(prepared, chunker, embedder, questions)
+                continue
+            else:
+                continue
+            costs.append(plan.cost)
+            if not is_kept:
+                earlier = self._others.get(part.name)
+                self._others[part.name] = plan if earlier is None else _together(earlier, plan)
+        return None if None in costs else sum(cost for cost in costs if cost)
+
+    def _alone(self, prepared: Prepared, chunker: Any, embedder: Embedder, questions: set[str]) -> float | None:
+        """Return what embedding costs in a cell alone."""
+        if not _is_remote(embedder):
+            return None if _may_ask(embedder) else 0.0
+        key = _chunking(prepared, chunker)
+        if key not in self._whole:
+            texts = self._texts(prepared, chunker)
+            self._whole[key] = None if texts is None else self._tokens(texts)
+        return _cost(embedder, _sum([self._whole[key], self._tokens(questions)]))
+
+    def _embed(self, prepared: Prepared, chunker: Any, embedder: Embedder, questions: set[str]) -> None:
+        """Count what an embedder does in a cell."""
+        described = str(describe(embedder))
+        if described not in self._embedded:
+            is_cacheable = outcome(lambda: check_cacheable(embedder), lambda error: error) is None
+            self._embedded[described] = _Embedding(embedder, embedder_identity(embedder) if is_cacheable else None)
+        one, key = self._embedded[described], _chunking(prepared, chunker)
+        one.questions |= questions
+        one.one_by_one = one.one_by_one or not prepared.config.config.batch_queries
+        if key in one.chunkings:
+            return
+        one.chunkings.add(key)
+        texts = self._texts(prepared, chunker)
+        one.is_known = one.is_known and texts is not None
+        new = [text for text in texts or () if hash(text) not in one.texts]
+        one.texts.update(map(hash, new))
+        kept = set[str]() if one.identity is None else self._cache.kept(one.identity, new)
+        left = [text for text in new if text not in kept]
+        one.kept += len(kept)
+        one.characters += sum(map(len, left))
+        one.some += _some(left)
+        if _is_remote(embedder):
+            one.tokens = _sum([one.tokens, self._tokens(left)])
+
+    def _texts(self, prepared: Prepared, chunker: Any) -> list[str] | None:
+        """Return the distinct texts that a chunker makes; None if it may ask a provider."""
+        key = _chunking(prepared, chunker)
+        if key != self._last[0]:
+            texts = None
+            if not _may_ask(chunker):
+                texts = [*dict.fromkeys(chunk.content for chunk in chunk_corpus(prepared.config.corpus, chunker))]
+            self._last = key, texts
+        return self._last[1]
+
+    @cached_property
+    def _counter(self) -> Any:
+        try:
+            return checked_counter(_TOKENIZER)
+        except (InputError, MissingDependency):
+            return None
+
+    def _tokens(self, texts: Iterable[str]) -> int | None:
+        """Return how many tokens texts have, about: providers count by tokenizers of their own. Each is read once."""
+        if self._counter is None:
+            return None
+        total = 0
+        for text in texts:
+            if (key := hash(text)) not in self._lengths:
+                self._lengths[key] = len(self._counter.encode(text))
+            total += self._lengths[key]
+        return total
+
+    def parts(self) -> Iterator[PartPlan]:
+        """Yield what each part has to do."""
+        yield from map(self._embedding, self._embedded.values())
+        yield from self._others.values()
+
+    def _embedding(self, one: _Embedding) -> PartPlan:
+        embedder, asked, left = one.embedder, len(one.questions), len(one.texts) - one.kept
+        plan = PartPlan(embedder.name, len(one.texts) + asked if one.is_known else None, one.kept)
+        if _is_remote(embedder):
+            remote: Any = embedder
+            tokens = _sum([one.tokens, self._tokens(one.questions)]) if one.is_known else None
+            requests = ceil(left / remote.batch_size) + (asked if one.one_by_one else ceil(asked / remote.batch_size))
+            return replace(
+                plan, requests=requests if one.is_known else None, tokens=tokens, cost=_cost(embedder, tokens)
+            )
+        if _may_ask(embedder):
+            return replace(plan, requests=None, tokens=None, cost=None)
+        if not one.is_known or type(embedder).fit is not Embedder.fit:
+            return plan
+        return replace(plan, seconds=_tried(CachedEmbedder(embedder, self._root), one) if left else 0.0)
+
+
+def _chunking(prepared: Prepared, chunker: Any) -> str:
+    return f"{describe(chunker)} {prepared.config.corpus.content_hash}"
+
+
+def _embedder(part: Any) -> Embedder | None:
+    """Return the embedder of a part that cuts and embeds, without its cache."""
+    embedder = getattr(part, "embedder", None)
+    inner = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
+    return inner if isinstance(inner, Embedder) and hasattr(part, "chunker") else None
+
+
+def _is_remote(part: object) -> bool:
+    return hasattr(type(part), "address")
+
+
+def _is_unknown(part: object) -> bool:
+    """Whether nothing tells what a part asks of providers: an engine, code of one's own, or what asks one itself."""
+    home = type(part).__module__
+    is_own = not is_of_package(home) or home.endswith(".function")  # which calls a function of one's own
+    return isinstance(part, Component) and (is_own or isinstance(part, EngineRetriever) or _is_remote(part))
+
+
+def _may_ask(component: object) -> bool:
+    """Return whether a component, or one in it, may ask a provider."""
+    return any(map(_is_unknown, parts_of(component)))
+
+
+def _cost(embedder: Any, tokens: int | None) -> float | None:
+    return None if embedder.price_in is None or tokens is None else tokens * embedder.price_in / 1e6
+
+
+def _reranking(reranker: Reranker, questions: int) -> PartPlan:
+    if not _is_remote(reranker):
+        is_own = _is_unknown(reranker)
+        return PartPlan(reranker.name, questions, 0, *((None, None, None) if is_own else (0, 0, 0.0)))
+    price = getattr(reranker, "price_search", None)
+    cost = None if price is None else questions * price / 1e3
+    return PartPlan(reranker.name, questions, 0, questions, 0, cost)
+
+
+def _together(one: PartPlan, other: PartPlan) -> PartPlan:
+    both = {name: _sum([getattr(one, name), getattr(other, name)]) for name in ("texts", "requests", "tokens", "cost")}
+    return replace(other, **both)
+
+
+def _some(texts: Sequence[str]) -> list[str]:
+    """Return some texts, of all lengths."""
+    by_length = sorted(texts, key=len)
+    return by_length[:: max(len(by_length) // _TRIED, 1)]
+
+
+def _tried(embedder: Embedder, one: _Embedding) -> float:
+    """Return how long a model on this machine takes for texts, by some of them, whose vectors are kept."""
+    some = _some(one.some)
+    embedder.embed(some[:1])  # loads the model
+    start = perf_counter()
+    embedder.embed(some[1:])
+    share = sum(map(len, some[1:])) / max(one.characters, 1)
+    return (perf_counter() - start) / share if share else 0.0
+
+
+def _sum(values: Iterable[Any]) -> Any:
+    """Return the sum of values; None if one is None."""
+    listed = [*values]
+    return None if None in listed else sum(listed)

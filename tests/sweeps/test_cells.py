@@ -1,0 +1,280 @@
+"""Cells are run once, kept when they are done, and found again by what they are."""
+
+import importlib
+import sys
+
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    BM25Retriever,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    RecursiveCharacterChunker,
+    TokenLevelEvaluation,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_result,
+)
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.errors import ConfigError, Interrupted
+from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.sweeps import Sweep, SweepConfig, cells
+
+OVER = {"chunker.chunk_size": [200, 800], "k": [5, 10]}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Billing\n\nInvoices are sent on the first day.\n\nSupport helps you.\n")
+    (tmp_path / "q.csv").write_text("question,quote\nWhen do invoices come?,Invoices are sent on the first day.\n")
+    return tmp_path
+
+
+def base(**keys):
+    return RunSpec(**{"corpus": "docs", "dataset": "q.csv", **keys})
+
+
+def made(result):
+    return [not found.is_kept for found in result.cells]
+
+
+def ranked(result):
+    return [load_result(found.folder).queries.hits for found in result.cells]
+
+
+def test_a_cell_is_the_run_that_it_describes_and_has_its_folder(tmp_path):
+    dataset = load_handbook()
+    result = Sweep(base=RunSpec(dataset=dataset), over=OVER).run(tmp_path)
+    for found, size in zip(result.cells, (200, 800), strict=True):
+        alone = evaluate(BM25Retriever(chunker=RecursiveCharacterChunker(size)), dataset, k=[5, 10])
+        kept = load_result(found.folder)
+        assert kept.metrics == alone.metrics
+        assert kept.queries.hits == alone.queries.hits
+        assert (found.folder.parent, kept.name) == (tmp_path / "cells", f"chunk_size={size}")
+        assert kept.explain("q001").record()  # its documents are kept below the root
+    assert len(result.rows) == 2 * 3  # two numbers of results, and the usual budget
+
+
+def test_a_second_start_runs_nothing_and_a_changed_sweep_only_what_is_new(folder, monkeypatch):
+    assert made(Sweep(base=base(), over=OVER).run()) == [True, True]
+    again = Sweep(base=base(), over=OVER).run()
+    assert made(again) == [False, False]
+    assert again.bill["cells"] == 0
+    more = Sweep(base=base(), over={"chunker.chunk_size": [400, 200], "k": [5, 10]}).run()
+    assert made(more) == [True, False]
+    assert made(Sweep(base=base(), over=OVER).run(fresh=True)) == [True, True]
+
+
+def edited(folder):
+    (folder / "docs" / "a.md").write_text("# Billing\n\nInvoices are sent on the first day.\n\nSupport helps all.\n")
+
+
+def asked(folder):
+    with (folder / "q.csv").open("a") as file:
+        file.write("Who helps?,Support helps you.\n")
+
+
+def damaged(folder):
+    for report in folder.glob(".rag-eval/cells/*/report.json"):
+        report.write_text(report.read_text()[:-20])
+
+
+@pytest.mark.parametrize("change", [edited, asked, damaged])
+def test_what_a_cell_depends_on_makes_it_another_one(folder, change):
+    Sweep(base=base(), over=OVER).run()
+    change(folder)
+    assert made(Sweep(base=base(), over=OVER).run()) == [True, True]
+
+
+@pytest.mark.parametrize(
+    "keys", [{"k": [5]}, {"budgets": ["100ch"]}, {"metrics": ["span_iou"]}, {"count_as_zero": ["failed"]}]
+)
+def test_a_cell_that_is_measured_otherwise_is_another_one(folder, keys):
+    over = {"chunker.chunk_size": [200]}
+    Sweep(base=base(), over=over).run()
+    assert made(Sweep(base=base(**keys), over=over).run()) == [True]
+
+
+def test_code_of_ones_own_is_a_part_of_what_a_cell_is(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    over = {"retriever": ["own_swept:search"]}
+    (folder / "own_swept.py").write_text("def search(query, k):\n    return ['Support helps you.']\n")
+    assert made(Sweep(base=base(), over=over).run()) == [True]
+    assert made(Sweep(base=base(), over=over).run()) == [False]
+    (folder / "own_swept.py").write_text("def search(query, k):\n    return ['Invoices are sent']\n")
+    assert made(Sweep(base=base(), over=over).run()) == [True]
+
+
+def test_nothing_tells_a_lambda_from_another_one_so_that_it_is_run_again(tmp_path):
+    dataset = load_handbook()
+    evaluation = TokenLevelEvaluation(dataset.corpus, dataset)
+    config = SweepConfig([lambda text: text.split("\n\n"), RecursiveCharacterChunker(800)], [None], k_values=[5])
+    assert made(evaluation.sweep(config, root=tmp_path)) == [True, True]
+    assert made(evaluation.sweep(config, root=tmp_path)) == [True, False]
+
+
+def test_a_cell_that_fails_is_data_and_the_others_are_run(folder):
+    over = {"chunker.overlap": [0, 500], "chunker": ["recursive-character:chunk_size=400"]}
+    result = Sweep(base=base(), over=over).run()
+    assert [found.facts is None for found in result.cells] == [False, True]
+    assert "overlap=500" in result.cells[1].failure
+    assert result.failed == (result.cells[1],)
+    with pytest.raises(ConfigError, match="overlap=500"):
+        Sweep(base=base(), over=over).run(on_error="raise")
+
+
+def test_a_cell_in_which_questions_failed_is_run_again(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    (folder / "own_failing.py").write_text(
+        "from pathlib import Path\n\ndef search(query, k):\n    Path('works').stat()\n"
+        "    return ['Invoices are sent']\n"
+    )
+    sweep = Sweep(base=base(), over={"retriever": ["own_failing:search"]})
+    assert sweep.run().cells[0].failure.startswith("all questions failed, the first: FileNotFoundError")
+    (folder / "works").touch()
+    again = sweep.run()
+    assert made(again) == [True]
+    assert "0 failed" in again.cells[0].facts.headline
+    assert made(sweep.run()) == [False]
+
+
+def test_documents_and_questions_are_read_once(folder, monkeypatch):
+    read, from_folder = [], Corpus.from_folder
+    monkeypatch.setattr(Corpus, "from_folder", lambda *given: read.append(given) or from_folder(*given))
+    Sweep(base=base(), over={"chunker.chunk_size": [100, 200, 300]}).run()
+    assert len(read) == 1
+
+
+def test_an_interrupt_says_what_is_done(folder, monkeypatch):
+    run = cells.run
+
+    def interrupted(config, journal):
+        if config.name == "chunk_size=800":
+            raise KeyboardInterrupt
+        return run(config, journal)
+
+    monkeypatch.setattr(cells, "run", interrupted)
+    with pytest.raises(Interrupted, match="1 of 2 cells are done and kept; the same sweep goes on"):
+        Sweep(base=base(), over=OVER).run()
+    monkeypatch.setattr(cells, "run", run)
+    assert made(Sweep(base=base(), over=OVER).run()) == [False, True]
+
+
+def test_a_disk_that_is_full_loses_no_result(folder, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("rag_evaluation_framework.results.result.store.write_folder", full)
+    with pytest.warns(UserWarning, match="the result is used, but not kept: No space left"):
+        result = Sweep(base=base(), over={"chunker.chunk_size": [200]}).run()
+    assert result.cells[0].facts.means["span_recall@5"] == 1.0
+
+
+def test_code_that_is_edited_after_it_was_loaded_is_not_found_again(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    over = {"retriever": ["own_edited:search"]}
+    (folder / "own_edited.py").write_text("def search(query, k):\n    return ['Support helps you.']\n")
+    assert made(Sweep(base=base(), over=over).run()) == [True]
+    (folder / "own_edited.py").write_text("def search(query, k):\n    return ['Invoices are sent']\n")
+    with pytest.warns(UserWarning, match="edited after it was loaded"):
+        old = Sweep(base=base(), over=over).run()
+    assert old.cells[0].facts.means["span_recall@5"] == 0  # the code that was loaded
+    monkeypatch.delitem(sys.modules, "own_edited")
+    importlib.invalidate_caches()
+    new = Sweep(base=base(), over=over).run()
+    assert (made(new), new.cells[0].facts.means["span_recall@5"] > 0) == ([True], True)
+
+
+def test_a_component_that_is_called_like_a_loaded_module_is_not_that_module(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    over = {"retriever": ["bm25"]}
+    Sweep(base=base(), over=over).run()
+    (folder / "bm25.py").write_text("")
+    importlib.import_module("bm25")
+    assert made(Sweep(base=base(), over=over).run()) == [False]
+
+
+def test_the_code_of_a_metric_counts(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    code = (
+        "from rag_evaluation_framework import TokenLevelMetric\n\nclass Mine(TokenLevelMetric):\n    name = 'mine'\n\n"
+        "    def calculate(self, retrieved, ground_truth):\n        return {score}\n"
+    )
+    scores = []
+    for score in (0.25, 0.875):  # of other lengths, so that Python does not take the file for the old one
+        (folder / "own_metric.py").write_text(code.format(score=score))
+        sys.modules.pop("own_metric", None)
+        importlib.invalidate_caches()
+        result = Sweep(base=base(metrics=["own_metric:Mine"]), over={"k": [5]}).run()
+        scores.append(result.cells[0].facts.means["mine@5"])
+    assert scores == [0.25, 0.875]
+
+
+def test_a_file_that_a_parameter_names_counts(folder):
+    (folder / "words").write_text("one")
+    over = {"chunker": [{"type": "own_lines:Lines", "marks": "words"}]}
+    (folder / "own_lines.py").write_text(
+        "from dataclasses import dataclass\nfrom rag_evaluation_framework import Chunker\n\n\n@dataclass(frozen=True)\n"
+        "class Lines(Chunker):\n    marks: str = ''\n\n    def chunk(self, text):\n        return text.splitlines()\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(folder), *sys.path])
+        assert made(Sweep(base=base(), over=over).run()) == [True]
+        assert made(Sweep(base=base(), over=over).run()) == [False]
+        (folder / "words").write_text("two and three")
+        assert made(Sweep(base=base(), over=over).run()) == [True]
+
+
+def test_where_a_label_is_counts_and_the_order_of_documents(tmp_path):
+    text = "The fee is 5 euros. " * 2
+    documents = [Document(DocumentId(name), text) for name in ("a", "b")]
+
+    def sweep(start, listed):
+        span = CharacterSpan(DocumentId("a"), start, start + 19, text[:19])
+        entry = TokenLevelGroundTruth(Query(QueryId("q"), QueryText("What is the fee?")), (span,))
+        return Sweep(base=RunSpec(dataset=Dataset([entry], TOKEN, name="fees", corpus=Corpus(listed))), over={"k": [1]})
+
+    assert made(sweep(0, documents).run(tmp_path)) == [True]
+    assert made(sweep(0, documents).run(tmp_path)) == [False]
+    assert made(sweep(20, documents).run(tmp_path)) == [True]
+    assert made(sweep(0, documents[::-1]).run(tmp_path)) == [True]
+
+
+def test_a_run_that_cannot_be_kept_leaves_the_earlier_one(folder, monkeypatch):
+    sweep = Sweep(base=base(), over={"chunker.chunk_size": [200]})
+    (first,) = sweep.run().cells
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rag_evaluation_framework.results.result.store.write_folder", full)
+        with pytest.warns(UserWarning, match="not kept"):
+            sweep.run(fresh=True)
+    assert load_result(first.folder).metrics
+    assert made(sweep.run()) == [False]
+    assert [path.name for path in first.folder.parent.iterdir()] == [first.folder.name]
+
+
+def test_a_class_that_a_file_names_is_found_again_though_it_is_no_dataclass(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    (folder / "own_class.py").write_text(
+        "from rag_evaluation_framework import Retriever\n\n\nclass Mine(Retriever):\n    def index(self, corpus):\n"
+        "        pass\n\n    def retrieve(self, query, k):\n        return ['Invoices are sent']\n"
+    )
+    sweep = Sweep(base=base(), over={"retriever": ["own_class:Mine"]})
+    assert made(sweep.run()) == [True]
+    assert made(sweep.run()) == [False]
+
+
+def test_a_sweep_of_one_lambda_runs(tmp_path):
+    over = {"chunker": [lambda text: text.split("\n\n")]}
+    assert made(Sweep(base=RunSpec(dataset=load_handbook()), over=over).run(tmp_path)) == [True]

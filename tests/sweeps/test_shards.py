@@ -1,0 +1,54 @@
+"""A run whose questions are answered in shards gives what one run gives."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.experiments import RunSpec, run_experiment
+from rag_evaluation_framework.sweeps import in_shards, shards
+
+HOME = Path(shards.__file__).parents[1] / "demo"
+SPEC = RunSpec(corpus=str(HOME / "corpus"), dataset=str(HOME / "questions.json"), k=[3, 10], gates=["recall@10 >= 0.5"])
+
+
+def told(queries):
+    return [(query.query_id, query.hits) for query in queries]
+
+
+def result_of(spec):
+    return run_experiment(spec.experiment(Path()))
+
+
+def test_scores_and_rankings_are_those_of_one_run(tmp_path):
+    spec = SPEC.model_copy(update={"retriever": "hybrid"})
+    with ThreadPoolExecutor(1) as threads:
+        scored = in_shards(spec, Path(), tmp_path, threads)
+        assert in_shards(spec, Path(), tmp_path, threads) == scored  # nothing is asked again
+    whole, parts = result_of(spec), result_of(scored)
+    assert parts.name == whole.name
+    assert parts.notes == whole.notes
+    assert told(parts.queries) == told(whole.queries)
+    for name, scores in whole.scores.columns.items():
+        np.testing.assert_array_equal(parts.scores.columns[name], scores)
+    assert len([*tmp_path.glob("cells/*")]) == 32
+    assert (scored.gates, scored.retriever) == (spec.gates, None)
+
+
+def test_a_shard_that_fails_ends_the_run_and_says_which(tmp_path):
+    with ThreadPoolExecutor(1) as threads, pytest.raises(ConfigError, match=r"shard 1/32: .*retriever 'nothing'"):
+        in_shards(SPEC.model_copy(update={"retriever": "nothing"}), Path(), tmp_path, threads)
+
+
+@pytest.mark.parametrize(("executor", "shards"), [(None, 3), (2, 2), (0, 0)])
+def test_no_shard_is_without_a_question(tmp_path, executor, shards):
+    Path(tmp_path, "docs").mkdir()
+    Path(tmp_path, "docs", "a.md").write_text("Ask the help desk first.\n")
+    Path(tmp_path, "q.csv").write_text("question,quote\nWhom?,help desk\nWhat?,Ask the\nWhen?,first\n")
+    spec = RunSpec(corpus=str(tmp_path / "docs"), dataset=str(tmp_path / "q.csv"), k=[1])
+    with ThreadPoolExecutor(1) as threads, nullcontext() if shards else pytest.raises(ConfigError, match="at least 1"):
+        assert len(in_shards(spec, Path(), tmp_path, threads if executor is None else executor).rankings) == shards
+    assert len([*tmp_path.glob("cells/*")]) == shards

@@ -1,0 +1,69 @@
+"""What workers read again, and what is told of them."""
+
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from itertools import count
+
+import pytest
+
+from rag_evaluation_framework.experiments import RunSpec
+from rag_evaluation_framework.sweeps import Sweep, cells
+from rag_evaluation_framework.sweeps.cell import CellOutcome
+
+TEXT = "# Billing\n\nInvoices are sent on the first day.\n"
+BASE = RunSpec(corpus="docs", dataset="q.csv", k=[1])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text(TEXT)
+    (tmp_path / "q.csv").write_text("question,quote\nWhen do invoices come?,Invoices are sent on the first day.\n")
+    return tmp_path
+
+
+class Elsewhere(Executor):
+    """An executor whose tasks find something changed."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def submit(self, work, run_task, task):
+        self.change()
+        future = Future()
+        future.set_result(work(run_task, task))
+        return future
+
+
+def test_workers_that_live_on_read_documents_again_for_each_start(folder):
+    sweep = Sweep(base=BASE, over={"chunker.chunk_size": [200, 800]})
+    with ThreadPoolExecutor(1) as threads:
+        for more in ("", "Support helps you.\n"):
+            (folder / "docs" / "a.md").write_text(TEXT + more)
+            result = sweep.run(executor=threads)
+            assert "their times are those of a busy machine" in str(result)
+            assert [(one.failure, one.is_kept) for one in result.cells] == [(None, False)] * 2
+
+
+def test_a_worker_that_finds_something_else_says_what(folder, monkeypatch):
+    def edit():
+        (folder / "docs" / "a.md").write_text(f"{TEXT}Support helps you.\n")
+        with (folder / "q.csv").open("a") as file:
+            file.write("Who helps?,Support helps you.\n")
+
+    (found,) = Sweep(base=BASE, over={"retriever": ["bm25"]}).run(executor=Elsewhere(edit)).cells
+    assert found.failure == "documents and questions are others where the worker is than where the sweep is"
+
+
+def test_the_time_that_is_left_is_that_of_cells_that_are_run(monkeypatch, capsys):
+    clock = count(0, 100)
+    monkeypatch.setattr(cells, "monotonic", lambda: next(clock))
+    spec = Sweep(base=BASE, over={"retriever": ["bm25"]}).cells[0]
+    made = [CellOutcome(spec, is_kept=number < 2) for number in range(4)]
+    assert [*cells.cells_progress(made, 5)] == made
+    assert [line.partition(";")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "1 of 5 cells",
+        "2 of 5 cells",
+        "3 of 5 cells, about 200 s left",
+        "4 of 5 cells, about 100 s left",
+    ]
