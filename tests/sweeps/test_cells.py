@@ -95,7 +95,14 @@ def test_what_a_cell_depends_on_makes_it_another_one(folder, change):
 
 
 @pytest.mark.parametrize(
-    "keys", [{"k": [5]}, {"budgets": ["100ch"]}, {"metrics": ["span_iou"]}, {"count_as_zero": ["failed"]}]
+    "keys",
+    [
+        {"k": [5]},
+        {"budgets": ["100ch"]},
+        {"metrics": ["span_iou"]},
+        {"count_as_zero": ["failed"]},
+        {"batch_queries": False},
+    ],
 )
 def test_a_cell_that_is_measured_otherwise_is_another_one(folder, keys):
     over = {"chunker.chunk_size": [200]}
