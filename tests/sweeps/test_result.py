@@ -37,7 +37,6 @@ def facts(scores, seconds=None, size=None, sent=None, questions=None, clusters=N
         "usage": (),
         "notes": (),
         "unfilled": {},
-        "headline": "scored all",
     }
     return CellFacts(**{**given, **others})
 
@@ -75,7 +74,7 @@ def test_facts_of_a_saved_run_are_those_of_the_run(tmp_path):
     loaded = load_result(result.save(tmp_path / "run"))
     one, other = CellFacts.of(result), CellFacts.of(loaded)
     assert one.questions is other.questions
-    for key in ("index", "sent", "means", "notes", "unfilled", "headline", "evaluation_type", "settings"):
+    for key in ("index", "sent", "means", "notes", "unfilled", "evaluation_type", "settings"):
         assert getattr(one, key) == getattr(other, key), key
     assert one.latency == result.latency
     chunks = [document.content for document in result.corpus]

@@ -30,6 +30,7 @@ from rag_evaluation_framework.base.files import is_object, locked, parse_json
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.base.stages import shared
 from rag_evaluation_framework.base.version import versions
+from rag_evaluation_framework.contracts import VectorStore
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.hits import Ranking
@@ -447,8 +448,13 @@ def is_described(*components: object) -> bool:
 
 
 def files_of(*components: object) -> Iterator[Path]:
-    """Yield the files that parameters of components name, such as those of a model in a folder."""
+    """Yield the files that parameters of components name, such as those of a model in a folder.
+
+    Not those of a vector store, which a run empties and fills.
+    """
     for part in (part for component in components for part in parts_of(component)):
+        if isinstance(part, VectorStore):
+            continue
         for path in (Path(str(value)) for value in parameters(part).values() if _is_file(value)):
             yield from (one for one in sorted([path, *path.rglob("*")]) if one.is_file())
 
@@ -461,10 +467,14 @@ def own_modules(components: Sequence[object], pipeline: Mapping[str, Any]) -> se
         if colon and kind in KINDS and module in sys.modules and module not in registered(kind):
             modules.add(module)
     for part in (part for component in components for part in parts_of(component)):
-        module = str(part.__globals__["__name__"]) if isfunction(part) else type(part).__module__
-        if not is_of_package(module):
+        if not is_of_package(module := _module_of(part)):
             modules.add(module)
     return modules
+
+
+def _module_of(part: object) -> str:
+    """Return where the code of a part is; a function that stands for something else may have its name."""
+    return str(part.__globals__["__name__"]) if isfunction(part) else type(part).__module__
 
 
 def digest(content: Any) -> str:
@@ -481,9 +491,8 @@ def _code(components: Sequence[object], pipeline: Mapping[str, Any]) -> tuple[bo
     """
     sure, modules = True, own_modules(components, pipeline)
     for part in (part for component in components for part in parts_of(component)):
-        module = type(part).__module__
-        if isfunction(part):  # what stands for something else may have its name
-            module = str(part.__globals__["__name__"])
+        module = _module_of(part)
+        if isfunction(part):
             sure = sure and module == part.__module__ and not is_of_package(module)
         elif not isinstance(part, Component):
             sure = False

@@ -495,13 +495,21 @@ def load_config(path: str | Path) -> RunSpec:
         ConfigError: The file cannot be read, is neither YAML nor JSON, repeats a key, or holds an unknown key or a
             wrong value.
     """
+    return parse_config(read_config(path), str(path))
+
+
+def read_config(path: str | Path) -> Any:
+    """Return what a YAML or JSON file holds.
+
+    Raises:
+        ConfigError: It cannot be read, is neither YAML nor JSON, or repeats a key.
+    """
     path = checked_path(path, ConfigError)
     text = read_text(path, ConfigError, most=_LARGEST, remedy="is it a configuration?")
     try:
-        content = parse_json(text) if path.suffix == ".json" else base.parse_yaml(text)
+        return parse_json(text) if path.suffix == ".json" else base.parse_yaml(text)
     except ValueError as error:
         raise ConfigError(f"{path}: cannot be parsed: {error}") from error
-    return parse_config(content, str(path))
 
 
 def parse_config(content: Any, source: str, options: Mapping[str, str] | None = None) -> RunSpec:

@@ -41,8 +41,7 @@ from rag_evaluation_framework.experiments.journal import (
 )
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import EvaluationResult, load_result
-from rag_evaluation_framework.results.store import CELLS as CELLS
-from rag_evaluation_framework.results.store import REPORT
+from rag_evaluation_framework.results.store import CELLS, REPORT
 from rag_evaluation_framework.results.texts import keep_corpus
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
 from rag_evaluation_framework.sweeps.executors import run_tasks

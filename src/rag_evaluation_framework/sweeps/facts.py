@@ -62,7 +62,6 @@ class CellFacts:
         usage: What was asked of providers.
         notes: All notes of the result.
         unfilled: How many rankings ran out of results before the budget of a score was filled, by score.
-        headline: How many of the answerable questions were scored.
     """
 
     questions: Questions
@@ -77,7 +76,6 @@ class CellFacts:
     usage: tuple[ModelUsage, ...]
     notes: tuple[str, ...]
     unfilled: Mapping[str, int]
-    headline: str
 
     @classmethod
     def of(cls, result: EvaluationResult[Any]) -> CellFacts:
@@ -96,7 +94,6 @@ class CellFacts:
             usage=result.usage,
             notes=result.all_notes,
             unfilled=result.unfilled,
-            headline=result.headline,
         )
 
     @cached_property

@@ -22,7 +22,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from rag_evaluation_framework import base
 from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import checked_path, is_list, is_object, parse_json, read_text
+from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import json_text, shown
 from rag_evaluation_framework.base.records import refused
@@ -35,16 +35,17 @@ from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments import Evaluation, EvaluationConfig, RunSpec, parse_config
 from rag_evaluation_framework.experiments.config import Measuring
+from rag_evaluation_framework.experiments.spec import read_config
 from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.registry.building import parsed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.registry.table import KINDS, Kind
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.store import ROOT, check_root
+from rag_evaluation_framework.results.store import CELLS, ROOT, check_root
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
-from rag_evaluation_framework.sweeps.cells import CELLS, Workshop, cells_progress, outcomes
+from rag_evaluation_framework.sweeps.cells import Workshop, cells_progress, outcomes
 from rag_evaluation_framework.sweeps.price import SweepPlan, planned
 from rag_evaluation_framework.sweeps.result import SweepResult, axis_names
 
@@ -366,12 +367,7 @@ def load_sweep(path: str | Path, over: Iterable[str] = (), keys: Mapping[str, An
     Raises:
         ConfigError: The file cannot be read, or holds an unknown key or a wrong value.
     """
-    path = checked_path(path, ConfigError)
-    text = read_text(path, ConfigError, most=300_000, remedy="is it the configuration of a sweep?")
-    try:
-        content: Any = parse_json(text) if path.suffix == ".json" else base.parse_yaml(text)
-    except ValueError as error:
-        raise ConfigError(f"{path}: cannot be parsed: {error}") from error
+    content = read_config(path)
     if not is_object(content):
         raise ConfigError(f"{path}: expected a mapping with base and over, got {shown(content)}")
     whole = dict(content)
@@ -379,7 +375,7 @@ def load_sweep(path: str | Path, over: Iterable[str] = (), keys: Mapping[str, An
         whole = {"base": {key: value for key, value in content.items() if key not in _OF_ONE_RUN}}
         if left := [key for key in content if key in _OF_ONE_RUN]:
             note(f"of {path} is left out what is about one run: {', '.join(left)}")
-    return make_sweep(whole, str(path), path.parent, over, keys or {})
+    return make_sweep(whole, str(path), Path(path).parent, over, keys or {})
 
 
 def make_sweep(
