@@ -12,7 +12,7 @@ from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.results.means import Clusters, Duration, Latency
 from rag_evaluation_framework.statistics import paired_differences, tied_with_best
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
-from rag_evaluation_framework.sweeps.facts import CellFacts, IndexSize
+from rag_evaluation_framework.sweeps.facts import CellFacts, Drawer, IndexSize
 from rag_evaluation_framework.sweeps.result import SweepResult, axis_names, level_names
 
 LSA = {"type": "lsa", "dimensions": 32}
@@ -72,8 +72,14 @@ def names(standings):
 def test_facts_of_a_saved_run_are_those_of_the_run(tmp_path):
     result = evaluate(VectorRAGRetriever(RecursiveCharacterChunker(400)), load_handbook(), k=[5, 10], budgets=["900ch"])
     loaded = load_result(result.save(tmp_path / "run"))
-    one, other = CellFacts.of(result), CellFacts.of(loaded)
-    assert one.questions is other.questions
+    drawer = Drawer()
+    one, other = CellFacts.of(result, drawer), CellFacts.of(loaded, drawer)
+    for key in ("questions", "clusters", "settings", "notes"):
+        assert getattr(one, key) is getattr(other, key), key
+    assert list(one.scores) == list(result.score_names)
+    for name in one.scores:
+        np.testing.assert_array_equal(one.scores[name], result.scores.column(name))
+        np.testing.assert_array_equal(other.scores[name], result.scores.column(name))
     for key in ("index", "sent", "means", "notes", "unfilled", "evaluation_type", "settings"):
         assert getattr(one, key) == getattr(other, key), key
     assert one.latency == result.latency
