@@ -42,7 +42,7 @@ class Drawer:
 
     def first(self, value: T, key: Hashable = None) -> T:
         """Return the first of the values that have the same key, by default themselves."""
-        first: T = self._known.setdefault(key or value, value)
+        first: T = self._known.setdefault(value if key is None else key, value)
         return first
 
     def put(self, columns: Columns) -> Columns:
@@ -51,7 +51,7 @@ class Drawer:
         try:
             with self._using:
                 if self._file is None:
-                    self._file = TemporaryFile(buffering=0)
+                    self._file = TemporaryFile(buffering=0)  # noqa: SIM115  it is open as long as the drawer is
                     finalize(self, self._file.close)
                 begin: int = self._file.seek(0, os.SEEK_END)
                 if self._file.write(block.tobytes()) < block.nbytes:
@@ -88,7 +88,7 @@ class _Put(Columns):
         return len(self.names)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class IndexSize:
     """What an index holds.
 
@@ -108,7 +108,7 @@ class IndexSize:
         return self.characters + self.chunks * self.dimension * _BYTES
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class CellFacts:
     """What conclusions need of the result of a cell.
 
