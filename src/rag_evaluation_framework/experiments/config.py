@@ -416,7 +416,7 @@ class ExperimentConfig(Generic[U]):
         documents = _documents(dataset, fields.get("corpus"), pipeline, level)
         dataset, moved = _once("found", dataset, documents, lambda: _found_again(dataset.with_scopes(), documents))
         with faults.gathered():
-            if scopes := Scope.of_all(dataset.queries):
+            if scopes := _once("scopes", dataset, documents, lambda: Scope.of_all(dataset.queries)):
                 pipeline = within_scopes(pipeline, scopes, documents)
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
@@ -518,12 +518,14 @@ class ExperimentConfig(Generic[U]):
     @property
     def _settings(self) -> dict[str, Any]:
         """What the record says of the run itself, apart from dataset and corpus."""
-        asked = zip(self.dataset.queries, self.top_k or (), strict=self.top_k is not None)
+        dataset: Dataset[Any] = self.dataset
+        asked = zip(dataset.queries, self.top_k or (), strict=self.top_k is not None)
+        scopes = _once("scopes", dataset, self.corpus, lambda: Scope.of_all(dataset.queries))
         return {
             "retriever": describe(self.retriever),
             **({"rewrites_texts": True} if self.retriever.rewrites_texts else {}),
             "mode": "retrieve+rerank" if isinstance(self.retriever, RerankedRetriever) else "retrieve",
-            "scope_prefixes": sorted({scope.prefix for scope in Scope.of_all(self.dataset.queries) if scope.prefix}),
+            "scope_prefixes": sorted({scope.prefix for scope in scopes if scope.prefix}),
             "metrics": [*map(describe_metric, self.metrics)],
             "k": list(self.k),
             **({} if self.top_k is None else {"top_k": {query.id: k for query, k in asked if k != self.k[0]}}),

@@ -24,7 +24,7 @@ from rag_evaluation_framework.base.files import (
 )
 from rag_evaluation_framework.base.outside import fit_to_show, hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults, refusals
-from rag_evaluation_framework.base.stages import kept_stages
+from rag_evaluation_framework.base.stages import kept_stages, shared
 from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from rag_evaluation_framework.data.dataset import Mode
@@ -330,7 +330,8 @@ class RunSpec(Measuring, frozen=True):
         sinks = [part("sink", sink) for sink in self.sinks]
         config = self._evaluation_config(folder, sinks)
         if config.save_results_path is not None:  # before the documents are read, and something of them is kept there
-            check_root(config.save_results_path)
+            root = config.save_results_path
+            shared(("root", root), lambda: check_root(root))  # once for all cells of a sweep
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
         with kept_stages(config.save_results_path):  # where the same quotes were located in the same documents before
