@@ -144,7 +144,8 @@ class Corpus:
     def content_hash(self) -> str:
         """SHA-256 of ids and contents, 64 hexadecimal digits; independent of the order of the documents."""
         digest = hashlib.sha256()
-        for document in sorted(self.documents, key=lambda document: document.id):
+        ordered = sorted(self.documents, key=lambda document: document.id)
+        for document in progress(ordered, "Hashing documents", "document"):
             for text in (document.id, document.content):
                 data = text.encode("utf-8", "surrogatepass")
                 digest.update(len(data).to_bytes(8, "big") + data)
@@ -275,7 +276,8 @@ def _visible(folder: Path, patterns: Collection[PurePosixPath]) -> Iterator[tupl
     in_the_way = any("**" in pattern.parts for pattern in patterns)
     passed = linked if in_the_way else set[Path]()
     elsewhere: list[Path] = []
-    for path in dict.fromkeys(path for pattern in patterns for path in folder.glob(_without_repeats(pattern))):
+    matching = (path for pattern in patterns for path in folder.glob(_without_repeats(pattern)))
+    for path in dict.fromkeys(progress(matching, "Listing files", "file")):
         name = "/".join(path.parts[len(folder.parts) :])
         if "/." in f"/{name}":
             continue

@@ -3,10 +3,12 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.base.files import Json, is_object, parse_json
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.data import Corpus, Document, DocumentId
 from rag_evaluation_framework.results.store import ROOT
@@ -31,7 +33,8 @@ def keep_corpus(corpus: Corpus, root: str | Path) -> None:
     size = sum(len(document.content.encode("utf-8", "surrogatepass")) for document in corpus)
     if len(corpus) and size < _MOST // 2:
         with suppress(OSError):  # of a run, its result matters more than what shows it later
-            texts_of_runs(root).put([*(document.content for document in corpus), text_list(corpus)])
+            contents = (document.content for document in progress(corpus, "Keeping documents", "document"))
+            texts_of_runs(root).put(chain(contents, [text_list(corpus)]))
 
 
 def kept_corpus(known: Mapping[str, Any], folder: Path | None) -> Corpus | None:
