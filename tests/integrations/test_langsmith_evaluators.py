@@ -44,7 +44,7 @@ from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.ids import canonical_chunk_id
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.integrations import get_langsmith_evaluators, push_dataset, to_langsmith_evaluator
-from rag_evaluation_framework.integrations.experiment_content import ExperimentContent
+from rag_evaluation_framework.integrations.publishing import run_outputs
 from rag_evaluation_framework.scoring import score_rankings, score_spans
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.each import each
@@ -516,7 +516,7 @@ def test_what_repeats_and_what_was_not_located_counts_as_in_a_run_of_our_own(lev
     found, truth = drawn.draw(FOUND[level]), LABELLED[level]
     dataset, metrics = Dataset([truth], level), RANKED[level]
     result = evaluate(lambda text, k: found[:k], dataset, (1, 3, 5), (), corpus=CORPUS, metrics=metrics)
-    written = ExperimentContent(result, result.queries.hits, {"q0": {}}, [0]).outputs(0)
+    written = run_outputs(result.queries[0], result.queries.hits[0])
     key, unit = UNITS[level]
     outputs = [written]
     if level is not TOKEN or all("text" not in hit for hit in found):

@@ -102,9 +102,9 @@ def scores_of(providers, experiment):
     return dict(found)
 
 
-def is_there_once(providers, result):
-    """Assert that one experiment has each question once and each score once, to the digits that are sent."""
-    (experiment,) = experiments_of(providers, result)
+def is_there_once(providers, result, name=None):
+    """Assert that the experiment, of a name if there are several, has each question and score once, as it is sent."""
+    (experiment,) = (each for each in experiments_of(providers, result) if name in (None, each.name))
     runs = runs_of(providers, experiment)
     assert Counter({name: len(found) for name, found in runs.items()}) == Counter(result.scores.query_ids)
     wanted = {key: [round(score, 4)] for key, score in local_scores(result).items()}

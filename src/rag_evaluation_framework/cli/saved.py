@@ -198,9 +198,9 @@ def publish(
 ) -> None:
     """Record a run as an experiment on a dataset in LangSmith: where each result was found, and every score.
 
-    Needs LANGSMITH_API_KEY. What arrived is read back; a run that was published in part is completed, and nothing is
-    sent twice. `rag-eval dataset push` makes the dataset.
-    Exit codes: 0 all of it is there, 2 not all of it, or beside labels that could not be compared.
+    Needs LANGSMITH_API_KEY. What arrived is counted. Publishing a run again makes a new experiment. `rag-eval dataset
+    push` makes the dataset.
+    Exit codes: 0 all of it is there, 2 not all of it.
 
     Args:
         dataset: The name of its dataset in LangSmith.
