@@ -229,8 +229,8 @@ class SweepResult(Shown):
             return "no cell has a score"
         first = self._compared[0][1]
         rules = RULES[first.evaluation_type]
-        for _, facts in self._compared:
-            if (reason := rules.incomparable(first.settings, facts.settings)) is not None:
+        for settings in {id(facts.settings): facts.settings for _, facts in self._compared}.values():  # mostly one
+            if (reason := rules.incomparable(first.settings, settings)) is not None:
                 return f"{reason}, where span_u also looks at the order of results"
         if not self.score_names:
             return "the cells have no score in common"
@@ -290,12 +290,12 @@ class SweepResult(Shown):
         names = {one.cell.number: one.facts.scores for one in self.cells if one.facts is not None}
         cutoffs = {cell: dict.fromkeys(name.partition("@")[2] for name in names[cell]) for cell in names}
         every = dict.fromkeys(cutoff for own in cutoffs.values() for cutoff in own)
-        return tuple(
-            Row(one, cutoff, {} if one.facts is None else _means_at(one.facts.means, cutoff))
-            for one in self.cells
-            for cutoff in cutoffs.get(one.cell.number, every)
-            if cutoff
-        )
+        rows: list[Row] = []
+        for one in self.cells:
+            means = {} if one.facts is None else one.facts.means
+            own = filter(None, cutoffs.get(one.cell.number, every))
+            rows += (Row(one, cutoff, _means_at(means, cutoff)) for cutoff in own)
+        return tuple(rows)
 
     def standings(self, score: str | None = None) -> tuple[CellStanding, ...]:
         """Return where each ranked cell stands, the best first; cells of one mean in the order of the plan.
