@@ -18,6 +18,7 @@ from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.stages import kept_stages
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
@@ -123,7 +124,10 @@ def _made(
 ) -> tuple[contracts.Outcome, KeyboardInterrupt | None]:
     """Return a run with the verdicts on its gates, and the interrupt that ended it, if one did."""
     planned = gating.gates_of(experiment)
-    result, ended = experiments.run(experiment, journal)
+    with kept_stages(experiment.config.save_results_path) as stages:
+        if stages is not None:
+            stages.measures_anew = any(gate.kind == "latency" for gate in planned)
+        result, ended = experiments.run(experiment, journal)
     if isinstance(ended, KeyboardInterrupt):
         return gating.outcome(result, (), ()), ended
     outcome = gating.outcome(result, planned, unreliable(result))
