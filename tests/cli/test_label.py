@@ -557,8 +557,7 @@ def test_what_update_lost_is_labelled_again_by_the_command_that_it_names(rag_eva
         "When are invoices sent?",
         "1",
         "invoices are sent on the first day",
-        "How long?",
-        "/five days",
+        "How many working days does a refund take?",
         "1",
         REFUND,
         "x",
@@ -572,10 +571,10 @@ def test_what_update_lost_is_labelled_again_by_the_command_that_it_names(rag_eva
     lines = b"1\nInvoices are sent on the second day\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines), encoding="utf-8"))
     outcome = rag_eval(*shlex.split(named)[1:])
-    assert (
-        "Question 2 of 2, 1 labelled:\nWhen are invoices sent?\nIts label “Invoices are sent on the first day” was"
-        in (outcome.out)
+    asked = (
+        "Question 2 of 2, 1 labelled:\nWhen are invoices sent?\nIts label “Invoices are sent on the first day” was lost"
     )
+    assert asked in outcome.out
     assert numbers_of(outcome.out, "the second day") == [1]
     assert f"2 of 2 questions labelled in {FILE}. Next:" in outcome.out
     texts = {" ".join(entry.relevant[0].text.split()) for entry in read(docs)}
