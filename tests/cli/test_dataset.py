@@ -462,7 +462,9 @@ def test_the_written_dataset_is_summed_up(rag_eval, folder, labelled):
     assert "The dataset has 2 questions, 1 with an answer; 1 more is skipped\n" in said
     assert "2 labels: 1 unchanged, 1 gone; 1 question skipped\n" in said
     assert said.endswith(
-        "To label the skipped question again, quote its answer in a table of question and quote, then:\n\n"
+        "To label the skipped question again, by choosing among passages:\n\n"
+        f"  rag-eval label docs --output {labelled}\n\n"
+        "Or quote its answer in a table of question and quote, then:\n\n"
         f"  rag-eval dataset update {labelled} --corpus docs --questions TABLE.csv\n"
     )
 
@@ -480,4 +482,5 @@ def test_the_questions_that_were_added_or_corrected_are_listed_and_the_skipped_o
     assert re.search(r"^Corrected\n  What comes first\? \(query_\w+\)$", said, re.MULTILINE)
     assert "The dataset has 3 questions, 2 with an answer; 2 more are skipped\n" in said
     assert said.count("more are skipped\n") == 1
-    assert "To label the skipped questions again, quote their answers in a table of question and quote" in said
+    assert "To label the skipped questions again, by choosing among passages:\n\n  rag-eval label docs --output" in said
+    assert "Or quote their answers in a table of question and quote, then:" in said

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import count
@@ -331,7 +331,8 @@ def pull(
 _SHORTEST = 2
 _OVERHEAD = 14  # lines of a page that are no answers
 _LINES = (1, 8)  # before and behind an answer, at least and at most
-_MORE = (20_000, 30)  # characters of an answer, and lines around it
+_MORE = 20_000  # characters of an answer that is shown alone
+_BESIDE_ONE = 9  # lines of that page that are not of the document
 
 
 class ReviewDialog(Dialog):
@@ -363,7 +364,6 @@ class ReviewDialog(Dialog):
             "a": partial(_done, session.accept, number),
             "e": partial(self._edit, number, ""),
             "d": partial(_done, session.drop, number),
-            "m": partial(self._show, number, _MORE),
             "s": lambda: True,
             "u": partial(self._reopen, number),
             "b": partial(self.back, number),
@@ -371,13 +371,20 @@ class ReviewDialog(Dialog):
         self.ask(report.reviewing(answers), partial(self._change, number), commands)
 
     def _change(self, number: int, typed: str) -> None:
-        """Change the wording of a question, or whether it has one of its answers."""
-        key, _, rest = typed.partition(" ")
-        match key.lower(), rest:
+        """Change the wording of a question, whether it has one of its answers, or where that begins or ends."""
+        key, _, rest = typed.lower().partition(" ")
+        match key, rest:
             case "e", _ if rest:
-                self._edit(number, rest)
+                self._edit(number, typed[2:])
             case "d", _ if rest:
-                self._toggle(number, rest)
+                answer = _answer(key, rest)
+                self._session.toggle_answer(number, answer)
+                self.tell(report.dropped_text(answer, answer in self._session.review(number).dropped_answers))
+            case "m", _:
+                self._more(number, _answer(key, rest))
+            case _ if {*key} & {"<", ">"}:
+                self._session.move_ends(number, _answer(key, rest), key, self._checks.texts)
+                self._show(number)
             case _:
                 raise InputError("expected a letter, such as a, or d 2 for answer 2; ? explains all of them")
 
@@ -386,18 +393,28 @@ class ReviewDialog(Dialog):
         self._show(number)
         print_text("")
 
-    def _show(self, number: int, size: tuple[int, int] | None = None) -> None:
-        """Show a question and its answers: of each so many characters, and lines around it."""
-        entry, dropped = self._session.questions[number], self._session.review(number).dropped_answers
-        size = size or self._fitting(len(entry.answers))
-        self._show_question(number, report.answer_blocks(entry, dropped, self._checks.texts, *size))
-
-    def _show_question(self, number: int, answers: Iterable[report.Block] = ()) -> None:
+    def _show(self, number: int) -> None:
+        """Show a question and its answers, each with lines around it."""
         session = self._session
         print_text("")
         self.tell(report.question_number(number, len(session.questions), f" ({session.counts()})"))
         query, findings = session.questions[number].query, self._checks.findings(number)
+        answers = self._answers(number, *self._fitting(len(session.questions[number].answers)))
         self.show(report.review_page(query, session.review(number), findings, answers))
+
+    def _answers(self, number: int, most: int, around: int, rows: int | None = None) -> Iterator[report.Block]:
+        session, entry = self._session, self._session.labelled(number)
+        before, dropped = session.questions[number], session.review(number).dropped_answers
+        return report.answer_blocks(entry, dropped, self._checks.texts, most, around, rows, before)
+
+    def _more(self, number: int, answer: int) -> None:
+        """Show one answer and as much of its document as fits."""
+        blocks = [*self._answers(number, _MORE, 0, self.console.height - _BESIDE_ONE)]
+        if not 0 <= answer < len(blocks):
+            raise InputError(f"there is no answer {answer + 1}: the question has {len(blocks)}")
+        print_text("")
+        self.tell(self._session.wording(number))
+        self.show(blocks[answer])
 
     def _fitting(self, answers: int) -> tuple[int, int]:
         """Return how much of each of so many answers fits on a page."""
@@ -405,13 +422,6 @@ class ReviewDialog(Dialog):
         each = (self.console.height - _OVERHEAD) // max(answers, 1)
         lines = min(max(each // 4, fewest), most)
         return self.console.width * min(max(each - 2 * lines, fewest), 2 * most), lines
-
-    def _toggle(self, number: int, typed: str) -> None:
-        if not typed.isdecimal():
-            raise InputError(f"expected the number of an answer behind d, such as d 2, got {typed!r}")
-        answer = int(typed) - 1
-        self._session.toggle_answer(number, answer)
-        self.tell(report.dropped_text(answer, answer in self._session.review(number).dropped_answers))
 
     def _edit(self, number: int, typed: str) -> None:
         """Give a question another wording: what was typed, or is typed then."""
@@ -425,7 +435,14 @@ class ReviewDialog(Dialog):
         if len(typed) < _SHORTEST:
             raise InputError("That is no question; the wording stays as it is.")
         self._session.reword(number, typed)
-        self._show_question(number)
+        self._show(number)
+
+
+def _answer(key: str, typed: str) -> int:
+    """Return the number, from 0, of the answer that is named behind a key; the first if none is."""
+    if not (typed or "1").isdecimal():
+        raise InputError(f"expected the number of an answer behind {key}, such as {key} 2, got {typed!r}")
+    return int(typed or "1") - 1
 
 
 def _done(decide: Callable[[int], None], number: int) -> bool:

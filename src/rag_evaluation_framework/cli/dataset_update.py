@@ -98,8 +98,9 @@ def update(
     again = ["dataset", "update", str(output or dataset)]
     following = "" if additions is None else save_suggestions(additions.check, again, corpus, pattern)
     if skipped and not following:
+        label = command_lines(["label", str(corpus), "--output", again[-1], *options_of(corpus, pattern)[2:]])
         table = command_lines([*again, *options_of(corpus, pattern), "--questions", "TABLE.csv"])
-        following = report.relabelling_text(data.count_skipped(updated.skipped), table)
+        following = report.relabelling_text(data.count_skipped(updated.skipped), label, table)
     with arriving("; ".join(written)):
         if as_json:
             print_json({**_record(dataset, found, additions), "written": written})

@@ -271,6 +271,14 @@ class LabelTexts:
         read = (self._span(unit) if isinstance(unit, CharacterSpan) else self._chunk(unit) for unit in units_of(entry))
         return tuple(read)
 
+    def content(self, label: Label) -> str:
+        """Return the text of the document of a span: as it is now or, where that lacks it, was labelled; "" without."""
+        if label.span is None:
+            return ""
+        if self.corpus is not None and label.problem is None:
+            return self.corpus[label.span.doc_id].content
+        return self.dataset.text(self.dataset.texts.get(label.span.doc_id, "")) or ""
+
     def where(self, span: CharacterSpan) -> str:
         """Return the place of a span: `file:line:column`, or its offsets if its document does not hold it."""
         content = "" if self.corpus is None or span.doc_id not in self.corpus else self.corpus[span.doc_id].content

@@ -34,6 +34,7 @@ from .pages.labelling import TRIMMING as TRIMMING
 from .pages.labelling import Keys as Keys
 from .pages.labelling import asking as asking
 from .pages.labelling import copies_lines as copies_lines
+from .pages.labelling import full_block as full_block
 from .pages.labelling import label_page as label_page
 from .pages.labelling import passages_block as passages_block
 from .pages.labelling import question_number as question_number

@@ -186,11 +186,13 @@ class Passages:
         title: Their heading.
         around: How many lines around relevant text a terminal shows, in the lines of the document, or all of a passage
             that has none; by default it shows each passage on one line, and of long text what is next to relevant text.
+        rows: How many lines a terminal shows of a passage, in place of `around`: those around relevant text that fit.
     """
 
     passages: tuple[Passage, ...]
     title: str = ""
     around: int | None = None
+    rows: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", _told(self.title))
