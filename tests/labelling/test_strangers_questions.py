@@ -172,3 +172,18 @@ def test_text_in_place_of_questions_is_refused():
     for given in ([], ["Was?"], [["Was?", "x"]], "q", 5, {"a": 1}):
         with pytest.raises(DatasetError):
             questions_of(given, CORPUS, TOKEN)
+
+
+def test_the_table_with_suggestions_has_a_row_for_each_quote_and_is_read_without_being_told_columns(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text(f"Frage;Zitat 1;Zitat 2;answer;Team\nWas?;Uber Größe sagt er: fünf Meter.;{SECOND};x;y\n", "cp1252")
+    with collected():
+        table = check_quotes(path, CORPUS).save_suggestions()
+    text = table.read_text("utf-8")
+    assert text.startswith('\ufeff"question";"quote";"answer_text";"Team";"quote_check"')  # Excel reads it as UTF-8
+    table.write_text(text.replace(';""\n', ';"yes"\n', 1), "utf-8")
+    (entry,) = load_dataset(table, corpus=CORPUS)
+    assert ([span.text for span in entry.relevant], entry.query.metadata) == (
+        [FIVE, SECOND],
+        {"answer_text": "x", "Team": "y"},
+    )

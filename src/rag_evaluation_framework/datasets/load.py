@@ -116,7 +116,7 @@ def load_dataset(
         dataset = _read_table(path, level, corpus, columns)
     else:
         raise DatasetError(
-            f"{path}: expected a file name ending in .json, .jsonl, .csv or .xlsx (or .yaml, .yml, .tsv, .txt, .xlsm, "
+            f"{path}: expected a file name ending in .json, .jsonl or .csv (or .yaml, .yml, .tsv, .txt, .xlsx, .xlsm, "
             ".xls, .ods), or a folder of BEIR with queries.jsonl and qrels"
         )
     if not len(dataset):
@@ -198,14 +198,14 @@ def _read_values(
             return examples.dataset(chain([(where, first)], lines), path.stem)
         check_level(str(path), "token-level", level)
         return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
-    if is_harness(first):
-        check_level(str(path), "document-level", level)
-        return read_harness(first, path, corpus, loader, allow_assets=allow_assets)
     if isinstance(first, list) and (not first or any(map(is_example, first))):
         return examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
     if labelling.is_export(first):
         check_level(str(path), "token-level", level)
         return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
+    if is_harness(first):
+        check_level(str(path), "document-level", level)
+        return read_harness(first, path, corpus, loader, allow_assets=allow_assets)
     raise DatasetError(f"{path}: {_no_dataset(first)}")
 
 

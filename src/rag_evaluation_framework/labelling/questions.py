@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from rag_evaluation_framework.base.files import is_list, is_object, json_lines, read_json_text, read_text
 from rag_evaluation_framework.base.notes import collected, note
-from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.tables import read_rows
 from rag_evaluation_framework.errors import DatasetError
 
@@ -115,15 +115,25 @@ def rows_of(given: Any, has: Callable[[list[str]], bool] = bool) -> Iterator[Row
         rows = enumerate(_exported(value, source), start=1)
     else:
         rows = _table_rows(given, has)
-    for number, value in rows:
+    for number, value in _regular(rows, source):
         row = _plain(value)
         if not is_object(row):
             raise DatasetError(
                 f"{source}: line {number}: expected an object with 'question' and 'quote', got {shown(value)}"
             )
         expand = next((expand for keys, expand in _ROWS.items() if row.keys() >= keys), None)
-        for one in expand(row) if expand else [row]:
+        for _, one in _regular(enumerate(expand(row)), f"{source}: line {number}") if expand else [(0, row)]:
             yield number, {str(name): cell.tolist() if hasattr(cell, "tolist") else cell for name, cell in one.items()}
+
+
+def _regular(rows: Iterable[tuple[int, Any]], source: str) -> Iterator[tuple[int, Any]]:
+    """Yield rows that are read by their keys; raise DatasetError if one has others than exports of its kind have."""
+    try:
+        yield from rows
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DatasetError(
+            f"{source}: is not as a tool exports it ({raised(error)}); mend it, or export it again"
+        ) from error
 
 
 def source_of(given: Any) -> str:
@@ -165,19 +175,18 @@ def _table_rows(path: Path, has: Callable[[list[str]], bool]) -> Iterator[Row]:
 # Exports of other tools: the keys by which each is known, and its rows.
 
 
-def _exported(value: Any, source: str) -> Iterable[Any]:
-    if is_object(value):
-        rows = next((rows for keys, rows in _EXPORTS.items() if value.keys() >= keys), None)
-        if rows is not None:
-            return rows(value)
-    elif isinstance(value, Iterable) and not isinstance(value, str | bytes):
-        items: Iterable[Any] = value
-        return items
-    kinds = "; ".join(", ".join(sorted(keys)) for keys in _EXPORTS)
-    raise DatasetError(
-        f"{source}: holds no questions that are known: expected a list of objects, or an object with the keys of an "
-        f"export ({kinds}); got {shown(value)}"
-    )
+def _exported(value: Any, source: str) -> Iterator[Any]:
+    rows = next((rows for keys, rows in _EXPORTS.items() if value.keys() >= keys), None) if is_object(value) else None
+    if rows is not None:
+        yield from rows(value)
+    elif isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        yield from value
+    else:
+        kinds = "; ".join(", ".join(sorted(keys)) for keys in _EXPORTS)
+        raise DatasetError(
+            f"{source}: holds no questions that are known: expected a list of objects, or an object with the keys of "
+            f"an export ({kinds}); got {shown(value)}"
+        )
 
 
 def is_export(value: Any) -> bool:
@@ -189,7 +198,9 @@ def is_export(value: Any) -> bool:
 
 def _squad(value: dict[str, Any]) -> Iterator[Any]:
     for article in value["data"]:
-        for paragraph in article["paragraphs"]:
+        if "paragraphs" not in article:  # the same, flattened
+            yield article
+        for paragraph in article.get("paragraphs", ()):
             for asked in paragraph["qas"]:
                 answers = asked.get("answers", [])
                 found = {key: [answer[key] for answer in answers] for key in ("text", "answer_start")}
@@ -201,7 +212,7 @@ def _squad(value: dict[str, Any]) -> Iterator[Any]:
 def _squad_row(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the answers of a row of SQuAD, of which any is enough, each within its context."""
     others = {name: value for name, value in row.items() if name != "answers"}
-    answers = dict.fromkeys(zip(row["answers"]["answer_start"], row["answers"]["text"], strict=True))
+    answers = dict.fromkeys(zip(row["answers"]["answer_start"], row["answers"]["text"], strict=False))
     if not answers:
         yield {**others, "quote": "", "context": ""}
     for start, text in answers:

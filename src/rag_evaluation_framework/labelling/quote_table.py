@@ -100,12 +100,15 @@ def save_suggestions(rows: Sequence[QuoteRow], columns: Sequence[str], source: P
     more = [name for name in ("document", "id") if name not in columns and any(getattr(row, name) for row in rows)]
     header = [*columns, *more, *TOLD]
     records = [{**dict.fromkeys(header, ""), **_cells(row)} for row in rows]
+    # Beside several quotes in a row, `answer` is a text; in a row for each of them it would make them alternatives.
+    is_text = any(row.metadata.get("answer") and not row.answer for row in rows)
+    titles = ["answer_text" if is_text and name == "answer" else name for name in header]
+    cells = [titles, *([*record.values()] for record in records)]
     file = io.StringIO(newline="")
-    writer = csv.DictWriter(file, header, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
+    csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(cells)
     text = file.getvalue()
-    cells = [header, *([*record.values()] for record in records)]
+    if len({name.casefold() for name in titles}) < len(titles):
+        raise DatasetError(f"{source}: line 1: two columns share a name: {', '.join(titles)}")
     if not _holds(text, cells):
         raise DatasetError(f"{source}: a row cannot be written as CSV and read again as it is; is a cell very long?")
     name = _SUGGESTED.sub("", source.stem)
@@ -122,12 +125,7 @@ def save_suggestions(rows: Sequence[QuoteRow], columns: Sequence[str], source: P
 def _holds(text: str, cells: list[list[str]]) -> bool:
     """Return whether a text that is written as UTF-8 is read again as these rows, the header first."""
     try:
-        distinct = len({name.casefold() for name in cells[0]}) == len(cells[0])
-        return (
-            distinct
-            and [row for _, row in table_rows(text)] == cells
-            and text == text.encode(errors="replace").decode()
-        )
+        return [row for _, row in table_rows(text)] == cells and text == text.encode(errors="replace").decode()
     except csv.Error:
         return False
 
