@@ -484,7 +484,9 @@ class ExperimentConfig(Generic[U]):
             },
             "corpus": {
                 "source": None if source is None else whole_path(fit_to_keep(str(source))),
-                "glob_pattern": plain(self.corpus.metadata.get("glob_pattern")),
+                "glob_pattern": None,
+                **{key: plain(self.corpus.metadata[key]) for key in HOW_READ[1:] if key in self.corpus.metadata},
+                **({"readers": readers} if (readers := readers_of(self.corpus)) else {}),
                 "documents": len(self.corpus),
                 "characters": sum(len(document.content) for document in self.corpus),
                 "hash": self.corpus.content_hash,

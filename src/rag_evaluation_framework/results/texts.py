@@ -50,6 +50,6 @@ def kept_corpus(known: Mapping[str, Any], folder: Path | None) -> Corpus | None:
             texts = {name: store.get(str(digest)) for name, digest in hashes.items()}
             found = [Document(DocumentId(name), text) for name, text in texts.items() if text is not None]
             if len(found) == len(texts):
-                where = {key: known[key] for key in ("source", "glob_pattern") if known.get(key) is not None}
+                where = {key: known[key] for key in HOW_READ if known.get(key) is not None}
                 return Corpus(found, where)
     return None
