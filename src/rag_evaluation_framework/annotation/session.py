@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.annotation.choosing import Places
-from rag_evaluation_framework.base.files import read_text, table_rows
+from rag_evaluation_framework.base.files import read_text
 from rag_evaluation_framework.base.interrupts import finished
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.tables import table_rows
 from rag_evaluation_framework.data import (
     NOT_LABELLED,
     TOKEN,
@@ -29,7 +30,6 @@ from rag_evaluation_framework.datasets.load import load_unfinished
 from rag_evaluation_framework.datasets.native import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
-from rag_evaluation_framework.labelling.quote_table import delimiter_of
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -312,7 +312,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _table(text: str, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    rows = table_rows(text, delimiter_of(text), skip_initial_space=True)
+    rows = table_rows(text)
     try:
         header = [name.strip().lower() for name in next(rows, (1, list[str]()))[1]]
         if "question" not in header or len({*header}) < len(header):

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -43,7 +44,7 @@ from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.documents import checked_corpus
 from rag_evaluation_framework.data.hits import Hit, RankedHits, Ranking
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.errors import ConfigError, InputError, RagEvalError, ResultError
+from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.experiments.config import Asking
 from rag_evaluation_framework.experiments.runner import Index, ranked
 from rag_evaluation_framework.levels.chunk import ChunkIds

@@ -67,7 +67,9 @@ def documents(corpus: Path, glob: list[str] | None, exclude: list[str] | None, *
         return rag.Corpus.of(corpus, glob=glob or None, exclude=exclude or ())
     found = experiments.load_config(corpus).documents(corpus.parent, imports=imports)
     if found is None or glob or exclude:
-        raise ConfigError(f"--corpus {corpus}: expected a configuration that names documents, and no --glob and --exclude")
+        raise ConfigError(
+            f"--corpus {corpus}: expected a configuration that names documents, and no --glob and --exclude"
+        )
     return found
 
 

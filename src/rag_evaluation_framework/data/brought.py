@@ -94,7 +94,9 @@ def _unpacked(path: Path) -> Iterator[Path]:
             with zipfile.ZipFile(path) as archive:
                 members = archive.infolist()
                 if sum(member.file_size for member in members) > 4 * LARGEST:
-                    raise CorpusError(f"{path}: unfolds to more than {4 * LARGEST:,} bytes; unpack it, and give the folder")
+                    raise CorpusError(
+                        f"{path}: unfolds to more than {4 * LARGEST:,} bytes; unpack it, and give the folder"
+                    )
                 for member in members:
                     if ".." in PurePosixPath(member.filename).parts or member.filename.startswith("/"):
                         raise CorpusError(f"{path}: has a file outside of it, {shown(member.filename)}; pack it again")
@@ -102,7 +104,9 @@ def _unpacked(path: Path) -> Iterator[Path]:
         except CorpusError:
             raise
         except Exception as error:
-            raise CorpusError(f"{path}: cannot be unpacked ({raised(error)}); unpack it, and give the folder") from error
+            raise CorpusError(
+                f"{path}: cannot be unpacked ({raised(error)}); unpack it, and give the folder"
+            ) from error
         try:
             yield Path(place)
         except CorpusError as error:
@@ -121,7 +125,7 @@ def given_documents(given: Any, columns: Columns) -> list[Document]:
     if hasattr(given, "columns") and hasattr(given, "to_dict"):
         given = given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")  # Polars, pandas
     if is_mapping(given):
-        given = given["documents"] if "documents" in given else [given]  # as components of Haystack return them
+        given = given.get("documents", [given])  # as components of Haystack return them
     if not gives_items(given, str, bytes):
         raise CorpusError(
             f"documents: {shown(given)}; expected a folder, a file, or a list of documents, such as what loader.load() "
@@ -155,26 +159,29 @@ def _records(given: Iterable[Any], columns: Columns, source: str) -> list[Docume
 
 def _record(given: Any, columns: Columns, where: str) -> _Record:
     """Return the text of a document, its name and whatever else it has."""
-    names = {*_TEXT_KEYS, *_ID_KEYS, *_SOURCE_KEYS, *_METADATA_KEYS}
+    is_row = is_mapping(given)
+    names = (*_TEXT_KEYS, *_ID_KEYS, *_SOURCE_KEYS, *_METADATA_KEYS)
     with errors_as(lambda error: CorpusError(f"{where} ({class_name(given)}): reading it raises {raised(error)}")):
-        fields = given if is_mapping(given) else {name: getattr(given, name, None) for name in names}
-    is_row, metadata = is_mapping(given), next((fields[key] for key in _METADATA_KEYS if is_mapping(fields.get(key))), {})
+        fields: dict[str, Any] = {**given} if is_row else {name: getattr(given, name, None) for name in names}
+    metadata: dict[str, Any] = {}
+    for key in _METADATA_KEYS:
+        metadata |= fields.pop(key) if is_mapping(fields.get(key)) else {}
     keys = [key for key in ([columns.text] if columns.text else _TEXT_KEYS) if isinstance(fields.get(key), str)]
     if len(keys) != 1:
         problem = f"has a text in each of {', '.join(keys)}" if keys else f"has no text ({shown(given)})"
         raise CorpusError(
-            f"{where}: {problem}; expected one, as {columns.text or ', '.join(_TEXT_KEYS)}; text_column (--text-column) "
-            "names it"
+            f"{where}: {problem}; expected one, as {columns.text or ', '.join(_TEXT_KEYS)}; text_column "
+            "(--text-column) names it"
         )
-    text: str = fields[keys[0]]
-    if is_row:
-        metadata = {**{key: value for key, value in fields.items() if key not in (keys[0], *_METADATA_KEYS)}, **metadata}
-        if columns.text is None and (title := fields.get("title")) and isinstance(title, str):
-            text = f"{title}\n\n{text}"  # as in BEIR
+    text: str = fields.pop(keys[0])
     own = _first(fields, [columns.name] if columns.name else _ID_KEYS)
     file = "" if columns.name else _first(fields, _SOURCE_KEYS) or _first(metadata, _SOURCE_KEYS)
     if columns.name and not own:
         raise CorpusError(f"{where}: has no {columns.name}, which is to be its name (name_column, --name-column)")
+    if is_row:
+        metadata = fields | metadata
+        if columns.text is None and isinstance(title := fields.get("title"), str) and title:
+            text = f"{title}\n\n{text}"  # as BEIR has it
     if own and (is_row or not file):  # ids of objects are mostly made up
         return _Record(own, False, text, metadata)
     return _Record(file.replace("\\", "/") or content_digest(text)[:12], bool(file), text, metadata)
@@ -210,6 +217,6 @@ def _of_one_name(name: str, records: Sequence[_Record], source: str) -> list[Doc
             for row, record in zip(rows, records, strict=True)
         ]
     raise CorpusError(
-        f"{source}: {len(records)} documents are called {shown(name)}; expected one of each name, or the pages of a file, "
-        "each once; are these chunks? Give the documents before they are cut"
+        f"{source}: {len(records)} documents are called {shown(name)}; expected one of each name, or the pages of a "
+        "file, each once; are these chunks? Give the documents before they are cut"
     )

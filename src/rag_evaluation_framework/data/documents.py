@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import Any
 
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.notes import note
@@ -72,8 +72,8 @@ class Corpus:
 
         Args:
             folder_path: The folder.
-            glob_pattern: Which files to read, relative to the folder; by default all Markdown files, recursively, with a
-                note on what else there is that `Corpus.of` would read. Braces hold alternatives, as in shells:
+            glob_pattern: Which files to read, relative to the folder; by default all Markdown files, recursively,
+                with a note on what else there is that `Corpus.of` would read. Braces hold alternatives, as in shells:
                 `**/*.{md,rst,txt}`.
 
         Raises:
@@ -81,9 +81,8 @@ class Corpus:
                 read, have more than 500 MB, or are not of their kind; all of them are listed.
             MissingDependency: Files of a kind need a package that is not installed.
         """
-        folder, given = checked_path(folder_path, CorpusError), cast("object", glob_pattern)
-        patterns = None if glob_pattern == MARKDOWN else [glob_pattern] if isinstance(given, str) else given
-        documents = read_folder(folder, patterns, kinds=(".md",))
+        folder = checked_path(folder_path, CorpusError)
+        documents = read_folder(folder, None if glob_pattern == MARKDOWN else [glob_pattern], kinds=(".md",))
         return cls(documents, {"source": str(folder), "glob_pattern": glob_pattern})
 
     @classmethod
@@ -122,7 +121,8 @@ class Corpus:
         """
         if isinstance(given, Corpus):
             return given
-        patterns, excluded = ([each] if isinstance(each, str) else each and [*each] for each in (glob, exclude))
+        patterns = [glob] if isinstance(glob, str) else glob and [*glob]
+        excluded = [exclude] if isinstance(exclude, str) else [*exclude]
         columns = Columns(text_column, name_column)
         if not isinstance(given, str | Path):
             return cls(given_documents(given, columns))

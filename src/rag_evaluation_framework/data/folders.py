@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path, PurePosixPath
 from stat import S_ISREG
 from typing import Any
@@ -96,7 +96,7 @@ def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None)
     if problems:
         raise CorpusError(
             f"{folder}: {len(problems)} files cannot be read; mend them, or exclude them (--exclude):\n  "
-            f"{first_of(problems, _MOST_PROBLEMS, "\n  ")}"
+            + first_of(problems, _MOST_PROBLEMS, "\n  ")
         )
     return found
 
@@ -108,7 +108,7 @@ def _counted(suffixes: Counter[str]) -> str:
 
 
 def _tell_others(folder: Path, others: Counter[str], kinds: Collection[str]) -> None:
-    """Note how many files of each kind were not read: of all kinds or, if some were asked for, of those that could be."""
+    """Note how many files of each kind were not read; of those that could be, if only some kinds were asked for."""
     told = Counter({suffix: count for suffix, count in others.items() if not kinds or readable(suffix)})
     if told and kinds:
         note(f"{folder}: not read: {_counted(told)}; Corpus.of({shown(str(folder))}) reads them, too")
@@ -129,7 +129,9 @@ def _alternatives(pattern: Any) -> list[PurePosixPath]:
     except (TypeError, AttributeError):
         found = []
     if not found or not all(each.parts and not each.is_absolute() and ".." not in each.parts for each in found):
-        raise CorpusError(f"glob pattern {shown(pattern)}: expected a pattern relative to the folder, such as '**/*.txt'")
+        raise CorpusError(
+            f"glob pattern {shown(pattern)}: expected a pattern relative to the folder, such as '**/*.txt'"
+        )
     return found
 
 
@@ -149,7 +151,11 @@ def _excluded(folder: Path, patterns: Sequence[str]) -> set[Path]:
 
 
 def _visible(
-    folder: Path, patterns: Collection[PurePosixPath], excluded: Collection[Path], kinds: Collection[str], others: Counter[str]
+    folder: Path,
+    patterns: Collection[PurePosixPath],
+    excluded: Set[Path],
+    kinds: Collection[str],
+    others: Counter[str],
 ) -> Iterator[tuple[str, Path]]:
     """Yield the names and paths of the files that match, after checking every folder.
 
@@ -215,7 +221,7 @@ def pattern_of(suffixes: Iterable[str]) -> str:
 
 
 def _no_match(folder: Path, asked: str) -> CorpusError:
-    there = _visible(folder, [_EVERYTHING], (), (), Counter())
+    there = _visible(folder, [_EVERYTHING], frozenset(), (), Counter())
     suffixes = sorted({path.suffix for _, path in there if path.suffix})
     problem = f"{folder}: no file {f'matches {asked}' if asked else 'is of a kind that is read'}."
     if not suffixes:

@@ -5,9 +5,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.base.files import read_json_text, table_rows
+from rag_evaluation_framework.base.files import read_json_text
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import Problems
+from rag_evaluation_framework.base.tables import table_rows
 from rag_evaluation_framework.data import TOKEN, CharacterSpan, Corpus, Dataset, Query, TokenLevelGroundTruth
 from rag_evaluation_framework.data.documents import DocumentResolver
 from rag_evaluation_framework.data.ids import DocumentId, QueryIds, QueryText

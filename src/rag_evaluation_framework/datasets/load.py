@@ -13,9 +13,9 @@ from rag_evaluation_framework.base.files import (
     json_lines,
     read_json_text,
     read_text,
-    table_rows,
 )
 from rag_evaluation_framework.base.records import brief_repr
+from rag_evaluation_framework.base.tables import table_rows
 from rag_evaluation_framework.data import CharacterSpan, ChunkRegistry, Dataset, count_skipped
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level

@@ -330,10 +330,15 @@ class RunSpec(Measuring, frozen=True):
         part = partial(build, imports=imports)
         engine = self._engine(imports)
         with on_failure(lambda _: leave(engine)):
-            return self._experiment(folder, part, engine, chunk_id)
+            return self._experiment(folder, part, engine, chunk_id, imports)
 
     def _experiment(
-        self, folder: Path, part: Callable[[Kind, Any], Any], engine: Engine | None, chunk_id: Callable[..., Any] | None
+        self,
+        folder: Path,
+        part: Callable[[Kind, Any], Any],
+        engine: Engine | None,
+        chunk_id: Callable[..., Any] | None,
+        imports: bool,
     ) -> AnyExperimentConfig:
         """Build the experiment, whose own code is imported by now."""
         retriever: Any = None if self.rankings is not None or engine is not None else self._retriever(part)

@@ -13,10 +13,10 @@ from rag_evaluation_framework.base.files import (
     json_lines,
     read_bytes,
     read_text,
-    table_rows,
     write_new,
 )
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.tables import delimiter_of, table_rows
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
 
@@ -87,7 +87,7 @@ def csv_rows(text: str, path: Path) -> Iterator[tuple[int, Record]]:
         DatasetError: The text is not valid CSV, lacks a column, or has a row of too many or too few cells.
     """
     delimiter = delimiter_of(text)
-    rows = table_rows(text, delimiter, skip_initial_space=True)
+    rows = table_rows(text)
     if not text.strip():
         return
     try:
@@ -110,11 +110,6 @@ def csv_rows(text: str, path: Path) -> Iterator[tuple[int, Record]]:
             yield first, dict(zip_longest(header, cells, fillvalue=""))
     except csv.Error as error:
         raise DatasetError(f"{path}: {error}") from error
-
-
-def delimiter_of(text: str) -> str:
-    """Return what separates the cells of a CSV text: what is most frequent in its first line."""
-    return max(",;\t", key=text.partition("\n")[0].count)
 
 
 def _check_header(header: list[str], path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from rag_evaluation_framework.base.files import Json, is_object, parse_json
 from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.data import Corpus, Document, DocumentId
+from rag_evaluation_framework.data.documents import HOW_READ
 from rag_evaluation_framework.results.store import ROOT
 
 TEXTS = Path("store", "texts")

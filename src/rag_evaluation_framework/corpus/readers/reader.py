@@ -143,7 +143,7 @@ def read_file(path: Path, converter: Converter | None = None) -> tuple[str, Sour
     data = read_bytes(path, CorpusError, most=LARGEST, remedy="split it")
     suffix = path.suffix.lower().removeprefix(".")
     point = _readers().get(suffix)
-    if suffix in TEXTS or (point is None and converter is None):
+    if point is None and (suffix in TEXTS or converter is None):
         return decoded(data, path, CorpusError), None
     name = converter_name(converter) if converter else f"its reader {point.value if point else ''}"
 
