@@ -168,8 +168,10 @@ def init(
     if html is not None:
         paths.new_page("--html", html)
     others = {"converter": converter, "text_column": text_column, "name_column": name_column}
-    how = {key: value for key, value in {"glob": glob, "exclude": exclude, **others}.items() if value}
-    documents = checked_corpus(rag.RunSpec(corpus=os.path.join(".", corpus), **how).documents(Path()))
+    how = {key: value for key, value in {"glob": paths.one_or_all(glob), "exclude": exclude, **others}.items() if value}
+    documents = checked_corpus(
+        rag.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how).documents(Path())
+    )
     check = rag.check_quotes(questions, documents, repeated=repeated)
     page = "" if html is None else f"{write_page(html, report.quotes_page(check, whole=True))}\n"
     kept = option("--root", None if root == _ROOT else root)

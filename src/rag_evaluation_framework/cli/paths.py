@@ -57,6 +57,11 @@ def new_page(name: str, path: Path) -> Path:
     return new_file(name, path)
 
 
+def one_or_all(given: list[str] | None) -> str | list[str] | None:
+    """Return patterns as a configuration has them: a single one is a text."""
+    return given[0] if given and len(given) == 1 else given or None
+
+
 def documents(corpus: Path, glob: list[str] | None, exclude: list[str] | None, *, imports: bool = True) -> rag.Corpus:
     """Return the documents of a folder or file, or those that a configuration names, read as it says.
 
@@ -64,7 +69,7 @@ def documents(corpus: Path, glob: list[str] | None, exclude: list[str] | None, *
         InputError: They cannot be read.
     """
     if corpus.suffix not in (".yaml", ".yml") or corpus.is_dir():
-        return rag.Corpus.of(corpus, glob=glob or None, exclude=exclude or ())
+        return rag.Corpus.of(corpus, glob=one_or_all(glob), exclude=exclude or ())
     found = experiments.load_config(corpus).documents(corpus.parent, imports=imports)
     if found is None or glob or exclude:
         raise ConfigError(

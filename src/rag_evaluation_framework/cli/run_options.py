@@ -186,6 +186,8 @@ def _written(key: str, value: Any) -> Any:
         return str(value.absolute())
     if key == "rankings":
         return [str(path.absolute()) for path in value]
+    if key == "glob":
+        return paths.one_or_all(value)
     if key == "ingest":  # --no-ingest says so
         return False
     return _tokenizer(value) if key == "tokenizer" else value

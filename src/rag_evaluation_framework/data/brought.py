@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import json_lines
+from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import class_name, raised, shown
 from rag_evaluation_framework.base.tables import SHEETS, read_rows
 from rag_evaluation_framework.corpus.readers import LARGEST, Converter, Reading, Source
@@ -108,9 +109,12 @@ def _unpacked(path: Path) -> Iterator[Path]:
                 f"{path}: cannot be unpacked ({raised(error)}); unpack it, and give the folder"
             ) from error
         try:
-            yield Path(place)
+            with collected() as notes:
+                yield Path(place)
         except CorpusError as error:
             raise CorpusError(str(error).replace(place, str(path))) from error
+        for text in notes:
+            note(text.replace(place, str(path)))
 
 
 # Objects: what the loaders of other libraries return, dicts, and data frames. They are recognised by what they have.

@@ -173,7 +173,7 @@ def _visible(
         if linked and (through := linked.intersection(path.parents)):
             passed = passed | through
         elif not patterns and not (path.suffix in kinds if kinds else readable(path.suffix)):
-            others[path.suffix.lower()] += path.is_file()
+            others.update([path.suffix.lower()] * path.is_file())
         elif S_ISREG(path.lstat().st_mode):  # by far the most: nothing else is asked of these
             yield name, path
         elif path.is_symlink() and not path.exists():

@@ -151,7 +151,8 @@ def read_file(path: Path, converter: Converter | None = None) -> tuple[str, Sour
         if isinstance(error, MissingDependency):
             raise error
         why = str(error) if isinstance(error, CorpusError) else f"{name} raised {raised(error)}"
-        raise CorpusError(f"{path}: {why}; mend the file") from error
+        says_how = isinstance(error, CorpusError) and ";" in why
+        raise CorpusError(f"{path}: {why}{'' if says_how else '; mend the file'}") from error
 
     known = hashlib.sha256(data).hexdigest()
     if converter is not None:
@@ -174,7 +175,7 @@ def converter_name(converter: Converter) -> str:
 
 
 def converter_version(converter: Converter) -> str:
-    """Return a version of a converter: its `version`, that of its package, or a hash of its code; "" if there is none."""
+    """Return a version of a converter: its `version`, that of its package, a hash of its code, or ""."""
     if told := getattr(converter, "version", None):
         return str(told)
     with suppress(PackageNotFoundError):
