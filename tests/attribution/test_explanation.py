@@ -308,7 +308,7 @@ class TestBesideABaseline:
 
     def test_recall_at_a_budget_of_another_tokenizer_is_not_told(self, run, dataset, corpus):
         before, after = (
-            evaluate(BM25Retriever(), dataset, corpus=corpus, k=1, budgets=["5tok"], tokenizer=tokenizer)
+            evaluate(BM25Retriever(), dataset, documents=corpus, k=1, budgets=["5tok"], tokenizer=tokenizer)
             for tokenizer in (str.split, list)
         )
         found = after.explain("both", "span_recall@5tok", baseline=before, corpus=corpus, tokenizer=list)

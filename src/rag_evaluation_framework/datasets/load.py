@@ -111,6 +111,11 @@ def load_dataset(
     return dataset
 
 
+def questions_of(given: Any, corpus: Corpus | None, level: Level[Any], _columns: Any = None) -> Dataset[Any]:
+    """Return questions as people have them as a dataset."""
+    return load_dataset(given, level, corpus=corpus) if isinstance(given, str | Path) else given
+
+
 def load_unfinished(path: Path) -> Dataset[CharacterSpan]:
     """Load a native token-level dataset, of which no question need be labelled yet.
 

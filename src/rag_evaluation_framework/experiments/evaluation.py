@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
+from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import refuse_unknown
 from rag_evaluation_framework.base.side_by_side import awaited
@@ -19,10 +20,11 @@ from rag_evaluation_framework.contracts.sink import Sink
 from rag_evaluation_framework.data import CharacterSpan, ChunkId, ChunkRegistry, Cutoff, DocumentId
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
-from rag_evaluation_framework.datasets.load import load_dataset
+from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
+from rag_evaluation_framework.datasets.load import load_dataset, questions_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch, MissingDependency
 from rag_evaluation_framework.experiments.config import (
+    CONFIGS,
     ChunkLevelExperimentConfig,
     DocumentLevelExperimentConfig,
     EvaluationConfig,
@@ -33,6 +35,7 @@ from rag_evaluation_framework.experiments.config import (
 )
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.levels.level_rules import NameChunk
+from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -42,8 +45,16 @@ from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.scoring.score_names import Metrics
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rag_evaluation_framework.sweeps.plan import SweepConfig
     from rag_evaluation_framework.sweeps.result import SweepResult
+
+GivenDocuments: TypeAlias = "Corpus | str | Path | Iterable[Any] | pd.DataFrame"
+"""Documents as people have them: a path, what a loader returned, or a corpus; `Corpus.of` reads them."""
+
+GivenQuestions: TypeAlias = "str | Path | Sequence[Mapping[str, Any]] | pd.DataFrame"
+"""Questions as people have them: a path, or a table; `questions_of` reads them."""
 
 # The dataset of an evaluation: an object, a file, or a name that is looked up here and in LangSmith.
 
@@ -164,39 +175,98 @@ class DatasetFields(ReadingFields, total=False):
     root: str | Path
 
 
+@overload
 def evaluate(
-    retriever: Pipeline,
-    dataset: Dataset[U],
+    retriever: Pipeline | str | Path,
+    questions: Dataset[U],
     k: int | Sequence[int] | None = None,
     budgets: Iterable[str | Cutoff] = ("4000ch",),
     tokenizer: Any = None,
     *,
     metrics: Metrics[U] | None = None,
-    corpus: Corpus | None = None,
+    documents: GivenDocuments | None = None,
     **fields: Unpack[RunFields],
-) -> EvaluationResult[U]:
-    """Evaluate a retriever, or any function `(query, k) -> texts, chunks or dicts`, on a dataset, at its level.
+) -> EvaluationResult[U]: ...
 
-    Everything is checked before any work is done.
+
+@overload
+def evaluate(
+    retriever: Pipeline | str | Path,
+    questions: GivenQuestions,
+    k: int | Sequence[int] | None = None,
+    budgets: Iterable[str | Cutoff] = ("4000ch",),
+    tokenizer: Any = None,
+    *,
+    metrics: Metrics[CharacterSpan] | None = None,
+    documents: GivenDocuments | None = None,
+    **fields: Unpack[RunFields],
+) -> EvaluationResult[CharacterSpan]: ...
+
+
+@overload
+def evaluate(
+    retriever: Pipeline | str | Path,
+    questions: Dataset[CharacterSpan] | GivenQuestions,
+    k: int | Sequence[int] | None = None,
+    budgets: Iterable[str | Cutoff] = ("4000ch",),
+    tokenizer: Any = None,
+    *,
+    level: Level[U],
+    metrics: Metrics[U] | None = None,
+    documents: GivenDocuments | None = None,
+    **fields: Unpack[RunFields],
+) -> EvaluationResult[U]: ...
+
+
+def evaluate(
+    retriever: Pipeline | str | Path,
+    questions: Dataset[Any] | GivenQuestions,
+    k: int | Sequence[int] | None = None,
+    budgets: Iterable[str | Cutoff] = ("4000ch",),
+    tokenizer: Any = None,
+    *,
+    level: Level[Any] | None = None,
+    metrics: Metrics[Any] | None = None,
+    documents: GivenDocuments | None = None,
+    **fields: Unpack[RunFields],
+) -> EvaluationResult[Any]:
+    """Evaluate a retriever, or any function `(query, k) -> texts, chunks or dicts`, on questions with known answers.
+
+    Everything is checked before any question is asked.
 
     Args:
-        retriever: The retriever to evaluate.
-        dataset: The queries and their ground truth.
+        retriever: What is evaluated: a retriever, a function, a retriever of a library, or the path of rankings that
+            it made elsewhere: a TREC run, JSONL, or the folder of a run.
+        questions: The questions and their answers: the path of a file, a list of dicts, a DataFrame, or a `Dataset`.
         k: Numbers of results at which rankings are cut; by default that of the dataset, else 5 and 10.
         budgets: Context budgets at which rankings are cut, in characters (`4000ch`) or tokens (`1000tok`).
         tokenizer: The tokenizer that counts budgets in tokens.
+        level: What is compared: `TOKEN`, `CHUNK` or `DOCUMENT`; by default that of a `Dataset`, else `TOKEN`.
         metrics: The metrics to report, objects or names; by default those of the level.
-        corpus: The documents, if the dataset does not know them.
+        documents: What is searched: the path of a folder or file, a list of what a loader returned, or a `Corpus`; by
+            default the documents of the dataset.
         fields: Other fields of `EvaluationConfig`, such as `experiment_name`, `max_concurrency` and `on_error`.
 
     Raises:
         InputError: An argument cannot be used.
-        LevelMismatch: A metric does not fit the dataset.
+        LevelMismatch: A metric does not fit the questions, or they are of another level.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`.
     """
-    refuse_unknown(fields, "k", "budgets", "tokenizer", "metrics", "corpus", *RunFields.__annotations__)
+    refuse_unknown(fields, "k", "budgets", "tokenizer", "level", "metrics", "documents", *RunFields.__annotations__)
     config = EvaluationConfig(budgets=budgets, tokenizer=tokenizer, **fields)
-    return run_experiment(ExperimentConfig(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
+    corpus = None if documents is None else Corpus.of(documents)
+    wanted = TOKEN if level is None else checked_level(level)
+    dataset = _at_level(partial(questions_of, questions, corpus), wanted)
+    read_at: Level[Any] = dataset.level if level is None else wanted
+    if isinstance(retriever, str | Path):
+        if not checked_path(retriever, ConfigError).exists():
+            raise ConfigError(
+                f"retriever={shown(str(retriever))}: no such file; expected a Retriever, or a function (query, k) -> "
+                "results, or the path of stored rankings"
+            )
+        retriever = StoredRetriever(retriever, "chunk" if read_at is CHUNK else "document")
+    experiment: Any = CONFIGS[read_at.evaluation_type]
+    return run_experiment(experiment(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
 
 
 @dataclass(frozen=True, init=False)
