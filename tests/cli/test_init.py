@@ -157,7 +157,7 @@ def test_names_that_are_too_long_are_refused(rag_eval, folder, option):
     ],
 )
 def test_bad_input_is_refused_and_nothing_is_written(rag_eval, folder, arguments, said):
-    (folder / "bad.csv").write_bytes(b"question,quote\nWhy?,\xff\n")
+    (folder / "bad.csv").write_bytes(b"question,quote\nWhy?,\0\xff\n")
     (folder / "lost.csv").write_text("question,quote\nWhy?,This stands nowhere.\n")
     (folder / "partly.csv").write_text("question,quote\nWhy?,This stands nowhere.\nWho is the chief?,\n")
     (folder / "unanswered.csv").write_text("question,quote\nWho is the chief?,\n")

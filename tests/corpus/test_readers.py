@@ -96,7 +96,7 @@ def test_lines_and_columns_are_those_of_the_file(tmp_path):
     ("name", "data", "message"),
     [
         ("a_html", b"<p>caf\xe9", "a.html: not valid utf-8 (byte 6: 0xe9), which is its encoding; mend the file, or"),
-        ("a_md", b"caf\xe9", "a.md: not valid UTF-8 (byte 3: 0xe9); convert the file to UTF-8, or exclude it"),
+        ("a_md", b"caf\xe9\0", "a.md: not valid UTF-8 (byte 3); save the file as UTF-8"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name, data, message):

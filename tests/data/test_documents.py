@@ -104,8 +104,8 @@ class TestFromFolder:
         assert corpus.metadata == {"source": str(tmp_path), "glob_pattern": "*.txt"}
 
     def test_bytes_that_are_not_utf8_are_refused_with_their_position(self, tmp_path):
-        write(tmp_path, {"good.md": "A", "bad.md": b"caf\xe9"})
-        with pytest.raises(CorpusError, match=r"bad\.md: not valid UTF-8 \(byte 3: 0xe9\); convert"):
+        write(tmp_path, {"good.md": "A", "bad.md": b"caf\xe9\0"})
+        with pytest.raises(CorpusError, match=r"bad\.md: not valid UTF-8 \(byte 3\); save"):
             Corpus.from_folder(tmp_path)
 
     def test_a_folder_without_a_match_lists_what_it_has(self, tmp_path):

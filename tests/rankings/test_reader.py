@@ -469,7 +469,7 @@ def test_a_file_of_many_blocks_is_read_whole(written):
         (read_rankings, "q Q0 d 1 nan t\n", "line 1: score: got 'nan'; expected a number"),
         (read_rankings, "q Q0 d 1 0x10 t\n", "line 1: score: got '0x10'"),
         (read_qrels, b"q 0 d 1\nq 0 \xff 1\n", "line 2: docid: not valid UTF-8 .byte 0.; save the file as UTF-8"),
-        (read_qrels, b"\xff\xfeq\x00 \x00", "is UTF-16; expected UTF-8"),
+        (read_qrels, b"\xff\xfeq\x00 \x00 ", "not valid UTF-16; save the file as UTF-8"),
         (read_qrels, b"q\x00 0 d 1\nq d\n", "line 2: 2 columns"),
         (read_qrels, "query-id\tcorpus-id\tscore\nq\td\n", "line 2: 2 columns.*expected 3: query-id corpus-id score"),
         (read_qrels, "query-id\tcorpus-id\tscore\nq\t\t1\n", "line 2: corpus-id: is empty"),

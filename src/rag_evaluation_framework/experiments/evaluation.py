@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 GivenDocuments: TypeAlias = "Corpus | str | Path | Iterable[Any] | pd.DataFrame"
 """Documents as people have them: a path, what a loader returned, or a corpus; `Corpus.of` reads them."""
 
-GivenQuestions: TypeAlias = "str | Path | Sequence[Mapping[str, Any]] | pd.DataFrame"
+GivenQuestions: TypeAlias = "str | Path | Sequence[Any] | pd.DataFrame"
 """Questions as people have them: a path, or a table; `questions_of` reads them."""
 
 # The dataset of an evaluation: an object, a file, or a name that is looked up here and in LangSmith.
@@ -102,7 +102,7 @@ def find_dataset(
     """Return the dataset of an evaluation.
 
     Args:
-        given: A dataset, or the path of its file; None if it has a name.
+        given: A dataset, or what `questions_of` makes one of; None if it has a name.
         name: A name: of a file in `<root>/datasets/`, or else of a dataset in LangSmith.
         level: The level of the evaluation; a dataset at token level serves every other one, too.
         corpus: The documents.
@@ -130,7 +130,7 @@ def find_dataset(
     if isinstance(given, str | Path):
         return FoundDataset(_at_level(partial(load_dataset, Path(given), **reading), level))
     if name is None:
-        return FoundDataset(given)
+        return FoundDataset(_at_level(partial(questions_of, given, corpus), level))
     checked: Any = name
     if not isinstance(checked, str) or not checked.strip():
         raise ConfigError(f"langsmith_dataset_name={shown(checked)}: expected the name of a dataset")
@@ -199,6 +199,7 @@ def evaluate(
     *,
     metrics: Metrics[CharacterSpan] | None = None,
     documents: GivenDocuments | None = None,
+    columns: Mapping[str, str] | None = None,
     **fields: Unpack[RunFields],
 ) -> EvaluationResult[CharacterSpan]: ...
 
@@ -214,6 +215,7 @@ def evaluate(
     level: Level[U],
     metrics: Metrics[U] | None = None,
     documents: GivenDocuments | None = None,
+    columns: Mapping[str, str] | None = None,
     **fields: Unpack[RunFields],
 ) -> EvaluationResult[U]: ...
 
@@ -228,6 +230,7 @@ def evaluate(
     level: Level[Any] | None = None,
     metrics: Metrics[Any] | None = None,
     documents: GivenDocuments | None = None,
+    columns: Mapping[str, str] | None = None,
     **fields: Unpack[RunFields],
 ) -> EvaluationResult[Any]:
     """Evaluate a retriever, or any function `(query, k) -> texts, chunks or dicts`, on questions with known answers.
@@ -245,6 +248,8 @@ def evaluate(
         metrics: The metrics to report, objects or names; by default those of the level.
         documents: What is searched: the path of a folder or file, a list of what a loader returned, or a `Corpus`; by
             default the documents of the dataset.
+        columns: What the columns of a table of questions are called, such as `{"question": "Frage"}`, where that is not
+            found out.
         fields: Other fields of `EvaluationConfig`, such as `experiment_name`, `max_concurrency` and `on_error`.
 
     Raises:
@@ -252,11 +257,13 @@ def evaluate(
         LevelMismatch: A metric does not fit the questions, or they are of another level.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`.
     """
-    refuse_unknown(fields, "k", "budgets", "tokenizer", "level", "metrics", "documents", *RunFields.__annotations__)
+    refuse_unknown(
+        fields, "k", "budgets", "tokenizer", "level", "metrics", "documents", "columns", *RunFields.__annotations__
+    )
     config = EvaluationConfig(budgets=budgets, tokenizer=tokenizer, **fields)
     corpus = None if documents is None else Corpus.of(documents)
     wanted = TOKEN if level is None else checked_level(level)
-    dataset = _at_level(partial(questions_of, questions, corpus), wanted)
+    dataset = _at_level(partial(questions_of, questions, corpus, columns=columns), wanted)
     read_at: Level[Any] = dataset.level if level is None else wanted
     if isinstance(retriever, str | Path):
         if not checked_path(retriever, ConfigError).exists():
@@ -274,9 +281,9 @@ class Evaluation(ABC, Generic[U]):
     """The base class of evaluations: one corpus and dataset for any chunker, embedder, store or retriever.
 
     Args:
-        corpus: The documents.
-        dataset: The questions and their ground truth, at the level of the evaluation or at token level; or the path of
-            their file.
+        corpus: The documents, as `evaluate` takes them.
+        dataset: The questions and their ground truth, at the level of the evaluation or at token level, as `evaluate`
+            takes them.
         langsmith_dataset_name: In place of `dataset`, a name: of a file in `<root>/datasets/`, with or without its
             ending (`.json`, `.jsonl`), or else of a dataset in LangSmith, which is not asked if the file is there.
         publish: Whether each result is published as an experiment of that dataset in LangSmith, too. By default it is
@@ -310,8 +317,8 @@ class Evaluation(ABC, Generic[U]):
 
     def __init__(
         self,
-        corpus: Corpus,
-        dataset: Dataset[U] | Dataset[CharacterSpan] | str | Path | None = None,
+        corpus: GivenDocuments,
+        dataset: Dataset[U] | Dataset[CharacterSpan] | GivenQuestions | None = None,
         *,
         langsmith_dataset_name: str | None = None,
         publish: bool | None = None,
@@ -320,16 +327,16 @@ class Evaluation(ABC, Generic[U]):
         query_key: str | None = None,
         ground_truth_key: str | None = None,
     ) -> None:
-        checked_corpus(corpus)
+        documents = checked_corpus(Corpus.of(corpus))
         if publish is not None:
             check_truth(type(self).__name__, "publish", publish)
         if publish and langsmith_dataset_name is None:
             raise ConfigError(f"{type(self).__name__}: publish=True needs langsmith_dataset_name=")
         reading = ReadingFields(registry=registry, query_key=query_key, ground_truth_key=ground_truth_key)
-        found = find_dataset(dataset, langsmith_dataset_name, self.level, corpus, root, **reading)
+        found = find_dataset(dataset, langsmith_dataset_name, self.level, documents, root, **reading)
         check_dataset_level(found.dataset, self.level)
         published = found.langsmith_name is not None if publish is None else publish
-        object.__setattr__(self, "corpus", corpus)
+        object.__setattr__(self, "corpus", documents)
         object.__setattr__(self, "dataset", found.dataset)
         object.__setattr__(self, "publishes_to", langsmith_dataset_name if published else None)
 
@@ -452,8 +459,8 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
 
     def __init__(
         self,
-        corpus: Corpus,
-        dataset: Dataset[ChunkId] | Dataset[CharacterSpan] | str | Path | None = None,
+        corpus: GivenDocuments,
+        dataset: Dataset[ChunkId] | Dataset[CharacterSpan] | GivenQuestions | None = None,
         chunk_id: NameChunk | None = None,
         **fields: Unpack[DatasetFields],
     ) -> None:

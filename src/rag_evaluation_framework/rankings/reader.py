@@ -22,11 +22,11 @@ import numpy as np
 from rag_evaluation_framework.base.compressed import unfolded
 from rag_evaluation_framework.base.files import (
     LONGEST_LINE,
+    as_utf8,
     checked_path,
     is_object,
     parse_json,
     read_bytes,
-    refuse_wide,
 )
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.progress import progress_bar
@@ -380,5 +380,4 @@ def _content(path: Path) -> bytes:
     data = read_bytes(path, DatasetError, most=_LARGEST, remedy="split it by question")
     if data.startswith(_GZIP):
         data = unfolded(data, path)
-    refuse_wide(data, path, DatasetError)
-    return data.removeprefix(_BOM)
+    return as_utf8(data, path, DatasetError).removeprefix(_BOM)

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import read_bytes, refuse_wide
+from rag_evaluation_framework.base.files import read_bytes
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.base.tables import decoded
 from rag_evaluation_framework.errors import CorpusError
 
 _GROUP = f"{__name__.partition('.')[0]}.reader"
@@ -106,7 +107,7 @@ def read_file(path: Path) -> tuple[str, Source | None]:
     suffix = path.suffix.lower().removeprefix(".")
     point = _readers().get(suffix)
     if point is None:
-        return _plain_text(data, path), None
+        return decoded(data, path, CorpusError), None
 
     def refuse(error: BaseException) -> Any:
         why = str(error) if isinstance(error, CorpusError) else f"its reader {point.value} raised {raised(error)}"
@@ -134,14 +135,3 @@ def _readers() -> Mapping[str, EntryPoint]:
         else:
             table[point.name] = point
     return table
-
-
-def _plain_text(data: bytes, path: Path) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        refuse_wide(data, path, CorpusError)
-        raise CorpusError(
-            f"{path}: not valid UTF-8 (byte {error.start}: 0x{data[error.start]:02x}); convert the file to UTF-8, "
-            "or exclude it with a narrower glob pattern"
-        ) from error
