@@ -107,6 +107,6 @@ def check_level(source: str, found: EvaluationType, expected: Level[Any]) -> Non
         raise LevelMismatch(f"{problem} load it without a level; {name}LevelEvaluation projects it")
     name = found.removesuffix("-level").upper()
     raise LevelMismatch(
-        f"{problem} evaluate it at that level, evaluate(..., level={name}), or load it with load_dataset(path, {name}); "
+        f"{problem} evaluate it at that level, evaluate(..., level={name}), or load it so, load_dataset(path, {name}); "
         "labels cannot be made finer"
     )
