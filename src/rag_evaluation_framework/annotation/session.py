@@ -234,9 +234,12 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
         path: The file of the dataset.
         corpus: The documents.
     """
-    folder, pattern = corpus.metadata.get("source", "FOLDER"), corpus.metadata.get("glob_pattern", "**/*.md")
+    folder = corpus.metadata.get("source", "FOLDER")
     lost, total = sum(not change.is_found for change in found.changes), len(found.changes)
-    given = ["dataset", "update", str(path), "--corpus", str(folder), "--glob", str(pattern)]
+    given = ["dataset", "update", str(path), "--corpus", str(folder)]
+    for option, key in (("--glob", "glob_pattern"), ("--exclude", "exclude")):
+        patterns = corpus.metadata.get(key, ())
+        given += [text for each in ([patterns] if isinstance(patterns, str) else patterns) for text in (option, each)]
     update, are_left = f"rag-eval {shlex.join(given)}", any(entry.relevant for entry in found.dataset)
     return DatasetError(
         f"{path}: the documents have changed since it was labelled, and {lost} of its {total} labelled texts "

@@ -50,7 +50,7 @@ DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any forma
 
 
 def read_dataset(
-    path: Path, corpus: Path | None, glob: list[str] | None, chunks: Path | None
+    path: Path, corpus: Path | None, glob: list[str] | None, exclude: list[str] | None, chunks: Path | None
 ) -> tuple[rag.Dataset[Any], rag.Corpus | None, rag.ChunkRegistry | None]:
     """Return a dataset as its file has it, with its documents and chunks; labels that contradict them are not refused.
 
@@ -58,7 +58,7 @@ def read_dataset(
         ConfigError: It can only be read with its documents, and there are none.
         DatasetError: It cannot be read.
     """
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    documents = None if corpus is None else paths.documents(corpus, glob, exclude)
     registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
     try:
         return _of_any_level(path, None, registry), documents, registry
@@ -119,6 +119,7 @@ def info(
     *,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -127,7 +128,7 @@ def info(
     Args:
         as_json: Print one JSON object.
     """
-    described = inspection.describe_dataset(*read_dataset(dataset, corpus, glob, chunks))
+    described = inspection.describe_dataset(*read_dataset(dataset, corpus, glob, exclude, chunks))
     record = {"dataset": str(dataset), **described.record()}
     print_result(record, lambda: report.dataset_page(described), as_json=as_json)
 
@@ -140,6 +141,7 @@ def lint(
     *,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     budget: str = "4000ch",
     k: Annotated[int, typer.Option(min=1)] = 10,
@@ -157,7 +159,7 @@ def lint(
         fix: Mend what is certain, in a native .json or .jsonl file; it is kept beside.
         as_json: Print one JSON object, with all that was found.
     """
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
+    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
     fixed, written = None, ""
     if fix and (loaded.kept is None or dataset.suffix not in (".json", ".jsonl")):
         raise ConfigError(
@@ -190,6 +192,7 @@ def quality(
     *,
     corpus: Path,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -199,7 +202,7 @@ def quality(
         corpus: The folder of documents.
         as_json: Print one JSON object.
     """
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
+    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
     measured = inspection.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
     public = inspection.public_questions()
     record = {"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]}
@@ -256,6 +259,7 @@ def push(
     delete_missing: bool = False,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -270,7 +274,7 @@ def push(
         delete_missing: Delete examples in LangSmith that are not in the file.
         as_json: Print one JSON object, with all ids.
     """
-    loaded, documents, _ = read_dataset(dataset, corpus, glob, chunks)
+    loaded, documents, _ = read_dataset(dataset, corpus, glob, exclude, chunks)
     if documents is not None:
         loaded = loaded.with_corpus(documents)
     pushed = integrations.push_dataset(loaded, name, description=description, delete_missing=delete_missing)
@@ -286,6 +290,7 @@ def pull(
     level: Literal["document-level", "chunk-level", "token-level"] | None = None,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     query_key: str | None = None,
     ground_truth_key: str | None = None,
@@ -307,7 +312,7 @@ def pull(
     if output.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"--output {output}: expected a file name ending in .json or .jsonl")
     paths.new_file("--output", output)
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    documents = None if corpus is None else paths.documents(corpus, glob, exclude)
     registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
     levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
     pulled = integrations.pull_dataset(
@@ -438,6 +443,7 @@ def review(
     *,
     corpus: Corpus = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     everything: Annotated[bool, typer.Option("--all")] = False,
     output: Path | None = None,
@@ -457,7 +463,7 @@ def review(
     if output is not None:
         paths.new_file("--output", output)
     file = annotation.SavedFile(dataset)
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
+    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
     if loaded.kept is None or dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(
             f"{dataset}: decisions are kept in the dataset, which has to be a native .json or .jsonl file, as "
@@ -479,7 +485,7 @@ def review(
         dialog.show(report.review_lines(session, dataset, loaded, documents))
         dialog.hold()
     counts, again = session.counts(), ["dataset", "review", str(dataset)]
-    anew = [*again, *options_of(corpus, paths.pattern(glob)), *option("--chunks", chunks)]
+    anew = [*again, *options_of(corpus, glob, exclude), *option("--chunks", chunks)]
     written = [*again, "--output", str(dataset.with_name(f"{dataset.stem}-reviewed{dataset.suffix}"))]
     stay = counts.accepted + counts.edited + counts.open
     following = [anew] * bool(counts.open) + [written] * bool(stay) or [[*anew, "--all"]]

@@ -17,7 +17,7 @@ from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.dialog import Back, Dialog, Later, saving, typed_line
 from rag_evaluation_framework.cli.output import arriving, command_lines, components_print_to_stderr, option, print_text
-from rag_evaluation_framework.cli.paths import left_out, options_of
+from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _MOST = 9  # passages of a page
@@ -240,6 +240,7 @@ def label(
     questions: Path | None = None,
     output: Path | None = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     retriever: str | None = None,
 ) -> None:
     """Label questions in the terminal: choose the passages that answer each, among those that are shown.
@@ -255,8 +256,7 @@ def label(
     path = checked_path(output or _DATASETS / f"{corpus.resolve().name or 'dataset'}.json", ConfigError)
     own = None if retriever is None else registry.build("retriever", retriever)
     asked = [] if questions is None else annotation.read_questions(questions)
-    pattern = paths.pattern(glob)
-    documents = rag.Corpus.from_folder(corpus, pattern)
+    documents = paths.documents(corpus, glob, exclude)
     session = annotation.Session(path, documents, path.stem)
     added = session.add(asked)
     counts = partial(report.session_counts, session)
@@ -264,13 +264,12 @@ def label(
         with components_print_to_stderr():
             pool = annotation.Pool(documents, own)
         dialog = LabelDialog(session, pool)
-        notes = (*pool.notes, left_out(documents, corpus, pattern).strip())
-        dialog.show(report.session_lines(session, added, len(asked), notes))
+        dialog.show(report.session_lines(session, added, len(asked), pool.notes))
         try:
             dialog.hold()
         finally:
             pool.close()
-    documents_of = options_of(corpus, pattern)
+    documents_of = options_of(corpus, glob, exclude)
     left, dataset = len(session.questions) - session.labelled, str(session.path)
     again = ["label", str(corpus), *option("--output", output), *documents_of[2:], *option("--retriever", retriever)]
     linted = ["dataset", "lint", dataset, *documents_of]

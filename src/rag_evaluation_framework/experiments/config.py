@@ -36,7 +36,7 @@ from rag_evaluation_framework.contracts.sink import Outcome, Sink
 from rag_evaluation_framework.data import CharacterSpan, count_skipped
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level
-from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.documents import HOW_READ, Corpus, checked_corpus, readers_of
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Scope
@@ -484,7 +484,9 @@ class ExperimentConfig(Generic[U]):
             },
             "corpus": {
                 "source": None if source is None else whole_path(fit_to_keep(str(source))),
-                "glob_pattern": plain(self.corpus.metadata.get("glob_pattern")),
+                "glob_pattern": None,
+                **{key: plain(self.corpus.metadata[key]) for key in HOW_READ[1:] if key in self.corpus.metadata},
+                **({"readers": readers} if (readers := readers_of(self.corpus)) else {}),
                 "documents": len(self.corpus),
                 "characters": sum(len(document.content) for document in self.corpus),
                 "hash": self.corpus.content_hash,

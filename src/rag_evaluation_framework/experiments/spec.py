@@ -180,10 +180,23 @@ class RunSpec(Measuring, frozen=True):
     model_config = ConfigDict(strict=True, title="rag-eval run")
 
     corpus: Annotated[GivenPath | None, _Objects, _File] = None
-    """The folder of documents. Without it, the documents are those of the dataset, or of the engine."""
+    """The folder of documents, a file of one, a .zip, or a table or JSONL with one per row. Without it, the documents
+    are those of the dataset, or of the engine."""
 
-    glob: Annotated[str, Option(takes=list[str])] = "**/*.md"
-    """Which files of the folder to read; by default **/*.md; repeatable."""
+    glob: Annotated[str | list[str] | None, Option(takes=list[str])] = None
+    """Which files of the folder to read; by default every kind that is read; repeatable."""
+
+    exclude: Annotated[str | list[str], Option(takes=list[str])] = Field(default=[])
+    """Which files of the folder not to read; a name without a slash means all folders; repeatable."""
+
+    converter: Annotated[str | None, _Objects] = None
+    """Your own function from the path of a file to its text, module:function; it reads what is not plain text."""
+
+    text_column: str | None = None
+    """The column that has the texts, of a table or JSONL with a document per row."""
+
+    name_column: str | None = None
+    """The column that has the ids of these documents."""
 
     dataset: Annotated[GivenPath | None, _Objects, _File] = None
     """A dataset (.json, .jsonl), or questions with quotes (.csv)."""
@@ -320,10 +333,15 @@ class RunSpec(Measuring, frozen=True):
         part = partial(build, imports=imports)
         engine = self._engine(imports)
         with on_failure(lambda _: leave(engine)):
-            return self._experiment(folder, part, engine, chunk_id)
+            return self._experiment(folder, part, engine, chunk_id, imports)
 
     def _experiment(
-        self, folder: Path, part: Callable[[Kind, Any], Any], engine: Engine | None, chunk_id: Callable[..., Any] | None
+        self,
+        folder: Path,
+        part: Callable[[Kind, Any], Any],
+        engine: Engine | None,
+        chunk_id: Callable[..., Any] | None,
+        imports: bool,
     ) -> AnyExperimentConfig:
         """Build the experiment, whose own code is imported by now."""
         retriever: Any = None if self.rankings is not None or engine is not None else self._retriever(part)
@@ -337,7 +355,7 @@ class RunSpec(Measuring, frozen=True):
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
         with kept_stages(config.save_results_path):  # where the same quotes were located in the same documents before
-            corpus, dataset = self.sources(folder, engine)
+            corpus, dataset = self.sources(folder, engine, imports=imports)
         if self.scope_prefix is not None:
             dataset = dataset.with_scopes(self.scope_prefix)
         if self.shard is not None:
@@ -367,19 +385,45 @@ class RunSpec(Measuring, frozen=True):
         faults.tell()
         return made[0]
 
-    def sources(self, folder: Path, engine: Engine | None = None) -> tuple[Corpus | None, Dataset[Any]]:
+    def documents(self, folder: Path, *, imports: bool = True) -> Corpus | None:
+        """Return the documents that are named, which are read; None if none are.
+
+        Args:
+            folder: The folder of the file, to which paths are relative.
+            imports: Whether a converter may be imported.
+
+        Raises:
+            InputError: They cannot be read.
+        """
+        corpus: Any = self.corpus
+        if not isinstance(corpus, str):
+            return None if corpus is None else Corpus.of(corpus)
+        converter: Any = self.converter
+        if isinstance(converter, str):
+            converter = load_function("converter", converter, "path", imports=imports)
+        return Corpus.of(
+            normpath(folder / from_home(corpus)),
+            glob=self.glob,
+            exclude=self.exclude,
+            converter=converter,
+            text_column=self.text_column,
+            name_column=self.name_column,
+        )
+
+    def sources(
+        self, folder: Path, engine: Engine | None = None, *, imports: bool = True
+    ) -> tuple[Corpus | None, Dataset[Any]]:
         """Return the documents, None if they are those of the dataset, and the dataset; files are read.
 
         Args:
             folder: The folder of the file, to which paths are relative.
             engine: What loads the texts that the dataset refers to, if no folder does.
+            imports: Whether a converter may be imported.
 
         Raises:
             InputError: One of them cannot be read.
         """
-        corpus: Any = self.corpus
-        if isinstance(corpus, str):
-            corpus = Corpus.from_folder(normpath(folder / from_home(corpus)), self.glob)
+        corpus = self.documents(folder, imports=imports)
         dataset: Any = self.dataset
         if isinstance(dataset, str):
             path = normpath(folder / from_home(dataset))

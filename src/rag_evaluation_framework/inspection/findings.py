@@ -297,7 +297,10 @@ class LabelTexts:
             return Label(span, span.text or None)
         if span.doc_id not in self.corpus:
             pattern = leaving_out(span.doc_id, self.corpus)
-            absent = "the corpus does not have" if pattern is None else f"the pattern {shown(pattern)} leaves out"
+            left_out = (
+                f"the pattern {shown(pattern)} leaves out" if pattern else "is not of a kind that is read, or excluded"
+            )
+            absent = "the corpus does not have" if pattern is None else left_out
             return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, f"is in a document that {absent}"))
         problem = span_problem(span, self.corpus)
         content = self.corpus[span.doc_id].content

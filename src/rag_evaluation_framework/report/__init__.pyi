@@ -47,7 +47,6 @@ from .pages.leaderboard import leaderboard_page as leaderboard_page
 from .pages.quotes import NO_SUGGESTION as NO_SUGGESTION
 from .pages.quotes import quotes_page as quotes_page
 from .pages.quotes import suggestions_text as suggestions_text
-from .pages.quotes import unread_text as unread_text
 from .pages.result import labels_left_out as labels_left_out
 from .pages.result import result_page as result_page
 from .pages.result import why_skipped as why_skipped

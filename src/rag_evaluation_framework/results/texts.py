@@ -9,6 +9,7 @@ from typing import Any
 from rag_evaluation_framework.base.files import Json, is_object, parse_json
 from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.data import Corpus, Document, DocumentId
+from rag_evaluation_framework.data.documents import HOW_READ
 from rag_evaluation_framework.results.store import ROOT
 
 TEXTS = Path("store", "texts")
@@ -50,6 +51,6 @@ def kept_corpus(known: Mapping[str, Any], folder: Path | None) -> Corpus | None:
             texts = {name: store.get(str(digest)) for name, digest in hashes.items()}
             found = [Document(DocumentId(name), text) for name, text in texts.items() if text is not None]
             if len(found) == len(texts):
-                where = {key: known[key] for key in ("source", "glob_pattern") if known.get(key) is not None}
+                where = {key: known[key] for key in HOW_READ if known.get(key) is not None}
                 return Corpus(found, where)
     return None

@@ -139,8 +139,9 @@ class Workshop:
         """Return a run with its documents and questions, which are read once for all cells that name the same."""
         if spec.engine is not None or spec.dataset is None:
             return spec
-        named = [spec.corpus, spec.glob, spec.dataset, spec.loader_root, spec.allow_assets]
-        key = json.dumps(named, default=id)
+        named = ("corpus", "glob", "exclude", "converter", "text_column", "name_column")
+        asked = [*(getattr(spec, each) for each in named), spec.dataset, spec.loader_root, spec.allow_assets]
+        key = json.dumps(asked, default=id)
         if key not in self._read:
             self._read[key] = spec.sources(self.folder)
             if (documents := self._read[key][0] or self._read[key][1].corpus) is not None:

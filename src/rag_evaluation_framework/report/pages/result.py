@@ -135,7 +135,8 @@ def labels_left_out(doc_ids: Iterable[str], corpus: Corpus) -> str:
         return ""
     pattern, folder = labelling.pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
     other = "one that does not" if pattern is None else f"--glob {shlex.quote(pattern)}"
-    return f"--glob leaves out {first_of([*map(name_line, names)], 1)} of {folder}; give {other}"
+    option = "--exclude" if "exclude" in corpus.metadata else "--glob"
+    return f"{option} leaves out {first_of([*map(name_line, names)], 1)} of {folder}; give {other}"
 
 
 def bar_of(mean: MeanScore | None) -> Bar | None:
