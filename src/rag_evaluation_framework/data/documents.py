@@ -60,11 +60,6 @@ class Corpus:
             )
 
     @classmethod
-    def of(cls, given: Any) -> "Corpus":
-        """Return documents as people have them as a corpus."""
-        return cls.from_folder(given) if isinstance(given, str | Path) else checked_corpus(given)
-
-    @classmethod
     def from_folder(cls, folder_path: str | Path, glob_pattern: str = "**/*.md") -> "Corpus":
         r"""Read every matching file below a folder.
 
