@@ -91,7 +91,7 @@ REFUSED = {
     "no corpus": (dataset(span(0, 5), corpus=None), {}, CorpusError, "pass documents='path'"),
     "an empty dataset": (Dataset([], TOKEN, corpus=CORPUS), {}, DatasetError, "'dataset' is empty"),
     "a file that is not there": ("no questions.csv", {}, DatasetError, r"no questions\.csv: cannot be read"),
-    "a number for questions": (5, {}, DatasetError, "5"),
+    "a number for questions": (5, {"documents": CORPUS}, DatasetError, "questions: holds no questions that are known"),
     # cutoffs
     "k=0": (GOOD, {"k": 0}, ConfigError, "cutoff 0: expected a whole number of at least 1"),
     "k=[5, 0]": (GOOD, {"k": [5, 0]}, ConfigError, "cutoff 0"),

@@ -80,7 +80,7 @@ def test_questions_and_documents_are_paths_or_objects(questions, documents):
 
 
 def test_questions_are_read_at_a_level(folder):
-    assert evaluate(BM25Retriever(), "questions.csv", documents="docs", level=DOCUMENT).metrics["recall@5"] == 1.0
+    assert evaluate(search, "questions.csv", documents="docs", level=DOCUMENT).metrics["recall@5"] == 1.0
     assert evaluate(BM25Retriever(), "questions.csv", documents="docs", level=CHUNK).evaluation_type == "chunk-level"
     tokens = load_dataset("questions.csv", corpus=corpus())
     assert evaluate(BM25Retriever(), tokens, level=DOCUMENT).evaluation_type == "document-level"
