@@ -204,7 +204,7 @@ def test_one_span_dataset_serves_three_evaluations_whose_experiments_can_be_insp
 
 @pytest.mark.parametrize("evaluation", [DocumentLevelEvaluation, ChunkLevelEvaluation, TokenLevelEvaluation])
 def test_anything_but_a_dataset_and_a_corpus_is_refused_at_once(corpus, dataset, evaluation):
-    with pytest.raises((DatasetError, LevelMismatch), match="questions: line 1: expected an object|token-level"):
+    with pytest.raises((DatasetError, LevelMismatch), match=r"questions: line 1: expected an object|token-level"):
         evaluation(corpus, ["questions"])
     with pytest.raises(CorpusError, match="no docs"):
         evaluation("no docs", dataset)

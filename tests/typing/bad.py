@@ -167,7 +167,7 @@ evaluate(retriever, document_truth, metrics=DEFAULT_CHUNK_METRICS)  # type: igno
 evaluate(retriever, document_truth, metrics=[Recall(), ChunkRecall()])  # type: ignore[list-item]
 evaluate(retriever, token_truth, metrics=[5])  # type: ignore[list-item]
 evaluate(retriever, token_truth, metrics=["span_recall", FirstChunk()])  # type: ignore[list-item]
-evaluate(retriever, token_truth, metrics=SpanRecall())  # type: ignore[arg-type]
+evaluate(retriever, token_truth, metrics=SpanRecall())  # type: ignore[call-overload]
 evaluate(retriever, 5)  # type: ignore[call-overload]
 evaluate(retriever, token_truth, documents=5)  # type: ignore[call-overload]
 evaluate(5, token_truth)  # type: ignore[call-overload]
