@@ -231,7 +231,9 @@ def test_the_five_lines_are_right_with_langchain(tmp_path, monkeypatch):
     Path("questions.csv").write_text(f"sep=;\r\nQuestion;Quote\r\n{''.join(rows)}", encoding="utf-16")
     loaded = [documents.Document(text, metadata={"source": name}) for name, text in texts.items()]
     store = core.InMemoryVectorStore(fakes.DeterministicFakeEmbedding(size=8))
-    store.add_documents(splitters.RecursiveCharacterTextSplitter(chunk_size=40).split_documents(loaded))
+    store.add_documents(
+        splitters.RecursiveCharacterTextSplitter(chunk_size=40, chunk_overlap=0).split_documents(loaded)
+    )
     retriever = store.as_retriever(search_kwargs={"k": 10})
 
     result = evaluate(retriever, "questions.csv", documents=loaded)
