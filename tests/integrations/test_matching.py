@@ -107,7 +107,7 @@ def test_gains_count(client):
     pushed = [DocumentLevelGroundTruth(query(name), ["a.md", "b.md"], gains={"a.md": 3}) for name in ("one", "two")]
     push_dataset(Dataset(pushed, DOCUMENT), NAME)
     found = [{"doc_id": "b.md"}, {"doc_id": "a.md"}]
-    result = evaluate(lambda text, k: found, Dataset(pushed, DOCUMENT), 2, (), corpus=CORPUS, metrics=[NDCG()])
+    result = evaluate(lambda text, k: found, Dataset(pushed, DOCUMENT), 2, (), documents=CORPUS, metrics=[NDCG()])
     assert told(result, NAME, client) == ((), (), True)
     edit(client, NAME, "two", lambda outputs: {**outputs, "gains": {"b.md": 3}})
     assert told(result, NAME, client) == (("two",), (), False)
@@ -119,12 +119,12 @@ def test_whether_all_of_the_places_or_any_of_them_are_wanted_counts(client, text
     corpus = CORPUS if text else None
     pushed = Dataset([TokenLevelGroundTruth(query(name), both) for name in ("one", "two")], TOKEN, corpus=corpus)
     push_dataset(pushed, NAME)
-    result = evaluate(lambda text, k: ["nothing"], pushed, 1, (), corpus=CORPUS, metrics=[SpanRecall()])
+    result = evaluate(lambda text, k: ["nothing"], pushed, 1, (), documents=CORPUS, metrics=[SpanRecall()])
     assert told(result, NAME, client) == ((), (), True)
     edited = replace(pushed, ground_truth=(pushed.ground_truth[0], TokenLevelGroundTruth(query("two"), [one])))
     push_dataset(edited, NAME)
     assert told(result, NAME, client) == (("two",), (), False)
-    result = evaluate(lambda text, k: ["nothing"], edited, 1, (), corpus=CORPUS, metrics=[SpanRecall()])
+    result = evaluate(lambda text, k: ["nothing"], edited, 1, (), documents=CORPUS, metrics=[SpanRecall()])
     assert told(result, NAME, client) == ((), (), True)
 
 
@@ -137,7 +137,7 @@ def quoted(client):
     push_dataset(dataset, NAME)
     outputs = [example.outputs for example in client.list_examples(dataset_name=NAME)]
     assert all("text" in record for each in outputs for record in each["relevant_spans"])
-    return evaluate(retrieve, dataset, (1, 2), (), corpus=CORPUS)
+    return evaluate(retrieve, dataset, (1, 2), (), documents=CORPUS)
 
 
 def test_labels_that_were_moved_to_where_the_same_text_is_are_the_same(client, quoted):

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.attribution.losses import Evidence, by_document, uncovered
+from rag_evaluation_framework.attribution.losses import Evidence
 from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.notes import collected
@@ -43,6 +43,7 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.documents import checked_corpus
 from rag_evaluation_framework.data.hits import Hit, RankedHits, Ranking
+from rag_evaluation_framework.data.spans import by_document, uncovered
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.experiments.config import Asking
@@ -361,6 +362,13 @@ class Gathered:
     depth: int | None
     notes: tuple[str, ...]
     deep_asks: bool = False
+
+    def question(self, number: int) -> "Gathered":
+        """Return what is known of one of the questions; why a pipeline was not asked for it, if it was not."""
+        evidence = self.evidence.take(np.array([number]), [self.evidence.truth[number]])
+        is_asked = bool(evidence.asked[0])
+        depth = self.depth if is_asked else None
+        return replace(self, evidence=evidence, depth=depth, notes=() if is_asked else self.notes)
 
 
 @dataclass(frozen=True, eq=False)

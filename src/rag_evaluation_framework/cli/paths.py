@@ -50,10 +50,18 @@ def new_file(name: str, path: Path) -> Path:
     return path
 
 
-def new_page(name: str, path: Path) -> Path:
-    """Return the path of a page that an option names, to be written: raises ConfigError if it is no name of one."""
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise ConfigError(f"{name} {path}: expected the name of an HTML file, such as {path.stem or 'page'}.html")
+def new_page(name: str, path: Path, *others: str) -> Path:
+    """Return the path of a page that an option names, to be written: raises ConfigError if it is no name of one.
+
+    Args:
+        name: The option.
+        path: The path.
+        others: Endings of names that it may have beside those of HTML.
+    """
+    if path.suffix.lower() not in (".html", ".htm", *others):
+        or_others = "".join(f", or one that ends in {ending}" for ending in others)
+        named = f"such as {path.stem or 'page'}.html"
+        raise ConfigError(f"{name} {path}: expected the name of an HTML file, {named}{or_others}")
     return new_file(name, path)
 
 

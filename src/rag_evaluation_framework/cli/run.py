@@ -28,6 +28,8 @@ from rag_evaluation_framework.results import store
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""
+_ORDER = ("order", "ties")
+"""Keys that are about stored rankings."""
 _ABOUT_ENGINES = ("ingest", "cleanup", "allow_custom_prefix", "allow_remote")
 
 
@@ -209,9 +211,9 @@ def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
         replaced |= {*_PARTS}
     if flags.keys() & {*_WHOLE}:
-        replaced |= {*parts, *_WHOLE, "order"}
+        replaced |= {*parts, *_WHOLE, *_ORDER}
     elif flags.keys() & parts:
-        replaced |= {*_WHOLE, "order"}
+        replaced |= {*_WHOLE, *_ORDER}
     if "rankings" in flags:
         replaced |= {*_ABOUT_ENGINES, "scope_prefix"}
     elif flags.keys() & parts:

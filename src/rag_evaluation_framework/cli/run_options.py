@@ -53,6 +53,13 @@ Order = Annotated[
         help="How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first.",
     ),
 ]
+Ties = Annotated[
+    str | None,
+    typer.Option(
+        metavar="trec_eval",
+        help="How equal scores are ordered: as trec_eval does, by id; by default as the file lists them.",
+    ),
+]
 
 OF_THE_COMMAND = ("gate", "threshold", "baseline")
 """Options that are not merged with the key that they are called like: the command line has rules of its own for it."""

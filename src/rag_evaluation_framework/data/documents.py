@@ -12,6 +12,7 @@ from typing import Any
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.corpus.readers import Converter, converter_name
 from rag_evaluation_framework.data.brought import Columns, given_documents, read_path
 from rag_evaluation_framework.data.document import Document as Document

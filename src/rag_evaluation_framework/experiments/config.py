@@ -32,7 +32,6 @@ from rag_evaluation_framework.base.records import Faults, docstrings, refuse_unk
 from rag_evaluation_framework.base.stages import Arrays, kept_stages, shared, stage
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
 from rag_evaluation_framework.contracts.chunker import Tokenizer
-from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.sink import Outcome, Sink
 from rag_evaluation_framework.data import CharacterSpan, count_skipped
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
@@ -44,6 +43,7 @@ from rag_evaluation_framework.data.queries import Scope
 from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
+from rag_evaluation_framework.experiments.naming import run_name
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.building import as_component, build
@@ -181,7 +181,7 @@ class Measuring(Asking, frozen=True):
     """How a run is asked and measured."""
 
     experiment_name: Annotated[str, Field(min_length=1)] | None = None
-    """Name of the result. By default that of the retriever."""
+    """Name of the result. By default made of the parts, such as "BM25, recursive 800"."""
 
     budgets: Annotated[_Budgets, Option("--budget", takes=list[str])] = Field(
         default=(Cutoff(4000, "ch"),), json_schema_extra={"default": ["4000ch"]}
@@ -462,7 +462,7 @@ class ExperimentConfig(Generic[U]):
     @property
     def name(self) -> str:
         """The name of the result."""
-        return fit_to_keep(self.config.experiment_name or component_name(self.retriever))
+        return fit_to_keep(self.config.experiment_name or run_name(self.retriever))
 
     @cached_property
     def record(self) -> dict[str, Any]:
@@ -550,7 +550,7 @@ def _documents(dataset: Dataset[Any], given: Corpus | None, retriever: Retriever
     if documents is None:
         raise CorpusError(
             f"dataset {dataset.name!r} brings no documents, and none were given to search: pass "
-            "corpus=Corpus.from_folder(...), on the command line --corpus, or an engine that has them, --engine"
+            "documents='path', on the command line --corpus, or an engine that has them, --engine"
         )
     return checked_corpus(documents)
 

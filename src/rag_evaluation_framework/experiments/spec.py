@@ -39,7 +39,7 @@ from rag_evaluation_framework.experiments.config import (
     Option,
     in_mode,
 )
-from rag_evaluation_framework.rankings.parsers import Order
+from rag_evaluation_framework.rankings.parsers import Order, Ties
 from rag_evaluation_framework.registry.building import build, load_function
 from rag_evaluation_framework.registry.table import Kind
 from rag_evaluation_framework.rerankers.function import FunctionReranker
@@ -232,6 +232,9 @@ class RunSpec(Measuring, frozen=True):
     order: Annotated[Order | None, Option(metavar="given|score")] = None
     """How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first."""
 
+    ties: Annotated[Ties | None, Option(metavar="trec_eval")] = None
+    """How equal scores of stored rankings are ordered: as trec_eval does, by id; by default as the file lists them."""
+
     scope_prefix: str | None = None
     """What the ids of the documents begin with that are searched, and written."""
 
@@ -366,7 +369,7 @@ class RunSpec(Measuring, frozen=True):
             named = [self.rankings] if isinstance(self.rankings, str) else self.rankings
             paths = [normpath(folder / from_home(path)) for path in named]
             ids = "chunk" if evaluation_type == "chunk-level" else "document"
-            retriever = rankings.StoredRetriever(paths, ids, self.order)
+            retriever = rankings.StoredRetriever(paths, ids, self.order, self.ties)
         elif engine is not None:
             retriever = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
             if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode):
@@ -485,10 +488,11 @@ class RunSpec(Measuring, frozen=True):
         Raises:
             ConfigError: It cannot be made, or what is named beside it, or beside stored rankings, would not be asked.
         """
-        if self.order is not None and self.rankings is None:
-            raise ConfigError(
-                "order is about stored rankings, and none are named; name some (--rankings), or leave it out"
-            )
+        for key in ("order", "ties"):
+            if getattr(self, key) is not None and self.rankings is None:
+                raise ConfigError(
+                    f"{key} is about stored rankings, and none are named; name some (--rankings), or leave it out"
+                )
         for key in ("rankings", "engine"):
             others = ("engine", *_PIPELINE, *_SEARCHED) if key == "rankings" else _PIPELINE
             beside = [other for other in others if getattr(self, other) not in (None, "none")]

@@ -31,6 +31,7 @@ _AROUND, _LONGEST = 60, 800  # characters of a passage before and behind what is
 _TERMINAL = "rag_evaluation_framework.report.terminal:rendered"  # loaded when something is shown in this way
 _MARKDOWN = "rag_evaluation_framework.report.markdown:rendered"
 _HTML = "rag_evaluation_framework.report.html:rendered"
+_LATEX = "rag_evaluation_framework.report.latex:rendered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +296,13 @@ class Page:
             depth: The level of the heading that its title is.
         """
         return _rendered(_MARKDOWN, self, depth)
+
+    def as_latex(self) -> str:
+        r"""Return the tables of the page as LaTeX, each a `table` with its heading as the caption.
+
+        The preamble needs `\usepackage{booktabs}`.
+        """
+        return _rendered(_LATEX, self)
 
     def as_html(self) -> str:
         """Return the page as a fragment of HTML, for a notebook; everything that comes from outside is escaped."""
