@@ -6,7 +6,18 @@ import pandas as pd
 import pytest
 from tests.support.sheets import write_sheets
 
-from rag_evaluation_framework import TOKEN, Corpus, Document, DocumentId, check_quotes, load_dataset
+from rag_evaluation_framework import (
+    TOKEN,
+    BM25Retriever,
+    Corpus,
+    Document,
+    DocumentId,
+    check_quotes,
+    evaluate,
+    load_dataset,
+    load_result,
+    save_dataset,
+)
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.datasets.load import questions_of
 from rag_evaluation_framework.errors import DatasetError
@@ -187,3 +198,20 @@ def test_the_table_with_suggestions_has_a_row_for_each_quote_and_is_read_without
         [FIVE, SECOND],
         {"answer_text": "x", "Team": "y"},
     )
+
+
+def test_every_other_column_comes_out_again(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text(f"Frage;Zitat;Abteilung;tags\nWas?;{FIVE};Einkauf;a\nZwei?;{SECOND};Vertrieb;b\n", "cp1252")
+    with collected():
+        dataset = load_dataset(path, corpus=CORPUS)
+    told = [{"Abteilung": "Einkauf", "tags": "a"}, {"Abteilung": "Vertrieb", "tags": "b"}]
+    saved = load_dataset(save_dataset(dataset, tmp_path / "q.json"), corpus=CORPUS)
+    result = evaluate(BM25Retriever(), saved, k=[1], budgets=[])
+    again = load_result(result.save(tmp_path / "run"))
+    for found in (dataset.queries, saved.queries, result.queries, again.queries):
+        assert [query.metadata for query in found] == told
+    report = json.loads((tmp_path / "run" / "report.json").read_text())
+    assert [query["metadata"] for query in report["queries"]] == told
+    assert [(breakdown.by, breakdown.values) for breakdown in again.breakdowns] == [("tags", 2)]
+    assert {one.value for one in again.compare(result).slices("Abteilung")} == {"Einkauf", "Vertrieb"}
