@@ -179,6 +179,27 @@ def test_of_sheets_without_the_columns_all_are_named(tmp_path):
         check_quotes(tmp_path / "q.xlsx", CORPUS)
 
 
+def test_what_a_data_frame_lacks_is_blank():
+    frame = pd.DataFrame({"id": [1, 2], "Frage": ["Was?", "Wer?"], "Zitat": [SECOND, None], "n": [1.5, float("nan")]})
+    frame["m"] = pd.array([None, 2], dtype="Int64")
+    with collected():
+        dataset = questions_of(frame, CORPUS, TOKEN)
+    assert [(query.id, query.metadata) for query in dataset.queries] == [("1", {"n": "1.5"}), ("2", {"m": "2"})]
+    assert quotes(dataset) == [[SECOND], []]
+
+
+class Broken:
+    def to_dict(self, _):
+        raise RuntimeError("no records")
+
+
+def test_objects_that_cannot_be_read_are_refused():
+    with pytest.raises(DatasetError, match="cannot be read as questions: RuntimeError: no records"):
+        questions_of(Broken(), CORPUS, TOKEN)
+    with pytest.raises(DatasetError, match="expected names for question, quote, document, id"):
+        questions_of([{"a": "b"}], CORPUS, TOKEN, columns={"question": 5})
+
+
 def test_text_in_place_of_questions_is_refused():
     for given in ([], ["Was?"], [["Was?", "x"]], "q", 5, {"a": 1}):
         with pytest.raises(DatasetError):

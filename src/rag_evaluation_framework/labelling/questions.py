@@ -11,9 +11,11 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import isnan
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import is_list, is_object, json_lines, read_json_text, read_text
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
@@ -147,7 +149,8 @@ def _plain(given: Any) -> Any:
         return dict(given)
     for name, arguments in (("to_dicts", ()), ("to_list", ()), ("model_dump", ()), ("to_dict", ("records",))):
         if callable(getattr(given, name, None)):
-            return getattr(given, name)(*arguments)
+            with errors_as(lambda error: DatasetError(f"{shown(given)} cannot be read as questions: {raised(error)}")):
+                return getattr(given, name)(*arguments)
     return getattr(given, "goldens", given)
 
 
@@ -205,7 +208,7 @@ def _squad(value: dict[str, Any]) -> Iterator[Any]:
                 answers = asked.get("answers", [])
                 found = {key: [answer[key] for answer in answers] for key in ("text", "answer_start")}
                 title = {"title": article["title"]} if article.get("title") else {}
-                row = {"id": asked["id"], "question": asked["question"], "context": paragraph["context"]}
+                row = {"id": asked.get("id"), "question": asked["question"], "context": paragraph["context"]}
                 yield {**row, "answers": found, **title}
 
 
@@ -267,7 +270,7 @@ def columns_of(
     """
     found: dict[str, list[str]] = {}
     for role, name in (given or {}).items():
-        if role not in COLUMNS:
+        if role not in COLUMNS or not isinstance(name, str):
             raise DatasetError(f"columns={shown(given)}: expected names for {', '.join(COLUMNS)}")
         found[role] = [other for other in names if name and _key(other, role) == _key(name, role)]
         if name and not found[role]:
@@ -418,7 +421,8 @@ def _quotes(
         pairs += zip(quotes, named if len(named) == len(quotes) else named[:1] * len(quotes), strict=True)
     pairs = [(quote, document) for quote, document in pairs if quote.strip()] or pairs[:1]
     answer, place = (_shown(row.get(name)).strip() if len(pairs) == 1 else "" for name in ("answer", "place"))
-    context, start = (_text(row, "context", where), row[_START]) if _START in row else ("", 0)
+    start = row.get(_START)
+    context, start = (_text(row, "context", where), start) if isinstance(start, int) else ("", 0)
     taken = {*roles, *(_WITHIN if context else ())}
     metadata = {name: _shown(value) for name, value in row.items() if name not in taken}
     for quote, document in pairs:
@@ -433,15 +437,20 @@ def _texts(row: Mapping[str, Any], name: str, where: str) -> list[str]:
 
 def _text(row: Mapping[str, Any], name: str, where: str) -> str:
     value = row.get(name)
-    if value is None or value != value:  # NaN, as data frames write what is missing
+    if _is_missing(value):
         return ""
-    if isinstance(value, str) or (type(value) is int and name):
+    if isinstance(value, str) or type(value) is int:
         return str(value)
     raise DatasetError(f"{where}: {name!r}: expected a string, got {shown(value, 60)}")
 
 
+def _is_missing(value: Any) -> bool:
+    """Return whether a value is none: null, NaN, or what pandas has for it."""
+    return value is None or (isinstance(value, float) and isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _shown(value: Any) -> str:
     """Return a value of another column as metadata: a text, lists and objects as JSON."""
-    if value is None or value != value:
+    if _is_missing(value):
         return ""
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)
