@@ -145,13 +145,14 @@ def source_of(given: Any) -> str:
 
 def _plain(given: Any) -> Any:
     """Return an object of a library as lists and dicts: a data frame, a pydantic model, a dataset of ragas, goldens."""
+    found: Any = given
     if isinstance(given, Mapping):
-        return dict(given)
+        return dict(found)
     for name, arguments in (("to_dicts", ()), ("to_list", ()), ("model_dump", ()), ("to_dict", ("records",))):
         if callable(getattr(given, name, None)):
             with errors_as(lambda error: DatasetError(f"{shown(given)} cannot be read as questions: {raised(error)}")):
-                return getattr(given, name)(*arguments)
-    return getattr(given, "goldens", given)
+                return getattr(found, name)(*arguments)
+    return getattr(found, "goldens", found)
 
 
 def _table_rows(path: Path, has: Callable[[list[str]], bool]) -> Iterator[Row]:
@@ -179,16 +180,17 @@ def _table_rows(path: Path, has: Callable[[list[str]], bool]) -> Iterator[Row]:
 
 
 def _exported(value: Any, source: str) -> Iterator[Any]:
+    items: Any = value
     rows = next((rows for keys, rows in _EXPORTS.items() if value.keys() >= keys), None) if is_object(value) else None
     if rows is not None:
         yield from rows(value)
     elif isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
-        yield from value
+        yield from items
     else:
         kinds = "; ".join(", ".join(sorted(keys)) for keys in _EXPORTS)
         raise DatasetError(
             f"{source}: holds no questions that are known: expected a list of objects, or an object with the keys of "
-            f"an export ({kinds}); got {shown(value)}"
+            f"an export ({kinds}); got {shown(items)}"
         )
 
 
@@ -269,7 +271,8 @@ def columns_of(
         DatasetError: A column is missing, or two may be meant.
     """
     found: dict[str, list[str]] = {}
-    for role, name in (given or {}).items():
+    told: Mapping[str, Any] = given or {}
+    for role, name in told.items():
         if role not in COLUMNS or not isinstance(name, str):
             raise DatasetError(f"columns={shown(given)}: expected names for {', '.join(COLUMNS)}")
         found[role] = [other for other in names if name and _key(other, role) == _key(name, role)]
@@ -281,14 +284,14 @@ def columns_of(
             found[role] = called
     guessed: list[str] = []
     if given or not found.keys() >= {*needed}:
-        taken = {name for several in found.values() for name in several}
+        taken = {name for names_of_role in found.values() for name in names_of_role}
         for role in (role for role in roles if role not in found):
             usual = {_key(name, role) for name in USUAL_NAMES[role].split(", ")}
             candidates = [name for name in names if name not in taken and _key(name, role) in usual]
             if len({_key(name, role) for name in candidates}) > 1:
-                told = " and ".join(map(repr, candidates))
+                several = " and ".join(map(repr, candidates))
                 raise DatasetError(
-                    f"{source}: columns {told} may each be the {role}; say which: {_say(role, candidates[0])}"
+                    f"{source}: columns {several} may each be the {role}; say which: {_say(role, candidates[0])}"
                 )
             if candidates:
                 found[role] = candidates
