@@ -64,7 +64,7 @@ def decoded(data: bytes, path: Path, refusal: type[InputError] = DatasetError) -
         if encoding is None:
             raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
     text = data.decode(encoding)
-    word = next(word for word in text.split() if not word.isascii())
+    word = next((word for word in text.split() if not word.isascii()), "\xa0")  # signs between words only
     note(f"{path}: is not UTF-8; read as {encoding}, with {shown(word)} in it; save it as UTF-8 if that is wrong")
     return text
 

@@ -295,7 +295,9 @@ def columns_of(
                 )
             if candidates:
                 found[role] = candidates
-                guessed.append(f"{' and '.join(map(repr, candidates))} is the {role}")
+                guessed.append(
+                    f"{' and '.join(map(repr, candidates))} {'is' if len(candidates) == 1 else 'are'} the {role}"
+                )
     for role in needed:
         if not found.get(role):
             raise DatasetError(
