@@ -337,7 +337,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _say(role: str, name: str) -> str:
-    return f"--{role}-column {name}, in Python columns={{{role!r}: {name!r}}}"
+    return f"rag-eval init --{role}-column {name}, in Python columns={{{role!r}: {name!r}}}"
 
 
 # From rows to questions with one quote each.
