@@ -57,6 +57,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("report.page", "report.terminal"),  # loaded when a page is shown in this way
     ("report.page", "report.markdown"),
     ("report.page", "report.html"),
+    ("report.page", "report.latex"),
     ("experiments.evaluation", "integrations.langsmith_pull"),  # langsmith_dataset_name=
     ("experiments.evaluation", "sweeps.plan"),  # evaluation.sweep
     ("experiments.runner", "trackers.sending"),  # save_results_path=, sinks=, and the same for results

@@ -335,13 +335,15 @@ def test_suggestions_that_cannot_be_written_do_not_stop_init(rag_eval, copied):
     )
 
 
-def test_text_files_that_the_default_pattern_does_not_match_are_told(rag_eval, folder):
+def test_every_kind_of_text_is_read_and_what_is_not_is_told(rag_eval, folder):
     for name in ("a.rst", "guides/b.rst", "c.txt", ".hidden.txt", "d.png", unicodedata.normalize("NFD", "größe.md")):
-        (folder / "docs" / name).write_text("Something.")
-    said = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").out
-    assert "Not read: 2 .rst, 1 .txt. --glob '**/*.{md,rst,txt}' reads them, too.\n" in said
+        (folder / "docs" / name).write_text("The very end.")
+    (folder / "ends.csv").write_text("question,quote,document\nWhere?,The very end.,b.rst\n")
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "ends.csv")
+    assert "1 of 1 quote located" in outcome.out
+    assert "docs: not read: 1 .png, as they have no reader" in outcome.err
     both = ("--glob", "**/*.{md,rst}", "--name", "both")
-    assert "Not read" not in rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", *both).out
+    assert "not read" not in rag_eval("init", "--corpus", "docs", "--questions", "ends.csv", *both).err
 
 
 def test_a_page_shows_every_quote_marked_in_its_passage(rag_eval, folder):

@@ -104,6 +104,15 @@ def test_distances_are_refused_until_their_order_is_told(rag_eval, files):
     assert rag_eval(*ONE, "--order", "rank").code == 2
 
 
+def test_ties_are_ordered_as_trec_eval_does_if_asked(rag_eval, files):
+    (files / "bm25.run").write_text("restart Q0 agent.md 1 7.1 t\nrestart Q0 billing.md 2 7.1 t\n")
+    own = json.loads(rag_eval(*ONE, "--metric", "mrr", "--per-query", "--json").out)
+    theirs = json.loads(rag_eval(*ONE, "--metric", "mrr", "--per-query", "--json", "--ties", "trec_eval").out)
+    scores = [known["rankings"][0]["per_query"]["mrr"]["restart"] for known in (own, theirs)]
+    assert scores == [1.0, 0.5]
+    assert "expected 'trec_eval'" in rag_eval(*ONE, "--ties", "ids").err
+
+
 def test_repeated_judgements_are_counted(rag_eval, files):
     (files / "qrels.txt").write_text(QRELS + "restart 0 agent.md 1\n")
     assert "6 judgements, 1 repeated" in rag_eval(*ONE).out

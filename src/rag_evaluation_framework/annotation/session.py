@@ -82,11 +82,19 @@ class Question:
         query: Its wording and id.
         truth: Its labels; None while it is not labelled.
         skipped: What the dataset keeps of it until then: that it is not labelled yet, or labels that were lost.
+        left: The labels that it was skipped with and that were not lost.
     """
 
     query: Query
     truth: GroundTruth[CharacterSpan] | None = None
     skipped: tuple[Skipped, ...] = ()
+    left: tuple[CharacterSpan, ...] = ()
+
+    @property
+    def earlier_texts(self) -> list[str]:
+        """The texts that it was labelled by before it was skipped; none if it is labelled."""
+        texts = [*(label.quote for label in self.skipped), *(span.text for span in self.left)]
+        return [text for text in texts if text and self.truth is None]
 
 
 class Session:
@@ -123,7 +131,13 @@ class Session:
         skipped: dict[str, list[Skipped]] = {}
         for label in dataset.skipped:
             skipped.setdefault(label.query.id, []).append(label)
-        self.questions += [Question(labels[0].query, None, tuple(labels)) for labels in skipped.values()]
+        left: dict[str, tuple[CharacterSpan, ...]] = {
+            one.query.id: tuple(span for numbers, span in one.labels() if numbers not in one.texts)
+            for one in dataset.incomplete
+        }
+        self.questions += [
+            Question(labels[0].query, None, tuple(labels), left.get(name, ())) for name, labels in skipped.items()
+        ]
 
     @property
     def labelled(self) -> int:
@@ -234,16 +248,19 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
         path: The file of the dataset.
         corpus: The documents.
     """
-    folder, pattern = corpus.metadata.get("source", "FOLDER"), corpus.metadata.get("glob_pattern", "**/*.md")
+    folder = corpus.metadata.get("source", "FOLDER")
     lost, total = sum(not change.is_found for change in found.changes), len(found.changes)
-    given = ["dataset", "update", str(path), "--corpus", str(folder), "--glob", str(pattern)]
+    given = ["dataset", "update", str(path), "--corpus", str(folder)]
+    for option, key in (("--glob", "glob_pattern"), ("--exclude", "exclude")):
+        patterns = corpus.metadata.get(key, ())
+        given += [text for each in ([patterns] if isinstance(patterns, str) else patterns) for text in (option, each)]
     update, are_left = f"rag-eval {shlex.join(given)}", any(entry.relevant for entry in found.dataset)
     return DatasetError(
         f"{path}: the documents have changed since it was labelled, and {lost} of its {total} labelled texts "
         f"{'is' if lost == 1 else 'are'} not found in {folder} any more"
         f"{'' if are_left else ', so no question keeps its labels'}; are these the right folder and pattern of files? "
         + (
-            f"Then `{update}` keeps the others"
+            f"Then `{update}` keeps the others, and labelling goes on with those that are lost"
             if are_left
             else "If the documents were rewritten, label them anew with `--output` and another file, or give a table "
             f"of new quotes: `{update} --questions TABLE`"

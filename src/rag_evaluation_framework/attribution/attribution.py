@@ -29,6 +29,7 @@ from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultEr
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.meaning import other_meaning
+from rag_evaluation_framework.results.missed import own_cutoff
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.retrievers.function import Pipeline
@@ -69,20 +70,13 @@ def recall_name(result: EvaluationResult[Any], score: str | None = None, row: in
     cutoffs = [cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)]  # one for all questions
     cutoff = None if given is None else str(given.cutoff or result.cutoffs[0])
     if cutoff == str(OWN_CUTOFF) and (given is None or given.cutoff is None or row is not None):
-        cutoff = cutoffs[0] if row is None else own_cutoff(result, row)
+        cutoff = cutoffs[0] if row is None else own_cutoff(result, result.scores.query_ids[row])
     if given is None or given.metric not in recalls or cutoff not in cutoffs:
         there = ", ".join(f"{known}@{cutoff}" for cutoff in cutoffs)
         own = f"; of one question alone also {known}@{OWN_CUTOFF}" if str(OWN_CUTOFF) in result.cutoffs else ""
         raise ConfigError(f"score {shown(score)}: losses are known only for recall; expected one of {there}{own}")
     meant = Cutoff.parse(cutoff)
     return str(ScoreName(given.metric, meant)), meant
-
-
-def own_cutoff(result: EvaluationResult[Any], row: int) -> str:
-    """Return the cutoff of a question: its own if each has one, else the first of all."""
-    others: Mapping[str, int] = result.config.get("top_k") or {}
-    first = next((cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)), result.cutoffs[0])
-    return str(others.get(result.scores.query_ids[row], first))
 
 
 def noted_own_cutoffs(result: EvaluationResult[Any], cutoff: Cutoff) -> list[str]:
@@ -240,7 +234,7 @@ def question_before(
     records = [(run.metric_names, run.config) for run in (baseline, result)]
     other = other_meaning(name, *records) if name in baseline.scores.columns.keys() & result.scores.columns else ""
     recall = None if column is None or other or np.isnan(column[there]) else float(column[there])
-    was, now = own_cutoff(baseline, there), own_cutoff(result, row)
+    was, now = own_cutoff(baseline, baseline.scores.query_ids[there]), own_cutoff(result, result.scores.query_ids[row])
     each = str(OWN_CUTOFF) in (*baseline.cutoffs, *result.cutoffs) and was != now
     cut = (f"the question is cut at {now}, and was cut at {was} in {name_line(baseline.name)}",) if each else ()
     cut = (*cut, f"{name} of {name_line(baseline.name)} is not comparable: {other}") if other else cut

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -9,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.attribution.losses import Evidence, by_document, uncovered
+from rag_evaluation_framework.attribution.losses import Evidence
 from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.notes import collected
@@ -42,8 +43,9 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.documents import checked_corpus
 from rag_evaluation_framework.data.hits import Hit, RankedHits, Ranking
+from rag_evaluation_framework.data.spans import by_document, uncovered
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.errors import ConfigError, InputError, RagEvalError, ResultError
+from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.experiments.config import Asking
 from rag_evaluation_framework.experiments.runner import Index, ranked
 from rag_evaluation_framework.levels.chunk import ChunkIds
@@ -269,20 +271,20 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
             read any more.
     """
     known = result.config["corpus"]
-    source, pattern = known.get("source"), known.get("glob_pattern")
+    source = known.get("source")
     found = None if corpus is None else checked_corpus(corpus)
     if found is None and not known["documents"]:
         return Corpus(())
     if found is None:
         found = kept_corpus(known, result.folder) if result.corpus is None else result.corpus
     if found is None:
-        if not isinstance(source, str) or "://" in source:
+        if not isinstance(source, str) or "://" in source or "converter" in known:
             raise ResultError(
                 f"{name_line(result.name)}: its documents were not read from a folder, and are not kept any more: "
                 "give them, result.explain(..., corpus=corpus)"
             )
         try:
-            found = _read_again(source, pattern)
+            found = _read_again(known)
         except InputError as error:
             why = str(error).removesuffix(".")
             raise ResultError(
@@ -299,13 +301,15 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
     return found
 
 
-def _read_again(source: str, pattern: object) -> Corpus:
-    """Return the documents of a folder, or of the dataset that brings them."""
-    if not Path(source).is_file():
-        return Corpus.from_folder(source, *([pattern] if isinstance(pattern, str) else []))
-    with collected():
-        brought = load_dataset(source, DOCUMENT, allow_assets=True).corpus
-    return Corpus(()) if brought is None else brought
+def _read_again(known: Mapping[str, Any]) -> Corpus:
+    """Return the documents of a folder or file, or of the dataset that brings them."""
+    source = Path(known["source"])
+    if source.is_file() and source.suffix in (".json", ".jsonl"):
+        with collected(), suppress(DatasetError):  # else it has a document per line
+            brought = load_dataset(source, DOCUMENT, allow_assets=True).corpus
+            return Corpus(()) if brought is None else brought
+    columns = {key: known.get(key) for key in ("text_column", "name_column")}
+    return Corpus.of(source, glob=known.get("glob_pattern"), exclude=known.get("exclude", ()), **columns)
 
 
 # What was relevant in a run, as its result tells it: ground truth again.
@@ -358,6 +362,13 @@ class Gathered:
     depth: int | None
     notes: tuple[str, ...]
     deep_asks: bool = False
+
+    def question(self, number: int) -> "Gathered":
+        """Return what is known of one of the questions; why a pipeline was not asked for it, if it was not."""
+        evidence = self.evidence.take(np.array([number]), [self.evidence.truth[number]])
+        is_asked = bool(evidence.asked[0])
+        depth = self.depth if is_asked else None
+        return replace(self, evidence=evidence, depth=depth, notes=() if is_asked else self.notes)
 
 
 @dataclass(frozen=True, eq=False)

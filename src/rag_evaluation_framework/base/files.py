@@ -399,6 +399,8 @@ def is_deeper(value: object, most: int) -> bool:
     """Return whether lists and objects are nested deeper than this, which what walks through them may not bear."""
     level: list[Any] = [value]
     for _ in range(most):
+        if not level:
+            return False
         nested = (item.values() if is_object(item) else item for item in level if is_object(item) or is_list(item))
         level = [*chain.from_iterable(nested)]
     return any(is_object(item) or is_list(item) for item in level)

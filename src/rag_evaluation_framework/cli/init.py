@@ -19,7 +19,8 @@ from rag_evaluation_framework.base.files import checked_path, read_text, remove_
 from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout, write_page
-from rag_evaluation_framework.cli.paths import left_out, options_of
+from rag_evaluation_framework.cli.paths import options_of
+from rag_evaluation_framework.data.documents import checked_corpus
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
 
@@ -51,14 +52,12 @@ _ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` f
 _PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
 
 
-def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus: Path, glob: str) -> str:
+def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str]) -> str:
     """Write the suggestions beside the questions; return what to tell about them, "" if there are none.
 
     Args:
         check: The check; of a pipe, nothing is written.
-        command: The command that reads them when they have been looked through.
-        corpus: Its folder of documents.
-        glob: Its pattern.
+        command: The command that reads them when they have been looked through, with its documents.
     """
     if not Path(check.source).is_file():
         return ""
@@ -67,7 +66,7 @@ def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus
         path = check.save_suggestions()
     except InputError as error:
         path = error
-    again = command_lines([*command, *options_of(corpus, glob), "--questions", str(path)])
+    again = command_lines([*command, "--questions", str(path)])
     return report.suggestions_text(check, path, again)
 
 
@@ -133,6 +132,10 @@ def init(
     questions: Path | None = None,
     ci: bool = False,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
+    converter: str | None = None,
+    text_column: str | None = None,
+    name_column: str | None = None,
     question_column: str | None = None,
     quote_column: str | None = None,
     document_column: str | None = None,
@@ -149,8 +152,12 @@ def init(
     Suggestions for quotes that were not found are written beside the questions, as NAME.suggested.csv.
 
     Args:
-        corpus: The folder of documents.
+        corpus: The documents: a folder, a file, a .zip, or a table or JSONL with one per row.
         questions: A table (CSV, XLSX), JSON or JSONL of question, quote[, document].
+        converter: Your own function from the path of a file to its text, module:function; it reads what is not plain
+            text.
+        text_column: The column that has the texts, of a table or JSONL with a document per row.
+        name_column: The column that has the ids of these documents.
         ci: Instead, what CI needs: a configuration, a sample dataset, an engine file and a workflow.
         question_column: The column of the question, if it has another name.
         quote_column: The column of the quote, or of the first of several that are numbered.
@@ -178,18 +185,22 @@ def init(
     results.check_root(root)
     if html is not None:
         paths.new_page("--html", html)
-    pattern = paths.pattern(glob)
-    documents = rag.Corpus.from_folder(corpus, pattern)
+    others = {"converter": converter, "text_column": text_column, "name_column": name_column}
+    how = {key: value for key, value in {"glob": paths.one_or_all(glob), "exclude": exclude, **others}.items() if value}
+    documents = checked_corpus(
+        rag.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how).documents(Path())
+    )
     told = {"question": question_column, "quote": quote_column, "document": document_column, "id": id_column}
     columns = {role: column for role, column in told.items() if column is not None}
     check = rag.check_quotes(questions, documents, repeated=repeated, columns=columns)
     page = "" if html is None else f"{write_page(html, report.quotes_page(check, whole=True))}\n"
     kept = option("--root", None if root == _ROOT else root)
-    others, dataset = left_out(documents, corpus, pattern), _dataset(check, called)
+    dataset = _dataset(check, called)
     if dataset is None:
         report.show(stdout(), report.quotes_page(check))
-        suggested = save_suggestions(check, ["init", *kept, "--name", called], corpus, pattern)
-        print_text(f"\n{page}{others}{suggested or report.NO_SUGGESTION}")
+        again = ["init", *kept, "--name", called, *options_of(corpus, glob, exclude)]
+        again += [text for key, value in others.items() for text in option(f"--{key.replace('_', '-')}", value)]
+        print_text(f"\n{page}{save_suggestions(check, again) or report.NO_SUGGESTION}")
         located = any(row.status == "located" for row in check.rows)
         raise ConfigError(
             f"{check.source}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, "
@@ -203,7 +214,7 @@ def init(
         settings = {
             "config": one_line(shlex.quote(config.as_posix())),
             "corpus": _yaml_path(corpus, config.parent),
-            "glob": _yaml_text(pattern),
+            "how": "".join(f"{key}: {_yaml_text(value)}\n" for key, value in how.items()),
             "dataset": _yaml_path(target, config.parent),
         }
         text = _template("pipeline.yaml").format(**settings)
@@ -216,12 +227,13 @@ def init(
         report.show(stdout(), report.quotes_page(check))
         raise
     skipped = data.count_skipped(dataset.skipped)
-    suggested = save_suggestions(check, ["dataset", "update", str(target)], corpus, pattern)
+    read = ["--corpus", str(config)] if any(others.values()) else options_of(corpus, glob, exclude)
+    suggested = save_suggestions(check, ["dataset", "update", str(target), *read])
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         report.show(stdout(), report.quotes_page(check))
         ran = command_lines(["run", config, *kept])
         kept_texts = report.kept_texts_text(datasets.KeptTexts.of(dataset, target))
-        print_text(f"\n{page}{others}{_AGAIN if written else ''}{kept_texts}")
+        print_text(f"\n{page}{_AGAIN if written else ''}{kept_texts}")
         print_text(report.dataset_text(target, config, ran, skipped, suggested))
 
 
@@ -305,7 +317,7 @@ def _yaml_path(path: Path, start: Path) -> str:
     return _yaml_text(f"./{relative}" if relative.startswith("~") else relative)  # it would be a home folder
 
 
-def _yaml_text(text: str) -> str:
-    """Return a text as a YAML string: one of JSON, in which everything that is no sign of its own is an escape."""
-    written = json.dumps(text, ensure_ascii=False)
+def _yaml_text(given: str | list[str]) -> str:
+    """Return a text, or several, in YAML: in JSON, in which everything that is no sign of its own is an escape."""
+    written = json.dumps(given, ensure_ascii=False)
     return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in written)

@@ -18,6 +18,7 @@ from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.stages import kept_stages
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
@@ -27,6 +28,8 @@ from rag_evaluation_framework.results import store
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""
+_ORDER = ("order", "ties")
+"""Keys that are about stored rankings."""
 _ABOUT_ENGINES = ("ingest", "cleanup", "allow_custom_prefix", "allow_remote")
 
 
@@ -123,7 +126,10 @@ def _made(
 ) -> tuple[contracts.Outcome, KeyboardInterrupt | None]:
     """Return a run with the verdicts on its gates, and the interrupt that ended it, if one did."""
     planned = gating.gates_of(experiment)
-    result, ended = experiments.run(experiment, journal)
+    with kept_stages(experiment.config.save_results_path) as stages:
+        if stages is not None:
+            stages.measures_anew = any(gate.kind == "latency" for gate in planned)
+        result, ended = experiments.run(experiment, journal)
     if isinstance(ended, KeyboardInterrupt):
         return gating.outcome(result, (), ()), ended
     outcome = gating.outcome(result, planned, unreliable(result))
@@ -205,9 +211,9 @@ def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
         replaced |= {*_PARTS}
     if flags.keys() & {*_WHOLE}:
-        replaced |= {*parts, *_WHOLE, "order"}
+        replaced |= {*parts, *_WHOLE, *_ORDER}
     elif flags.keys() & parts:
-        replaced |= {*_WHOLE, "order"}
+        replaced |= {*_WHOLE, *_ORDER}
     if "rankings" in flags:
         replaced |= {*_ABOUT_ENGINES, "scope_prefix"}
     elif flags.keys() & parts:

@@ -74,9 +74,9 @@ def question_id(example: Mapping[str, Any]) -> str | None:
     return given if isinstance(given, str) and given else example.get("id")
 
 
-def labels_of(outputs: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
-    """Return what of the outputs of an example is its ground truth, under the keys that are known and this one."""
-    known = {_ANSWERS, *_ALL_KEYS, *_PREFIXES, "gains", key}
+def labels_of(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of the outputs of an example is its ground truth, under the keys that are known."""
+    known = {_ANSWERS, *_ALL_KEYS, *_PREFIXES, "gains"}
     return {name: value for name, value in outputs.items() if name in known}
 
 

@@ -242,8 +242,8 @@ def _yaml(path: Path) -> Json:
 def _needed(corpus: Corpus | None, path: Path | str) -> Corpus:
     if corpus is None:
         raise DatasetError(
-            f"{path}: quotes have to be located in the documents; pass corpus=Corpus.from_folder(...), on the command "
-            "line --corpus"
+            f"{path}: quotes have to be located in the documents; pass evaluate(..., documents='path'), elsewhere "
+            "corpus=Corpus.of('path'), on the command line --corpus"
         )
     return corpus
 

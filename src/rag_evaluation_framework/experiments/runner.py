@@ -22,7 +22,6 @@ from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.stages import kept_stages, seconds_reading
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever, is_trusted
 from rag_evaluation_framework.contracts.sink import Outcome
@@ -315,14 +314,15 @@ class Index:
 
 
 def _dimension(pipeline: Any) -> int:
-    """Return how many numbers an index keeps per chunk: the dimensions of the embedders of all its retrievers."""
+    """Return how many numbers an index keeps per chunk: the lengths of the vectors of all its retrievers."""
     if not isinstance(pipeline, IndexedRetriever):
         return 0
     own: Mapping[str, Any] = vars(pipeline)
-    embedder: Any = getattr(own.get("_index"), "embedder", None)
+    vectors: Any = getattr(own.get("_index"), "vectors", None)
+    is_table = isinstance(vectors, np.ndarray) and vectors.ndim == 2
     merged: object = own.get("retrievers")  # of a hybrid one
     parts = (*own.values(), *(cast("tuple[object, ...]", merged) if isinstance(merged, tuple) else ()))
-    return sum(map(_dimension, parts)) + (embedder.dimension if isinstance(embedder, Embedder) else 0)
+    return sum(map(_dimension, parts)) + (vectors.shape[1] if is_table else 0)
 
 
 # `run_experiment`: index, retrieve, score, and save the result.

@@ -1,19 +1,17 @@
-"""A connection to LangSmith, whose errors are ours: what it holds, and silence of its SDK."""
+"""A connection to LangSmith, whose errors are ours, and what it holds."""
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import logging
 import os
 import re
+import traceback
 import unicodedata
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -35,86 +33,30 @@ if TYPE_CHECKING:
     from langsmith.schemas import Dataset as LangSmithDataset
 
 
-# What LangSmith's SDK prints and logs of calls of ours is kept back; what others write, and their calls, is not.
+# Nothing is logged of what clients of our own lost, which is told by us; the SDK quotes parts of keys and addresses.
 
-_silent: ContextVar[bool] = ContextVar("rag_evaluation_framework_langsmith_silence", default=False)
-_own_classes = set[type]()
 _OWNERS = ("self", "client")  # what the SDK calls a client
-_LOGGERS = (
-    *("langsmith.client", "langsmith.run_trees", "langsmith.run_helpers", "langsmith.utils", "langsmith.cache"),
-    *("langsmith.evaluation._runner", "langsmith.evaluation.evaluator"),
-    *("langsmith._internal._operations", "langsmith._internal._serde", "langsmith._internal._backend_version"),
-)
 
 
 @cache
-def own_class(client_class: type[Any]) -> type[Any]:
-    """Return a class of clients of which nothing is logged, in none of the SDK's threads, and after they are closed.
+def _quiet(client_class: type[Any]) -> type[Any]:
+    """Return a class of clients of which the SDK logs nothing, in none of its threads, and after they are closed.
 
-    What the SDK logs to its developers quotes parts of keys and whole addresses, and what was lost is told by us.
+    Its threads have none of the context of who made the client, so that the client is looked for on the stack.
 
     Args:
         client_class: The `Client` of the SDK.
     """
     made = type("OwnClient", (client_class,), {"__slots__": ()})
-    _own_classes.add(made)
-    _keep_logs()
+
+    def is_of_others(_: logging.LogRecord) -> bool:
+        frames = (frame.f_locals for frame, _ in traceback.walk_stack(inspect.currentframe()))
+        return not any(type(names.get(name)) is made for names in frames for name in _OWNERS)
+
+    for name in [*logging.root.manager.loggerDict]:
+        if name.startswith("langsmith"):
+            logging.getLogger(name).addFilter(is_of_others)
     return made
-
-
-@contextmanager
-def silent() -> Generator[None]:
-    """Keep back what `client.evaluate` prints and logs in the body, where it is called.
-
-    It prints the address, which may be between lines of JSON, and shows a bar of its own. Standard output and error are
-    those of the whole process, so that they stay as they are; the SDK's module gets functions that look where they are
-    called, once and for all.
-    """
-    _keep_prints(require("langsmith.evaluation._runner", extra="langsmith", needed_by="publish_experiment"))
-    _keep_logs()
-    token = _silent.set(True)
-    try:
-        yield
-    finally:
-        _silent.reset(token)
-
-
-@cache
-def _keep_prints(runner: Any) -> None:
-    runner.print = _print
-    if hasattr(runner, "_load_tqdm"):  # there is no public door: where it moves, a bar is shown
-        runner._load_tqdm = partial(_bar, runner._load_tqdm)  # noqa: SLF001
-
-
-def _print(*values: Any, **options: Any) -> None:
-    if not _silent.get():
-        builtins.print(*values, **options)  # noqa: T201  of others
-
-
-def _bar(load: Any) -> Any:
-    return _no_bar if _silent.get() else load()
-
-
-def _no_bar(items: Iterable[Any]) -> Iterable[Any]:
-    return items
-
-
-def _keep_logs() -> None:
-    for name in _LOGGERS:
-        logging.getLogger(name).addFilter(_is_for_others)  # once, however often
-
-
-def _is_for_others(_: logging.LogRecord) -> bool:
-    return not (_silent.get() or _is_of_own(inspect.currentframe()))
-
-
-def _is_of_own(frame: FrameType | None) -> bool:
-    """Return whether a client of our own is at work: its threads have none of the context of who made it."""
-    while frame is not None:
-        if any(type(frame.f_locals.get(name)) in _own_classes for name in _OWNERS):
-            return True
-        frame = frame.f_back
-    return False
 
 
 # A connection to LangSmith, whose errors are ours.
@@ -161,7 +103,7 @@ def opened(client: Client | None, needed_by: str, losses: list[BaseException] | 
     tracing: dict[str, Any] = {"auto_batch_tracing": False}
     if losses is not None:  # all of it, whatever the environment says of the traces of others
         tracing = {"tracing_error_callback": losses.append, "tracing_sampling_rate": 1.0}
-    own = own_class(langsmith.Client)(timeout_ms=_MILLISECONDS, **tracing)
+    own = _quiet(langsmith.Client)(timeout_ms=_MILLISECONDS, **tracing)
     try:
         _check_characters("the key of the login of LangSmith's command line", own.api_key or "")
         yield own
@@ -320,12 +262,12 @@ def _listed(client: Any, dataset_id: UUID) -> Iterator[dict[str, Any]]:
 
 
 def _checked(example: Any) -> dict[str, Any]:
-    if not is_object(example) or not isinstance(example.get("id"), str):
-        raise TypeError("expected examples with an id")
+    if not is_object(example):
+        raise TypeError("expected examples as objects")
     fields: dict[str, Any] = {name: example.get(name) or {} for name in ("inputs", "outputs", "metadata")}
     if not all(map(is_object, fields.values())):
         raise TypeError(f"expected inputs, outputs and metadata as objects in example {example['id']}")
-    return {"id": example["id"], **fields}
+    return {"id": str(UUID(example["id"])), **fields}
 
 
 def splits_of(example: dict[str, Any]) -> list[str]:

@@ -144,7 +144,8 @@ def _elsewhere(rows: Sequence[QuoteRow], corpus: Corpus) -> list[QuoteRow]:
     places: dict[str, list[CharacterSpan]] = {}
     for row in rows:
         places.setdefault(row.key, []).extend(span for place in row.places for span in place)
-    return [replace(row, elsewhere=_others(row, places[row.key], corpus)) for row in rows]
+    shown = progress(rows, "Looking for copies", "quote")
+    return [replace(row, elsewhere=_others(row, places[row.key], corpus)) for row in shown]
 
 
 def _others(row: QuoteRow, labelled: Sequence[CharacterSpan], corpus: Corpus) -> tuple[CharacterSpan, ...]:

@@ -406,7 +406,7 @@ def published_text(known: PublishedExperiment) -> str:
             f"of {len(known.uncompared)} of the run's questions it is not known whether their labels there are those "
             f"that they were scored with: {_named(known.uncompared)}"
         )
-    again = ". Publish the result again to complete it" if known.is_lossy else ""
+    again = ". Publishing the result again makes a new experiment" if known.is_lossy else ""
     return "; ".join([*told, *known.problems]) + again
 
 

@@ -21,6 +21,7 @@ from rag_evaluation_framework.report.page import Bar, Line, Lines, Part, Passage
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.result import note_lines
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
+from rag_evaluation_framework.results.missed import own_cutoff
 from rag_evaluation_framework.results.shown import number
 from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader
@@ -33,6 +34,11 @@ _MOST_BEFORE = 3
 def explanation_page(known: Explanation) -> Page:
     """Return an explanation as people read it: its recall, the results, the answers, and what changed to a baseline."""
     return Page(known.text or "–", tuple(_Explained(known).blocks()), aside=f"({known.query_id})")
+
+
+def explanations_page(run: str, known: Sequence[Explanation]) -> Page:
+    """Return the explanations of several questions of a run below each other."""
+    return Page(run, tuple(map(explanation_page, known)))
 
 
 def text_of(text: str, relevant: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
@@ -376,9 +382,7 @@ class _Question:
         """Return what is read at a cutoff, the result in which a budget ends cut, and how many results it reaches."""
         hits, config = self.hits, self.result.config
         if first == str(OWN_CUTOFF):
-            usual = next((cutoff for cutoff in self.result.cutoffs if cutoff.isdigit()), str(len(hits)))
-            others: Mapping[str, int] = config.get("top_k") or {}
-            first = str(others.get(self.query.query_id, usual))
+            first = own_cutoff(self.result, self.query.query_id)
         cutoff = Cutoff.parse(first)
         if not cutoff.is_budget or self.corpus is None:  # without the documents, no text is marked
             most = len(hits) if cutoff.is_budget else cutoff.size
