@@ -70,6 +70,14 @@ def test_a_short_table_is_read_in_the_encoding_in_which_it_was_saved(tmp_path, e
     assert notes[0].startswith(f"{tmp_path / 'a.csv'}: is not UTF-8; read as ")
 
 
+def test_a_text_with_nothing_else_than_hard_spaces_is_read(tmp_path):
+    with collected() as notes:
+        assert decoded(b"a\xa0b", tmp_path / "a.csv") == "a\xa0b"
+        assert decoded(b"5\xa0km and 6\xa0km", tmp_path / "a.csv") == "5\xa0km and 6\xa0km"
+        assert decoded(b"a \xa0 b", tmp_path / "a.csv") == "a \xa0 b"
+    assert len(notes) == 1  # each is said once
+
+
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_unicode_is_never_guessed(tmp_path, encoding, name):

@@ -389,7 +389,7 @@ def test_what_takes_long_is_said(rag_eval, folder, monkeypatch):
     said.clear()
     (folder / "docs/billing.md").write_text("# New\n\nInvoices are sent on the first day.\n")
     rag_eval("dataset", "update", ".rag-eval/datasets/questions.json", "--corpus", "docs")
-    assert said[0] == "Reading documents"
+    assert said[:2] == ["Listing files", "Reading documents"]
     assert {"Following labels", "Aligning documents"} <= set(said)
 
 
@@ -400,3 +400,15 @@ def test_in_a_terminal_lines_end_between_words_and_commands_stay_whole(folder):
     prose = [line for line in said.splitlines() if not line.startswith("  rag-eval")]
     assert max(map(len, prose)) <= 60
     assert any(line.startswith("  rag-eval") and len(line) > 60 for line in said.splitlines())
+
+
+def test_a_folder_of_beir_needs_no_init_and_is_run(rag_eval, folder):
+    (folder / "beir/qrels").mkdir(parents=True)
+    (folder / "beir/queries.jsonl").write_text('{"_id": "q1", "text": "When do invoices come?"}\n')
+    (folder / "beir/qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tbilling.md\t1\n")
+    for questions in ("beir", "beir/queries.jsonl"):
+        refused = rag_eval("init", "--corpus", "docs", "--questions", questions)
+        assert refused.code == 2
+        command = refused.err.partition("need no init: ")[2].strip()
+        assert command == f"rag-eval run --no-config --corpus docs --dataset {questions}"
+        assert "recall@5" in rag_eval(*shlex.split(command)[1:]).out

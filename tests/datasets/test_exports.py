@@ -116,9 +116,7 @@ def test_the_question_of_an_example_of_langsmith_has_a_usual_name():
     dataset = read("langsmith.jsonl")
     assert (places(dataset), dataset.queries[0].text, dataset.queries[0].metadata) == ([[[HELP]]], "Who helps?", {})
     twice = [{"inputs": {"question": "a", "input": "b"}, "outputs": {"excerpts": [HELP]}}]
-    with pytest.raises(
-        DatasetError, match=r"expected the question under 'query', got 'question', 'input'; .*query_key"
-    ):
+    with pytest.raises(DatasetError, match=r"expected the question under 'query', got 'question', 'input'"):
         questions_of(twice, CORPUS, TOKEN)
 
 

@@ -71,7 +71,7 @@ def test_the_schema_refuses_what_is_refused(wrong):
 
 def test_every_key_has_an_option_and_a_description_but_those_that_are_only_in_files():
     options = {each.key for each in key_options()}
-    assert RunSpec.model_fields.keys() - options == {"chunk_id", "count_as_zero", "batch_queries"}
+    assert RunSpec.model_fields.keys() - options == {"chunk_id", "columns", "count_as_zero", "batch_queries"}
     assert RunSpec.model_fields.keys() == docstrings(RunSpec).keys()
 
 

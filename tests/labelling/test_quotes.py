@@ -267,7 +267,7 @@ def test_blank_lines_between_rows_do_not_shift_their_numbers(tmp_path, corpus):
         ("wording,quote\nWhat?,That.\n", "no column 'question' among 'wording', 'quote'"),
         (
             "query,user_input,quote\nA?,B?,x\n",
-            "columns 'query' and 'user_input' may each be the question; say which: --qu",
+            "columns 'query' and 'user_input' may each be the question; say which: rag-eval init --qu",
         ),
         (
             "question,quote,,topic\nWhat?,That.,more,\n",

@@ -6,7 +6,18 @@ import pandas as pd
 import pytest
 from tests.support.sheets import write_sheets
 
-from rag_evaluation_framework import TOKEN, Corpus, Document, DocumentId, check_quotes, load_dataset
+from rag_evaluation_framework import (
+    TOKEN,
+    BM25Retriever,
+    Corpus,
+    Document,
+    DocumentId,
+    check_quotes,
+    evaluate,
+    load_dataset,
+    load_result,
+    save_dataset,
+)
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.datasets.load import questions_of
 from rag_evaluation_framework.errors import DatasetError
@@ -168,6 +179,27 @@ def test_of_sheets_without_the_columns_all_are_named(tmp_path):
         check_quotes(tmp_path / "q.xlsx", CORPUS)
 
 
+def test_what_a_data_frame_lacks_is_blank():
+    frame = pd.DataFrame({"id": [1, 2], "Frage": ["Was?", "Wer?"], "Zitat": [SECOND, None], "n": [1.5, float("nan")]})
+    frame["m"] = pd.array([None, 2], dtype="Int64")
+    with collected():
+        dataset = questions_of(frame, CORPUS, TOKEN)
+    assert [(query.id, query.metadata) for query in dataset.queries] == [("1", {"n": "1.5"}), ("2", {"m": "2"})]
+    assert quotes(dataset) == [[SECOND], []]
+
+
+class Broken:
+    def to_dict(self, _):
+        raise RuntimeError("no records")
+
+
+def test_objects_that_cannot_be_read_are_refused():
+    with pytest.raises(DatasetError, match="cannot be read as questions: RuntimeError: no records"):
+        questions_of(Broken(), CORPUS, TOKEN)
+    with pytest.raises(DatasetError, match="expected names for question, quote, document, id"):
+        questions_of([{"a": "b"}], CORPUS, TOKEN, columns={"question": 5})
+
+
 def test_text_in_place_of_questions_is_refused():
     for given in ([], ["Was?"], [["Was?", "x"]], "q", 5, {"a": 1}):
         with pytest.raises(DatasetError):
@@ -187,3 +219,20 @@ def test_the_table_with_suggestions_has_a_row_for_each_quote_and_is_read_without
         [FIVE, SECOND],
         {"answer_text": "x", "Team": "y"},
     )
+
+
+def test_every_other_column_comes_out_again(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text(f"Frage;Zitat;Abteilung;tags\nWas?;{FIVE};Einkauf;a\nZwei?;{SECOND};Vertrieb;b\n", "cp1252")
+    with collected():
+        dataset = load_dataset(path, corpus=CORPUS)
+    told = [{"Abteilung": "Einkauf", "tags": "a"}, {"Abteilung": "Vertrieb", "tags": "b"}]
+    saved = load_dataset(save_dataset(dataset, tmp_path / "q.json"), corpus=CORPUS)
+    result = evaluate(BM25Retriever(), saved, k=[1], budgets=[])
+    again = load_result(result.save(tmp_path / "run"))
+    for found in (dataset.queries, saved.queries, result.queries, again.queries):
+        assert [query.metadata for query in found] == told
+    report = json.loads((tmp_path / "run" / "report.json").read_text())
+    assert [query["metadata"] for query in report["queries"]] == told
+    assert [(breakdown.by, breakdown.values) for breakdown in again.breakdowns] == [("tags", 2)]
+    assert {one.value for one in again.compare(result).slices("Abteilung")} == {"Einkauf", "Vertrieb"}

@@ -32,7 +32,7 @@ _CENTRAL = "ĄĆĘŁŃŚŹŻąćęłńśźżČĎĚŇŘŠŤŮŽčďěňřšťůž
 # Encodings of Latin script, the likeliest first, and what people write in each beside ASCII.
 _LATIN = {"cp1252": _WESTERN, "mac_roman": _WESTERN, "cp1250": _SIGNS + _CENTRAL, "cp1254": f"{_SIGNS}ÇĞİÖŞÜçğıöşüâîû"}
 _OTHER = ("cp1251", "cp1253", "cp932", "gb18030", "cp949", "cp950")
-_NARROW = re.compile("[\0-\x7f\uff61-\uff9f]*")
+_WORD = re.compile("[^\0-\x7f]{2}")
 _ARCHIVES = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how sheets begin, whatever they are called
 _SEPARATOR = re.compile(r"sep=.", re.IGNORECASE)
 _MESSAGE = 400  # characters of a message that name what sheets have
@@ -64,7 +64,7 @@ def decoded(data: bytes, path: Path, refusal: type[InputError] = DatasetError) -
         if encoding is None:
             raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
     text = data.decode(encoding)
-    word = next(word for word in text.split() if not word.isascii())
+    word = next((word for word in text.split() if not word.isascii()), "\xa0")  # signs between words only
     note(f"{path}: is not UTF-8; read as {encoding}, with {shown(word)} in it; save it as UTF-8 if that is wrong")
     return text
 
@@ -79,8 +79,8 @@ def _recognised(data: bytes) -> str | None:
     sample = b"\n".join(islice((line for line in data.splitlines() if not line.isascii()), _SAMPLE))
     normalizer: Any = require("charset_normalizer", extra="documents", needed_by="text that is not UTF-8")
     best = normalizer.from_bytes(sample, cp_isolation=[*_LATIN, *_OTHER]).best()
-    # Not if all that it found are the narrow kana which °, ½ and £ would be in Japanese.
-    if best is not None and best.encoding in _OTHER and not _NARROW.fullmatch(str(best)):
+    # Words of these scripts have no ASCII between their signs; a single sign is rather a hard space, ° or £.
+    if best is not None and best.encoding in _OTHER and _WORD.search(str(best)):
         return str(best.encoding)
     shares = {name: _share_of_letters(sample, name, letters) for name, letters in _LATIN.items()}
     likeliest = max(shares, key=shares.__getitem__)

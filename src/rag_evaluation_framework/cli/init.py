@@ -175,6 +175,9 @@ def init(
     if corpus is None or questions is None:
         missing = [name for name, path in (("--corpus", corpus), ("--questions", questions)) if path is None]
         raise ConfigError(f"{' and '.join(missing)} missing; expected both, or --ci")
+    if datasets.beir_files(checked_path(questions)) is not None:
+        ran = command_lines(["run", "--no-config", "--corpus", corpus, "--dataset", questions])
+        raise ConfigError(f"--questions {questions}: BEIR's labels are documents, which need no init: {ran.strip()}")
     called = _checked_name(name or questions.stem)
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
     written = _written_before(config)

@@ -1,3 +1,4 @@
+from .beir import beir_files as beir_files
 from .langsmith_examples import dataset_from_examples as dataset_from_examples
 from .langsmith_examples import to_example as to_example
 from .load import load_dataset as load_dataset

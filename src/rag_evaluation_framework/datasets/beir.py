@@ -1,11 +1,12 @@
 """BEIR's folders: `queries.jsonl` with `qrels/*.tsv` beside it, at document level."""
 
 from pathlib import Path
+from typing import Any
 
 from rag_evaluation_framework.base.files import is_object, json_lines
 from rag_evaluation_framework.base.outside import first_of, shown
 from rag_evaluation_framework.base.records import RecordReader
-from rag_evaluation_framework.data import DOCUMENT, Corpus, Dataset, DocumentId, Query
+from rag_evaluation_framework.data import DOCUMENT, Corpus, Dataset, DocumentId, DocumentLevelGroundTruth, Query
 from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.datasets.labels import Given, LabelReader
 from rag_evaluation_framework.errors import DatasetError
@@ -45,12 +46,12 @@ def read_beir(queries: Path, qrels: Path, corpus: Corpus | None) -> Dataset[Docu
     judged = read_qrels(qrels)
     records = RecordReader(str(qrels))
     labels = LabelReader(records, corpus)
-    entries = []
+    entries: list[DocumentLevelGroundTruth | None] = []
     for number, row in json_lines(queries):
         if not is_object(row) or not isinstance(row.get("_id"), str) or not isinstance(row.get("text"), str):
             raise DatasetError(f"{queries}: line {number}: expected an object with '_id' and 'text', got {shown(row)}")
         if row["_id"] in judged:
-            metadata = row.get("metadata") or {}
+            metadata: Any = row.get("metadata") or {}
             query = Query(QueryId(row["_id"]), QueryText(row["text"]), metadata if is_object(metadata) else {})
             gains = {doc_id: gain for doc_id, gain in judged.pop(row["_id"]).items() if gain > 0}
             nothing, at = Given([], query.id), Given(gains, query.id)

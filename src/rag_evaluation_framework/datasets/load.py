@@ -141,18 +141,16 @@ def questions_of(
         DatasetError: It holds no questions, or they cannot be used.
         LevelMismatch: They have another level.
     """
-    if isinstance(given, Dataset):
-        dataset: Dataset[U] = given
-        return dataset
+    found: Any = given
     if isinstance(given, str | os.PathLike):
-        return load_dataset(Path(given), level, corpus=corpus, columns=columns)
-    if isinstance(given, Sequence) and given and all(map(is_example, given)):
-        examples: Any = given
-        return dataset_from_examples(examples, level, corpus=corpus)
-    check_level("questions", "token-level", level)
-    made: Any = labelling.dataset_from_quotes(given, _needed(corpus, "questions"), columns)
-    of_quotes: Dataset[U] = made
-    return of_quotes
+        return load_dataset(Path(found), level, corpus=corpus, columns=columns)
+    if isinstance(given, Sequence) and given and all(map(is_example, found)):
+        return dataset_from_examples(found, level, corpus=corpus)
+    if not isinstance(given, Dataset):
+        check_level("questions", "token-level", level)
+        found = labelling.dataset_from_quotes(given, _needed(corpus, "questions"), columns)
+    dataset: Dataset[U] = found
+    return dataset
 
 
 def load_unfinished(path: Path) -> Dataset[CharacterSpan]:

@@ -201,9 +201,6 @@ class RunSpec(Measuring, frozen=True):
     dataset: Annotated[GivenPath | None, _Objects, _File] = None
     """A dataset (.json, .jsonl), or questions with quotes (.csv, .xlsx, exports of other tools)."""
 
-    columns: Annotated[dict[str, str] | None, ONLY_IN_FILES] = None
-    """The columns of a table of questions that have names of their own: {question: Frage, quote: Zitat}."""
-
     evaluation_type: EvaluationType | None = None
     """document-level, chunk-level or token-level; by default that of the dataset. A token-level dataset can be
     evaluated at any."""
@@ -271,6 +268,9 @@ class RunSpec(Measuring, frozen=True):
 
     chunk_id: Annotated[str | None, _Objects, ONLY_IN_FILES] = None
     """A function that returns chunk ids as the dataset writes them, module:function; chunk level only."""
+
+    columns: Annotated[dict[str, str] | None, ONLY_IN_FILES] = None
+    """The columns of a table of questions that have names of their own: {question: Frage, quote: Zitat}."""
 
     tokenizer: Annotated[GivenPath | None, _Objects] = None
     """The tokenizer of budgets in tokens, for example cl100k_base. A name, or a file."""

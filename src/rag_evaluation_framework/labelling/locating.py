@@ -8,9 +8,9 @@ question; the optional column `id` sets its id.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -78,7 +78,7 @@ def check_quotes(
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: The file cannot be read, lacks a column, or has a row without a question.
     """
-    given, corpus = checked_path(path) if isinstance(path, str | os.PathLike) else path, checked_corpus(corpus)
+    given, corpus = checked_path(path) if isinstance(path, str | Path) else path, checked_corpus(corpus)
     if repeated not in get_args(Repeated):
         raise ConfigError(f"repeated={shown(repeated)}; expected 'ambiguous' or 'any'")
     table = read_quote_table(given, columns)

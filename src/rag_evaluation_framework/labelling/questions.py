@@ -11,9 +11,11 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import isnan
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import is_list, is_object, json_lines, read_json_text, read_text
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
@@ -143,12 +145,14 @@ def source_of(given: Any) -> str:
 
 def _plain(given: Any) -> Any:
     """Return an object of a library as lists and dicts: a data frame, a pydantic model, a dataset of ragas, goldens."""
+    found: Any = given
     if isinstance(given, Mapping):
-        return dict(given)
+        return dict(found)
     for name, arguments in (("to_dicts", ()), ("to_list", ()), ("model_dump", ()), ("to_dict", ("records",))):
         if callable(getattr(given, name, None)):
-            return getattr(given, name)(*arguments)
-    return getattr(given, "goldens", given)
+            with errors_as(lambda error: DatasetError(f"{shown(given)} cannot be read as questions: {raised(error)}")):
+                return getattr(found, name)(*arguments)
+    return getattr(found, "goldens", found)
 
 
 def _table_rows(path: Path, has: Callable[[list[str]], bool]) -> Iterator[Row]:
@@ -176,16 +180,17 @@ def _table_rows(path: Path, has: Callable[[list[str]], bool]) -> Iterator[Row]:
 
 
 def _exported(value: Any, source: str) -> Iterator[Any]:
+    items: Any = value
     rows = next((rows for keys, rows in _EXPORTS.items() if value.keys() >= keys), None) if is_object(value) else None
     if rows is not None:
         yield from rows(value)
     elif isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
-        yield from value
+        yield from items
     else:
         kinds = "; ".join(", ".join(sorted(keys)) for keys in _EXPORTS)
         raise DatasetError(
             f"{source}: holds no questions that are known: expected a list of objects, or an object with the keys of "
-            f"an export ({kinds}); got {shown(value)}"
+            f"an export ({kinds}); got {shown(items)}"
         )
 
 
@@ -205,7 +210,7 @@ def _squad(value: dict[str, Any]) -> Iterator[Any]:
                 answers = asked.get("answers", [])
                 found = {key: [answer[key] for answer in answers] for key in ("text", "answer_start")}
                 title = {"title": article["title"]} if article.get("title") else {}
-                row = {"id": asked["id"], "question": asked["question"], "context": paragraph["context"]}
+                row = {"id": asked.get("id"), "question": asked["question"], "context": paragraph["context"]}
                 yield {**row, "answers": found, **title}
 
 
@@ -266,8 +271,9 @@ def columns_of(
         DatasetError: A column is missing, or two may be meant.
     """
     found: dict[str, list[str]] = {}
-    for role, name in (given or {}).items():
-        if role not in COLUMNS:
+    told: Mapping[str, Any] = given or {}
+    for role, name in told.items():
+        if role not in COLUMNS or not isinstance(name, str):
             raise DatasetError(f"columns={shown(given)}: expected names for {', '.join(COLUMNS)}")
         found[role] = [other for other in names if name and _key(other, role) == _key(name, role)]
         if name and not found[role]:
@@ -278,18 +284,20 @@ def columns_of(
             found[role] = called
     guessed: list[str] = []
     if given or not found.keys() >= {*needed}:
-        taken = {name for several in found.values() for name in several}
+        taken = {name for names_of_role in found.values() for name in names_of_role}
         for role in (role for role in roles if role not in found):
             usual = {_key(name, role) for name in USUAL_NAMES[role].split(", ")}
             candidates = [name for name in names if name not in taken and _key(name, role) in usual]
             if len({_key(name, role) for name in candidates}) > 1:
-                told = " and ".join(map(repr, candidates))
+                several = " and ".join(map(repr, candidates))
                 raise DatasetError(
-                    f"{source}: columns {told} may each be the {role}; say which: {_say(role, candidates[0])}"
+                    f"{source}: columns {several} may each be the {role}; say which: {_say(role, candidates[0])}"
                 )
             if candidates:
                 found[role] = candidates
-                guessed.append(f"{' and '.join(map(repr, candidates))} is the {role}")
+                guessed.append(
+                    f"{' and '.join(map(repr, candidates))} {'is' if len(candidates) == 1 else 'are'} the {role}"
+                )
     for role in needed:
         if not found.get(role):
             raise DatasetError(
@@ -329,7 +337,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _say(role: str, name: str) -> str:
-    return f"--{role}-column {name}, in Python columns={{{role!r}: {name!r}}}"
+    return f"rag-eval init --{role}-column {name}, in Python columns={{{role!r}: {name!r}}}"
 
 
 # From rows to questions with one quote each.
@@ -418,7 +426,8 @@ def _quotes(
         pairs += zip(quotes, named if len(named) == len(quotes) else named[:1] * len(quotes), strict=True)
     pairs = [(quote, document) for quote, document in pairs if quote.strip()] or pairs[:1]
     answer, place = (_shown(row.get(name)).strip() if len(pairs) == 1 else "" for name in ("answer", "place"))
-    context, start = (_text(row, "context", where), row[_START]) if _START in row else ("", 0)
+    start = row.get(_START)
+    context, start = (_text(row, "context", where), start) if isinstance(start, int) else ("", 0)
     taken = {*roles, *(_WITHIN if context else ())}
     metadata = {name: _shown(value) for name, value in row.items() if name not in taken}
     for quote, document in pairs:
@@ -433,15 +442,20 @@ def _texts(row: Mapping[str, Any], name: str, where: str) -> list[str]:
 
 def _text(row: Mapping[str, Any], name: str, where: str) -> str:
     value = row.get(name)
-    if value is None or value != value:  # NaN, as data frames write what is missing
+    if _is_missing(value):
         return ""
-    if isinstance(value, str) or (type(value) is int and name):
+    if isinstance(value, str) or type(value) is int:
         return str(value)
     raise DatasetError(f"{where}: {name!r}: expected a string, got {shown(value, 60)}")
 
 
+def _is_missing(value: Any) -> bool:
+    """Return whether a value is none: null, NaN, or what pandas has for it."""
+    return value is None or (isinstance(value, float) and isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _shown(value: Any) -> str:
     """Return a value of another column as metadata: a text, lists and objects as JSON."""
-    if value is None or value != value:
+    if _is_missing(value):
         return ""
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict | list) else str(value)
