@@ -1,18 +1,16 @@
 """Sessions of labelling: questions from files, and the dataset of a person, which is saved after each answer."""
 
-import csv
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.annotation.choosing import Places
-from rag_evaluation_framework.base.files import read_text
+from rag_evaluation_framework.base.files import read_bytes
 from rag_evaluation_framework.base.interrupts import finished
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.tables import table_rows
+from rag_evaluation_framework.base.tables import SHEETS, decoded
 from rag_evaluation_framework.data import (
     NOT_LABELLED,
     TOKEN,
@@ -30,6 +28,7 @@ from rag_evaluation_framework.datasets.load import load_unfinished
 from rag_evaluation_framework.datasets.native import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
+from rag_evaluation_framework.labelling.questions import question_rows
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -259,15 +258,15 @@ def _collapsed(text: str) -> str:
     return " ".join(text.split())
 
 
-_TABLES = (".csv", ".tsv")
+_LARGEST = 200_000_000  # bytes
 _NO_TEXTS = (".json", ".jsonl", ".yaml", ".yml")
 
 
 def read_questions(path: Path) -> list[Query]:
     """Return the questions of a file, each once.
 
-    A `.csv` or `.tsv` file has a column `question` and may have a column `id`; its other columns are metadata of the
-    questions. Any other file has one question per line.
+    A table has a column `question`, or one of a usual name for it, and may have a column `id`; its other columns are
+    metadata of the questions. Any other file has one question per line.
 
     Raises:
         DatasetError: The file cannot be read, has no questions, or has two of one id.
@@ -303,30 +302,11 @@ def read_wordings(path: Path) -> list[str]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    if path.suffix.lower() in _NO_TEXTS:
-        raise DatasetError(f"{path}: expected questions in a .csv or .tsv file, or a text file with one per line")
-    text = read_text(path, remedy="split it into several files")
-    if path.suffix.lower() in _TABLES:
-        return _table(text, path)
-    return ((number, {"question": line}) for number, line in enumerate(text.splitlines(), start=1) if line.strip())
-
-
-def _table(text: str, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    rows = table_rows(text)
-    try:
-        header = [name.strip().lower() for name in next(rows, (1, list[str]()))[1]]
-        if "question" not in header or len({*header}) < len(header):
-            raise DatasetError(
-                f"{path}: line 1: expected one column 'question' and others of other names, got "
-                f"{', '.join(map(shown, header)) or 'none'}"
-            )
-        for number, cells in rows:
-            if len(cells) > len(header):
-                raise DatasetError(
-                    f"{path}: line {number}: expected {len(header)} columns, got {len(cells)}; put quotes around text "
-                    "that contains the sign between two columns"
-                )
-            if any(cell.strip() for cell in cells):
-                yield number, dict(zip_longest(header, cells, fillvalue=""))
-    except csv.Error as error:
-        raise DatasetError(f"{path}: {error}") from error
+    ending = path.suffix.lower()
+    if ending in _NO_TEXTS:
+        raise DatasetError(f"{path}: expected questions in a table (.csv, .xlsx), or a text file with one per line")
+    if ending not in (".csv", ".tsv", *SHEETS):
+        data = read_bytes(path, DatasetError, most=_LARGEST, remedy="split it into several files")
+        lines = enumerate(decoded(data, path).splitlines(), start=1)
+        return ((number, {"question": line}) for number, line in lines if line.strip())
+    return question_rows(path)

@@ -380,7 +380,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
                 if text.strip():
                     yield number, read_json_text(text.strip(), where)
     except UnicodeError as error:
-        raise DatasetError(f"{path}: not valid {wide}; save the file as UTF-8") from error
+        raise DatasetError(f"{path}: not valid UTF-16 or UTF-32; save the file as UTF-8") from error
     except OSError as error:
         raise _unreadable(path, error, DatasetError) from error
 
