@@ -65,7 +65,7 @@ LANGSMITH_NAME = "langsmith_dataset"
 """The key of the metadata of a dataset under which its name in LangSmith is, if it was generated and pushed there."""
 
 _SWEEP = "rag_evaluation_framework.sweeps.plan:sweep_of"  # another one
-_PULL = "rag_evaluation_framework.integrations.langsmith_pull:pull_dataset"  # a door upwards
+_PULL = "rag_evaluation_framework.integrations.langsmith_datasets:pull_dataset"  # a door upwards
 Read: TypeAlias = Callable[[Level[Any]], Dataset[Any]]
 
 _ENDINGS = (".json", ".jsonl")

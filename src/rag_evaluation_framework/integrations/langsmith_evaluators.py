@@ -36,7 +36,7 @@ from rag_evaluation_framework.integrations.publishing import CHARACTERS
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.document import in_documents
 from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.scoring import score_rankings, score_spans
+from rag_evaluation_framework.scoring import score_spans
 from rag_evaluation_framework.scoring.score import score_checked
 from rag_evaluation_framework.text.reading import RankingCutter
 
@@ -211,13 +211,10 @@ class RunScorer:
         return truth
 
     def _table(self, level: Level[Any], truth: GroundTruth[Any], retrieved: list[Any]) -> ScoreTable:
-        wanted: Any = [(self.metric, self.k)]
         if level is TOKEN:
-            return score_spans({_ONE: truth.answers}, {_ONE: retrieved}, wanted)
-        units = list(dict.fromkeys(retrieved))
-        if not (truth.relevant_prefixes or truth.has_alternatives):
-            return score_rankings({_ONE: {unit: truth.gain(unit) for unit in truth.relevant}}, {_ONE: units}, wanted)
-        hits = tuple(Hit(**{_OF_HITS[level.evaluation_type]: unit}) for unit in units)
+            return score_spans({_ONE: truth.answers}, {_ONE: retrieved}, [(self.metric, self.k)])
+        # Not score_rankings, which knows neither answers with several places nor prefixes.
+        hits = tuple(Hit(**{_OF_HITS[level.evaluation_type]: unit}) for unit in dict.fromkeys(retrieved))
         rankings = Rankings.of([QueryRanking(truth.query, hits)], _NOWHERE)
         rules: Any = RULES[level.evaluation_type]
         projected = rules.truth(Dataset([truth], level), rankings)
@@ -261,8 +258,8 @@ def get_langsmith_evaluators(
         for name, metric in _named(metrics)
         for cutoff in _cutoffs(k)
     ]
-    keys: list[str] = [key for evaluator in evaluators for key in _keys(evaluator)]
-    if twice := [key for key, number in Counter(keys).items() if number > 1]:
+    counts = Counter[str](key for evaluator in evaluators for key in evaluator.feedback_keys)
+    if twice := [key for key, number in counts.items() if number > 1]:
         raise ConfigError(f"two evaluators are called {twice[0]!r}; give metrics as a dict, by names of your own")
     return evaluators
 
@@ -348,8 +345,3 @@ def _key(name: Any, k: int) -> str:
     if at and cutoff != str(k):
         raise ConfigError(f"name={shown(name)}: rankings are cut at k={k}; expected {bare!r} or '{bare}@{k}'")
     return f"{bare}@{k}"
-
-
-def _keys(evaluator: Any) -> list[str]:
-    keys: list[str] = evaluator.feedback_keys
-    return keys

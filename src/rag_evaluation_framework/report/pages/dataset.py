@@ -11,7 +11,7 @@ from rag_evaluation_framework.inspection import DatasetQuality, PublicQuestions,
 from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, WordOverlap
 from rag_evaluation_framework.inspection.findings import Finding, FindingKind, LintReport, Severity, quotation
 from rag_evaluation_framework.inspection.fixing import FixedDataset
-from rag_evaluation_framework.integrations.langsmith_push import PushReport
+from rag_evaluation_framework.integrations.langsmith_datasets import PushReport
 from rag_evaluation_framework.integrations.publishing import PublishedExperiment
 from rag_evaluation_framework.report.page import Line, Lines, Part, Role, Table, line, plural
 from rag_evaluation_framework.report.page import Page as Page
