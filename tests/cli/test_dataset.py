@@ -317,7 +317,9 @@ def of_two_kinds(rag_eval, folder):
 
 def test_labels_of_files_that_the_pattern_leaves_out_are_not_lost(rag_eval, folder, of_two_kinds):
     before = of_two_kinds.read_bytes()
-    outcome = rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs")
+    outcome = rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs", "--exclude", "*.txt")
+    assert "nothing was written: --exclude leaves out faq.txt of docs" in outcome.err
+    outcome = rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs", "--glob", "**/*.md")
     assert outcome.code == 2
     assert "nothing was written: --glob leaves out faq.txt of docs; give --glob '**/*.{md,txt}', or" in outcome.err
     assert of_two_kinds.read_bytes() == before
@@ -327,7 +329,7 @@ def test_labels_of_files_that_the_pattern_leaves_out_are_not_lost(rag_eval, fold
 
 
 def test_runs_and_lint_say_which_files_the_pattern_leaves_out(rag_eval, folder, of_two_kinds):
-    outcome = rag_eval("run", "--corpus", "docs", "--dataset", of_two_kinds, "--json")
+    outcome = rag_eval("run", "--corpus", "docs", "--glob", "**/*.md", "--dataset", of_two_kinds, "--json")
     assert outcome.code == 2
     (label,) = json.loads(outcome.out)["skipped"]
     assert label["reason"] == "gone from faq.txt"
@@ -338,7 +340,9 @@ def test_runs_and_lint_say_which_files_the_pattern_leaves_out(rag_eval, folder, 
         "give --glob '**/*.{md,txt}'; the run is saved in "
     ) in outcome.err
     assert "correct" not in outcome.err
-    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", "docs")
+    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", "docs", "--exclude", "faq.txt")
+    assert "faq.txt[0:57] is in a document that is not of a kind that is read, or excluded" in outcome.out
+    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", "docs", "--glob", "**/*.md")
     assert "faq.txt[0:57] is in a document that the pattern '**/*.md' leaves out" in outcome.out
 
 

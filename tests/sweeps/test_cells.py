@@ -154,10 +154,10 @@ def test_a_cell_in_which_questions_failed_is_run_again(folder, monkeypatch):
 
 
 def test_documents_and_questions_are_read_once(folder, monkeypatch):
-    read, from_folder = [], Corpus.from_folder
-    monkeypatch.setattr(Corpus, "from_folder", lambda *given: read.append(given) or from_folder(*given))
+    read, of = [], Corpus.of
+    monkeypatch.setattr(Corpus, "of", lambda given, **how: read.append(given) or of(given, **how))
     Sweep(base=base(), over={"chunker.chunk_size": [100, 200, 300]}).run()
-    assert len(read) == 1
+    assert [given for given in read if not isinstance(given, Corpus)] == ["docs"]
 
 
 def test_an_interrupt_says_what_is_done(folder, monkeypatch):

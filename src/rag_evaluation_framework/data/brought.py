@@ -14,13 +14,14 @@ from rag_evaluation_framework.base.files import json_lines
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import class_name, raised, shown
 from rag_evaluation_framework.base.tables import SHEETS, read_rows
-from rag_evaluation_framework.corpus.readers import LARGEST, Converter, Reading, Source
+from rag_evaluation_framework.corpus.readers import Converter, Reading, Source
 from rag_evaluation_framework.data.document import Document
 from rag_evaluation_framework.data.folders import document_of, read_folder
 from rag_evaluation_framework.data.ids import DocumentId, content_digest
 from rag_evaluation_framework.data.values import gives_items, is_mapping, items
 from rag_evaluation_framework.errors import CorpusError, DatasetError
 
+_LARGEST_ARCHIVE = 2_000_000_000  # bytes, unpacked
 _TABLES = (".csv", ".tsv", *SHEETS)
 _TEXT_KEYS = ("page_content", "text", "content", "contents", "body", "passage")
 _ID_KEYS = ("id", "_id", "doc_id", "document_id", "docid", "id_", "name")
@@ -90,24 +91,16 @@ def _unpacked(path: Path) -> Iterator[Path]:
     Raises:
         CorpusError: It is damaged or encrypted, unfolds to too much, or has a file that would be outside.
     """
+    why = f"{path}: cannot be unpacked ({{}}); unpack it, and give the folder"
     with TemporaryDirectory() as place:
-        try:
-            with zipfile.ZipFile(path) as archive:
-                members = archive.infolist()
-                if sum(member.file_size for member in members) > 4 * LARGEST:
-                    raise CorpusError(
-                        f"{path}: unfolds to more than {4 * LARGEST:,} bytes; unpack it, and give the folder"
-                    )
-                for member in members:
-                    if ".." in PurePosixPath(member.filename).parts or member.filename.startswith("/"):
-                        raise CorpusError(f"{path}: has a file outside of it, {shown(member.filename)}; pack it again")
-                archive.extractall(place, members)
-        except CorpusError:
-            raise
-        except Exception as error:
-            raise CorpusError(
-                f"{path}: cannot be unpacked ({raised(error)}); unpack it, and give the folder"
-            ) from error
+        with errors_as(lambda error: CorpusError(why.format(raised(error)))), zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            if sum(member.file_size for member in members) > _LARGEST_ARCHIVE:
+                raise CorpusError(why.format(f"it unfolds to more than {_LARGEST_ARCHIVE:,} bytes"))
+            for member in members:
+                if ".." in PurePosixPath(member.filename).parts or member.filename.startswith("/"):
+                    raise CorpusError(f"{path}: has a file outside of it, {shown(member.filename)}; pack it again")
+            archive.extractall(place, members)
         try:
             with collected() as notes:
                 yield Path(place)

@@ -5,6 +5,7 @@ import zipfile
 from importlib.metadata import version
 from typing import Any
 
+from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.corpus.readers.html import HtmlReader
@@ -30,14 +31,10 @@ class DocxReader(Reader):
         """Return the text of the document."""
         if data.startswith(_OLD):
             raise CorpusError("is a .doc, or encrypted; save it as .docx, without a password")
-        try:
+        with errors_as(lambda error: CorpusError(f"is not a DOCX that can be read ({raised(error)})")):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 _check(archive)
             made = self._mammoth.convert_to_html(io.BytesIO(data), convert_image=lambda _: [])
-        except CorpusError:
-            raise
-        except Exception as error:
-            raise CorpusError(f"is not a DOCX that can be read ({raised(error)})") from error
         return Reading(self._html.read(made.value.encode()).text)
 
 
