@@ -362,7 +362,8 @@ def run_facts(result: Result) -> Iterator[str]:
     if stores:
         yield f"vector store: {stores}"
     corpus, dataset = result.config["corpus"], result.config["dataset"]
-    yield f"corpus: {corpus['source'] or 'made in Python'}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}"
+    source = corpus["source"] or "made in Python"
+    yield f"corpus: {source}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}"
     yield f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}"
     yield f"tokenizer: {result.config['tokenizer'] or 'none, budgets in characters'}"
     yield f"made {result.created} with version {result.version}"
