@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -108,7 +107,6 @@ RUN = "rag_eval_run"
 
 _COMPONENTS = ("chunker", "embedder", "vector_store", "reranker")
 _LONGEST_NAME = 80
-_PARAMETERS = re.compile(r"^(\w+)\(.*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -135,9 +133,8 @@ class ExperimentContent:
 
     @property
     def name(self) -> str:
-        """What the experiment is called, without what makes it unique; of a name that nobody gave the class alone."""
-        name, is_given = self.result.name, self.result.config["experiment_name"] is not None
-        return (name if is_given else _PARAMETERS.sub(r"\1", name))[:_LONGEST_NAME].strip() or "rag-eval"
+        """What the experiment is called, without what makes it unique."""
+        return self.result.name[:_LONGEST_NAME].strip() or "rag-eval"
 
     @cached_property
     def identity(self) -> str:
