@@ -1,3 +1,4 @@
+import re
 import shlex
 import shutil
 import sys
@@ -88,8 +89,65 @@ def test_a_dataset_that_an_interrupted_init_left_is_not_in_the_way(rag_eval, fol
 
 def test_init_twice_with_another_name_makes_two_datasets(rag_eval, folder):
     assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
-    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 2
     assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--name", "again").code == 0
+    assert {path.name for path in (folder / ".rag-eval/datasets").glob("*.json")} == {"questions.json", "again.json"}
+
+
+INIT = ("init", "--corpus", "docs", "--questions", "questions.csv")
+
+
+def test_after_a_corrected_flag_what_init_wrote_is_written_again(rag_eval, folder):
+    rag_eval(*INIT, "--glob", "guides/*.md")
+    files = [folder / ".rag-eval/questions.yaml", folder / ".rag-eval/datasets/questions.json"]
+    before = [file.read_text() for file in files]
+    outcome = rag_eval(*INIT)
+    assert outcome.code == 0, outcome.err
+    assert "The dataset and the configuration are written again: nobody had changed them." in outcome.out
+    assert all(file.read_text() != text for file, text in zip(files, before, strict=True))
+    load_config(files[0])
+    assert rag_eval("run", str(files[0]), "--allow-skipped", "2").code == 0
+    after = [file.read_text() for file in files]
+    assert rag_eval(*INIT).code == 0
+    assert [file.read_text() for file in files] == after
+
+
+@pytest.mark.parametrize(
+    ("edited", "said"),
+    [
+        (".rag-eval/questions.yaml", "already exists and is not overwritten, as it is not as `rag-eval init` wrote it"),
+        (".rag-eval/datasets/questions.json", "is not overwritten, as it was changed since .*dataset update"),
+    ],
+)
+@pytest.mark.parametrize("change", [lambda text: f"# mine\n{text}", lambda text: f"{text} ", lambda text: text[:-1]])
+def test_what_a_person_changed_is_never_written_again(rag_eval, folder, edited, said, change):
+    rag_eval(*INIT)
+    (folder / edited).write_text(change((folder / edited).read_text()))
+    files = {path: path.read_bytes() for path in (folder / ".rag-eval").rglob("*") if path.is_file()}
+    outcome = rag_eval(*INIT, "--glob", "guides/*.md")
+    assert outcome.code == 2
+    assert re.search(said, outcome.err)
+    assert {path: path.read_bytes() for path in (folder / ".rag-eval").rglob("*") if path.is_file()} == files
+
+
+def test_an_init_that_was_killed_between_its_files_can_be_run_again(rag_eval, folder):
+    rag_eval(*INIT, "--glob", "guides/*.md")
+    config = folder / ".rag-eval/questions.yaml"
+    earlier = config.read_text()
+    rag_eval(*INIT)
+    config.write_text(earlier)  # the dataset is written first
+    assert rag_eval(*INIT).code == 0
+    assert config.read_text() != earlier
+
+
+def test_columns_are_told_by_options(rag_eval, folder):
+    (folder / "q.csv").write_text("Was;Stelle;Wo;Nr\nWhat comes first?;Install the agent first.;start;7\n", "cp1252")
+    columns = ("--question-column", "was", "--quote-column", "Stelle", "--document-column", "Wo", "--id-column", "Nr")
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "q.csv", *columns)
+    assert outcome.code == 0, outcome.err
+    (entry,) = load_dataset(folder / ".rag-eval/datasets/q.json")
+    assert (entry.query.id, entry.query.text) == ("7", "What comes first?")
+    refused = rag_eval("init", "--corpus", "docs", "--questions", "q.csv", "--quote-column", "Zitat")
+    assert "no column 'Zitat' among 'Was', 'Stelle', 'Wo', 'Nr'" in refused.err
 
 
 def test_names_with_spaces_and_other_scripts_work(rag_eval, folder):

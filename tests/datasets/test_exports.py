@@ -21,7 +21,7 @@ CORPUS = Corpus(
     ]
 )
 TWO = [[[FIRST], [FIVE]], [[HELP]]]
-NAMES = [
+NAMES = [  # beside langsmith.jsonl
     "ragas.jsonl",
     "ragas.csv",
     "deepeval.json",
@@ -110,6 +110,16 @@ def test_objects_of_tools_are_read_as_their_files():
     for given in (Goldens(), Samples(), pairs):
         with collected():
             assert places(questions_of(given, CORPUS, TOKEN)) == TWO
+
+
+def test_the_question_of_an_example_of_langsmith_has_a_usual_name():
+    dataset = read("langsmith.jsonl")
+    assert (places(dataset), dataset.queries[0].text, dataset.queries[0].metadata) == ([[[HELP]]], "Who helps?", {})
+    twice = [{"inputs": {"question": "a", "input": "b"}, "outputs": {"excerpts": [HELP]}}]
+    with pytest.raises(
+        DatasetError, match=r"expected the question under 'query', got 'question', 'input'; .*query_key"
+    ):
+        questions_of(twice, CORPUS, TOKEN)
 
 
 def test_examples_of_langsmith_may_be_a_list():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, datasets, labelling, report, results
-from rag_evaluation_framework.base.files import checked_path, remove_abandoned, write_new
+from rag_evaluation_framework.base.files import checked_path, read_text, remove_abandoned, write_new, write_over
 from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout, write_page
@@ -41,6 +42,12 @@ _FILES = {
 }
 """Where each of the templates for CI goes, below the working directory."""
 
+_DIGITS = 16  # of a SHA-256
+_MARK = (
+    "\n# As `rag-eval init` wrote it ({dataset} {config}). Until this file or its dataset is changed, `init` may write "
+    "both again.\n"
+)
+_AGAIN = "The dataset and the configuration are written again: nobody had changed them.\n"
 _ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
 _PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
 
@@ -129,24 +136,33 @@ def init(
     converter: str | None = None,
     text_column: str | None = None,
     name_column: str | None = None,
+    question_column: str | None = None,
+    quote_column: str | None = None,
+    document_column: str | None = None,
+    id_column: str | None = None,
     name: str | None = None,
     root: Path = _ROOT,
     repeated: Repeated = "ambiguous",
     no_texts: bool = False,
     html: paths.Html = None,
 ) -> None:
-    """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file.
+    """Create a dataset and a configuration from a folder and questions with quotes.
 
+    With other options it writes them again, unless one was changed since; nothing that a person wrote is overwritten.
     Suggestions for quotes that were not found are written beside the questions, as NAME.suggested.csv.
 
     Args:
         corpus: The documents: a folder, a file, a .zip, or a table or JSONL with one per row.
-        questions: CSV or JSONL of question, quote[, document].
+        questions: A table (CSV, XLSX), JSON or JSONL of question, quote[, document].
         converter: Your own function from the path of a file to its text, module:function; it reads what is not plain
             text.
         text_column: The column that has the texts, of a table or JSONL with a document per row.
         name_column: The column that has the ids of these documents.
         ci: Instead, what CI needs: a configuration, a sample dataset, an engine file and a workflow.
+        question_column: The column of the question, if it has another name.
+        quote_column: The column of the quote, or of the first of several that are numbered.
+        document_column: The column of the document; '' if there is none.
+        id_column: The column of the id; '' if there is none.
         name: Name of the dataset; by default that of the questions file.
         root: Where datasets, configurations and runs are saved.
         no_texts: Keep no texts of the documents beside the dataset, only their hashes.
@@ -161,8 +177,7 @@ def init(
         raise ConfigError(f"{' and '.join(missing)} missing; expected both, or --ci")
     called = _checked_name(name or questions.stem)
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
-    if checked_path(config, ConfigError).exists():
-        raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
+    written = _written_before(config)
     checked_path(target, ConfigError)
     results.check_root(root)
     if html is not None:
@@ -172,7 +187,9 @@ def init(
     documents = checked_corpus(
         rag.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how).documents(Path())
     )
-    check = rag.check_quotes(questions, documents, repeated=repeated)
+    told = {"question": question_column, "quote": quote_column, "document": document_column, "id": id_column}
+    columns = {role: column for role, column in told.items() if column is not None}
+    check = rag.check_quotes(questions, documents, repeated=repeated, columns=columns)
     page = "" if html is None else f"{write_page(html, report.quotes_page(check, whole=True))}\n"
     kept = option("--root", None if root == _ROOT else root)
     dataset = _dataset(check, called)
@@ -190,14 +207,19 @@ def init(
     if no_texts:
         dataset = datasets.without_texts(dataset)
     try:
-        _save(dataset, target)
+        _save(dataset, target, written)
         settings = {
             "config": one_line(shlex.quote(config.as_posix())),
             "corpus": _yaml_path(corpus, config.parent),
             "how": "".join(f"{key}: {_yaml_text(value)}\n" for key, value in how.items()),
             "dataset": _yaml_path(target, config.parent),
         }
-        write_new(config, _template("pipeline.yaml").format(**settings))
+        text = _template("pipeline.yaml").format(**settings)
+        text += _MARK.format(dataset=datasets.file_state(target)[:_DIGITS], config=_digest(text))
+        if written is None:
+            write_new(config, text)
+        else:
+            write_over(config, text)
     except InputError:
         report.show(stdout(), report.quotes_page(check))
         raise
@@ -208,7 +230,30 @@ def init(
         report.show(stdout(), report.quotes_page(check))
         ran = command_lines(["run", config, *kept])
         kept_texts = report.kept_texts_text(datasets.KeptTexts.of(dataset, target))
-        print_text(f"\n{page}{kept_texts}\n{report.dataset_text(target, config, ran, skipped, suggested)}")
+        print_text(f"\n{page}{_AGAIN if written else ''}{kept_texts}")
+        print_text(report.dataset_text(target, config, ran, skipped, suggested))
+
+
+def _written_before(config: Path) -> str | None:
+    """Return how the dataset was that `init` wrote with a configuration, if nobody has changed that; None without one.
+
+    Raises:
+        ConfigError: It was changed, or is not one that `init` wrote.
+    """
+    if not checked_path(config, ConfigError).exists():
+        return None
+    text, mark, end = read_text(config, ConfigError).rpartition(_MARK.partition("{")[0])
+    dataset, _, own = end.partition(")")[0].partition(" ")
+    if not mark or own != _digest(text) or mark + end != _MARK.format(dataset=dataset, config=own):
+        raise ConfigError(
+            f"{config} already exists and is not overwritten, as it is not as `rag-eval init` wrote it; choose another "
+            "--name, or move the file"
+        )
+    return dataset
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 def _checked_name(called: str) -> str:
@@ -235,15 +280,16 @@ def _dataset(check: labelling.QuoteCheck, name: str) -> rag.Dataset[rag.Characte
     return dataset if any(entry.relevant for entry in dataset) else None
 
 
-def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
-    """Save a dataset, unless it is there: an `init` that was interrupted may have come so far.
+def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path, written: str | None) -> None:
+    """Save a dataset, also in place of one that is as `init` wrote it, or that an interrupted `init` has left.
 
     Raises:
         ConfigError: Another one is there.
         DatasetError: It cannot be saved.
     """
-    if not target.exists():
-        rag.save_dataset(dataset, target)
+    state = datasets.file_state(target)
+    if not state or (written and state.startswith(written)):
+        datasets.replace_dataset(dataset, target, state)
         return
     try:
         there = rag.load_dataset(target)
@@ -253,8 +299,13 @@ def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
     remove_abandoned(target.parent)
     if same:
         datasets.keep_texts(dataset, target)
-    else:
-        raise ConfigError(f"{target} already exists and is not overwritten; choose another --name, or move the file")
+        return
+    changed = f"as it was changed since `rag-eval init` wrote it (rag-eval dataset update {shlex.quote(str(target))} "
+    changed += "--corpus FOLDER --questions FILE adds questions to it)"
+    raise ConfigError(
+        f"{target} already exists and is not overwritten{f', {changed}' if written else ''}; choose another --name, or "
+        "move the file"
+    )
 
 
 def _yaml_path(path: Path, start: Path) -> str:

@@ -1,7 +1,7 @@
 """Documents as people bring them: files, archives, tables, and the objects of other libraries."""
 
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from os.path import commonpath
@@ -77,7 +77,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                 yield line
             return
         rows = iter(read_rows(path, CorpusError))
-        _, header = next(rows, (0, []))
+        _, header = next(rows, (0, [""]))
         for number, row in rows:
             yield {"row": number} | {key: cell for key, cell in zip(header, row, strict=False) if key and cell}
     except DatasetError as error:
@@ -85,7 +85,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _unpacked(path: Path) -> Iterator[Path]:
+def _unpacked(path: Path) -> Generator[Path]:
     """Unpack an archive into a folder that is removed afterwards; messages name the archive.
 
     Raises:

@@ -88,7 +88,7 @@ def load_dataset(
             the file keeps hashes of them, or the texts around its spans.
         utf16_offsets: Whether span offsets count UTF-16 units, as in JavaScript.
         registry: Where position-aware chunks are in the documents, for examples that list chunk ids instead of spans.
-        query_key: The key of `inputs` that holds the question; by default `query`.
+        query_key: The key of `inputs` that holds the question; by default `query`, or the one that is usual for it.
         ground_truth_key: The key of `outputs` that holds the ground truth; by default any key known for the level.
         loader: What returns the text of a document of the retrieval harness that has a `loaderRef` in its place, such
             as `folder_loader("docs")`.

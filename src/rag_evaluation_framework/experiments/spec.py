@@ -199,7 +199,10 @@ class RunSpec(Measuring, frozen=True):
     """The column that has the ids of these documents."""
 
     dataset: Annotated[GivenPath | None, _Objects, _File] = None
-    """A dataset (.json, .jsonl), or questions with quotes (.csv)."""
+    """A dataset (.json, .jsonl), or questions with quotes (.csv, .xlsx, exports of other tools)."""
+
+    columns: Annotated[dict[str, str] | None, ONLY_IN_FILES] = None
+    """The columns of a table of questions that have names of their own: {question: Frage, quote: Zitat}."""
 
     evaluation_type: EvaluationType | None = None
     """document-level, chunk-level or token-level; by default that of the dataset. A token-level dataset can be
@@ -427,7 +430,7 @@ class RunSpec(Measuring, frozen=True):
         dataset: Any = self.dataset
         if isinstance(dataset, str):
             path = normpath(folder / from_home(dataset))
-            dataset = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets)
+            dataset = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets, self.columns)
         return corpus, dataset
 
     def _check_chunk_id(self, evaluation_type: EvaluationType | None) -> None:
@@ -521,11 +524,13 @@ def _parts_beside(retriever: ComponentConfig, parts: Mapping[str, ComponentConfi
     return f"{given}; a retriever with parameters holds its parts: write {inside}"
 
 
-def _dataset(path: str, corpus: Corpus | None, loader: Loader | None, allow_assets: bool) -> Dataset[Any]:
+def _dataset(
+    path: str, corpus: Corpus | None, loader: Loader | None, allow_assets: bool, columns: Mapping[str, str] | None
+) -> Dataset[Any]:
     """Read a dataset of any level."""
     for level in (TOKEN, CHUNK):
         with suppress(LevelMismatch):
-            return load_dataset(path, level, corpus=corpus)
+            return load_dataset(path, level, corpus=corpus, columns=columns)
     return load_dataset(path, DOCUMENT, corpus=corpus, loader=loader, allow_assets=allow_assets)
 
 

@@ -301,6 +301,13 @@ def columns_of(
     return {role: several for role, several in found.items() if several}
 
 
+def question_keys(names: Iterable[str]) -> list[str]:
+    """Return which of some names may be that of the question: `query` alone, if it is there."""
+    usual = {_key(name, "question") for name in USUAL_NAMES["question"].split(", ")}
+    found = [name for name in names if _key(name, "question") in usual]
+    return ["query"] if "query" in found else found
+
+
 def has_columns(names: Sequence[str], given: Mapping[str, str] | None, roles: Sequence[str] = COLUMNS) -> bool:
     """Return whether `columns_of` finds its columns among these."""
     try:
