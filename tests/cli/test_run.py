@@ -26,7 +26,7 @@ def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, 
 def test_the_language_of_bm25_is_an_option(rag_eval, folder):
     outcome = rag_eval("run", *FLAGS, "--retriever", "bm25:language=german", "--json")
     printed = json.loads(outcome.out)
-    assert printed["name"] == "BM25Retriever(language='german')"
+    assert printed["name"] == "BM25 (language=german), recursive 800"
     assert load_result(printed["run"]).config["retriever"]["language"] == "german"
     refused = rag_eval("run", *FLAGS, "--retriever", "bm25:language=klingon")
     assert refused.code == 2

@@ -1,7 +1,10 @@
 """`evaluate` on what people have: paths, tables and objects in each place; and what the runs are called."""
 
+import csv
+from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from rag_evaluation_framework import (
@@ -21,6 +24,7 @@ from rag_evaluation_framework import (
     SemanticChunker,
     SentenceChunker,
     SentenceTransformerEmbedder,
+    TokenLevelEvaluation,
     VectorRAGRetriever,
     evaluate,
     load_dataset,
@@ -31,6 +35,7 @@ from rag_evaluation_framework.experiments.naming import run_name
 from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.retrievers.scoped import ScopedRetriever
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
+from support.sheets import write_sheets
 
 TEXTS = {
     "billing.md": "Invoices are sent on the first day. Refunds take five days.",
@@ -64,19 +69,54 @@ def corpus():
     return Corpus.from_folder("docs")
 
 
-@pytest.mark.parametrize("documents", ["docs", Path("docs"), corpus], ids=["text", "path", "corpus"])
-@pytest.mark.parametrize(
-    "questions",
-    ["questions.csv", Path("questions.csv"), lambda: load_dataset("questions.csv", corpus=corpus())],
-    ids=["text", "path", "dataset"],
-)
-def test_questions_and_documents_are_paths_or_objects(questions, documents):
-    given = [made() if callable(made) else made for made in (questions, documents)]
-    result = evaluate(search, given[0], documents=given[1])
+ROWS = [*csv.DictReader(TABLE.splitlines())]
+QUESTIONS = {
+    "a path as a text": lambda: "questions.csv",
+    "a path": lambda: Path("questions.csv"),
+    "a dataset": lambda: load_dataset("questions.csv", corpus=corpus()),
+    "a list of dicts": lambda: ROWS,
+    "a data frame": lambda: pd.DataFrame(ROWS),
+    "a sheet": lambda: sheet([["question", "quote"], *([*row.values()] for row in ROWS)]),
+}
+DOCUMENTS = {
+    "a path as a text": lambda: "docs",
+    "a path": lambda: Path("docs"),
+    "a corpus": corpus,
+    "dicts": lambda: [{"id": name, "text": text} for name, text in TEXTS.items()],
+    "what a loader returns": lambda: [Loaded(text, {"source": f"/data/{name}"}) for name, text in TEXTS.items()],
+    "a data frame": lambda: pd.DataFrame({"id": [*TEXTS], "text": [*TEXTS.values()]}),
+}
+
+
+@dataclass
+class Loaded:
+    """As a document of LangChain."""
+
+    page_content: str
+    metadata: dict
+
+
+def sheet(rows):
+    write_sheets("questions.xlsx", {"Sheet": rows})
+    return "questions.xlsx"
+
+
+@pytest.mark.parametrize("documents", DOCUMENTS)
+@pytest.mark.parametrize("questions", QUESTIONS)
+def test_questions_and_documents_are_what_people_have(questions, documents):
+    result = evaluate(search, QUESTIONS[questions](), documents=DOCUMENTS[documents]())
     assert result.evaluation_type == "token-level"
     assert [*result.per_query("span_recall@5").values()] == [0.0, 1.0]
-    assert result.config["dataset"]["name"] == "questions"
+    assert [query.text for query in result.queries] == [row["question"] for row in ROWS]
+    assert result.to_dataframe()["documents"].tolist() == ["billing.md", "agent.md"]
     assert result.name == "search"
+
+
+def test_an_evaluation_takes_them_too_and_columns_may_be_named():
+    assert TokenLevelEvaluation("docs", ROWS).run(retriever=search).metrics["span_recall"] == 0.5
+    german = [{"Kundenfrage": row["question"], "Beleg": row["quote"]} for row in ROWS]
+    columns = {"question": "Kundenfrage", "quote": "Beleg"}
+    assert evaluate(search, german, documents="docs", columns=columns).metrics["span_recall"] == 0.5
 
 
 def test_questions_are_read_at_a_level(folder):

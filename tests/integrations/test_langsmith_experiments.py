@@ -173,9 +173,9 @@ def test_metadata_names_the_servers_that_are_not_the_providers_own(providers):
     assert metadata["servers"] == [f"openai at {providers.url}/v1"]
 
 
-def test_a_name_that_nobody_gave_is_that_of_the_retriever(providers):
+def test_a_name_that_nobody_gave_tells_the_parts(providers):
     result = TokenLevelEvaluation(CORPUS, published_dataset()).run(retriever=BM25Retriever(k1=2.0), k=2)
-    assert publish_experiment(result, NAME).name.startswith("BM25Retriever-")
+    assert publish_experiment(result, NAME).name.startswith("BM25 (k1=2.0), recursive 800-")
 
 
 @pytest.mark.parametrize("name", ["v1(chunk=200)", "v1(chunk=500) rerank", "BM25Retriever(k1=2.0)"])

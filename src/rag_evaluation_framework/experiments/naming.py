@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.contracts.component import (
     Component,
     changed_parameters,
@@ -29,7 +30,7 @@ def run_name(retriever: Any) -> str:
         ConfigError: The name of a part cannot be read.
         ComponentExited: What reads it called `sys.exit`.
     """
-    return ", ".join(_parts(retriever))
+    return one_line(", ".join(_parts(retriever)))
 
 
 def _parts(retriever: Any) -> Iterator[str]:
@@ -75,7 +76,9 @@ def _label(part: Any) -> str:
 def _given(part: object, *told: str) -> str:
     """Return the parameters of a part that differ from their defaults, in brackets, without those told elsewhere."""
     given = [
-        _label(value) if isinstance(value, Component) else f"{key}={shown_parameter(value)}"
+        _label(value)
+        if isinstance(value, Component)
+        else f"{key}={value if isinstance(value, str) else shown_parameter(value)}"
         for key, value in changed_parameters(part).items()
         if key not in told
     ]

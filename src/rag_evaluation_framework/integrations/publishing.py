@@ -47,7 +47,6 @@ CHARACTERS = "characters"
 _TEXT = "rag_evaluation_framework.report.pages.dataset:published_text"  # a door upwards
 _COMPONENTS = ("chunker", "embedder", "vector_store", "reranker")
 _LONGEST_NAME = 80
-_PARAMETERS = re.compile(r"^(\w+)\(.*", re.DOTALL)
 _FLUSH = 60  # seconds
 _FIRST_WAIT = 0.05  # seconds, doubled each time
 _REASON = 300  # characters
@@ -243,10 +242,8 @@ def _compared(result: EvaluationResult[Any], query: QueryResult[Any], example: M
 
 
 def _name(result: EvaluationResult[Any]) -> str:
-    """Return what the experiment is called; of a name that nobody gave the class alone."""
-    is_given = result.config["experiment_name"] is not None
-    name = result.name if is_given else _PARAMETERS.sub(r"\1", result.name)
-    return name[:_LONGEST_NAME].strip() or "rag-eval"
+    """Return what the experiment is called."""
+    return result.name[:_LONGEST_NAME].strip() or "rag-eval"
 
 
 def _metadata(result: EvaluationResult[Any]) -> dict[str, Any]:
