@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import typer
 
@@ -20,7 +20,6 @@ from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout, write_page
 from rag_evaluation_framework.cli.paths import options_of
-from rag_evaluation_framework.data.documents import checked_corpus
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
 
@@ -187,9 +186,8 @@ def init(
         paths.new_page("--html", html)
     others = {"converter": converter, "text_column": text_column, "name_column": name_column}
     how = {key: value for key, value in {"glob": paths.one_or_all(glob), "exclude": exclude, **others}.items() if value}
-    documents = checked_corpus(
-        rag.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how).documents(Path())
-    )
+    spec = rag.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how)
+    documents = cast("rag.Corpus", spec.documents(Path()))  # None only where no corpus is named
     told = {"question": question_column, "quote": quote_column, "document": document_column, "id": id_column}
     columns = {role: column for role, column in told.items() if column is not None}
     check = rag.check_quotes(questions, documents, repeated=repeated, columns=columns)
