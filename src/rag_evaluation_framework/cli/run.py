@@ -13,12 +13,11 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import contracts, experiments, gates, report, results, retrievers, sweeps, trackers
+from rag_evaluation_framework import base, contracts, experiments, gates, report, results, retrievers, sweeps, trackers
 from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import one_line
-from rag_evaluation_framework.base.stages import kept_stages
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
@@ -126,7 +125,7 @@ def _made(
 ) -> tuple[contracts.Outcome, KeyboardInterrupt | None]:
     """Return a run with the verdicts on its gates, and the interrupt that ended it, if one did."""
     planned = gating.gates_of(experiment)
-    with kept_stages(experiment.config.save_results_path) as stages:
+    with base.kept_stages(experiment.config.save_results_path) as stages:
         if stages is not None:
             stages.measures_anew = any(gate.kind == "latency" for gate in planned)
         result, ended = experiments.run(experiment, journal)
