@@ -44,7 +44,7 @@ def test_a_text_has_one_question_per_line_and_each_wording_counts_once(tmp_path)
     [
         ("q.csv", "wording\nWho?\n", "no column 'question' among 'wording'; expected question"),
         ("q.csv", "question,question\nWho?,x\n", "line 1: two columns share a name"),
-        ("q.csv", "question\nWhen, how?\n", "line 2: expected 1 columns, got 2; put quotes around text"),
+        ("q.csv", "id,question\nq1,When, how?\n", "line 2: expected 2 columns, got 3; put quotes around text"),
         ("q.csv", 'question\n"Who?\n', "line 2: .*unclosed quotation mark"),
         ("q.csv", "id,question\nq1,Who?\nq1,When?\n", "line 3: the id 'q1' is already used for another question, 'Who"),
         ("q.csv", "id,question\nq1,\n", "line 2: the question is empty"),

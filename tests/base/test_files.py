@@ -252,5 +252,6 @@ def test_utf_16_that_is_cut_is_refused(tmp_path, read):
 def test_rankings_and_documents_in_utf_16_are_read(tmp_path):
     (tmp_path / "qrels.txt").write_text("q 0 d 1\n", encoding="utf-16")
     assert read_qrels(tmp_path / "qrels.txt") == {"q": {"d": 1}}
-    (tmp_path / "a.md").write_text("a text", encoding="utf-16")
-    assert [document.content for document in Corpus.from_folder(tmp_path)] == ["a text"]
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("a text", encoding="utf-16")
+    assert [document.content for document in Corpus.from_folder(tmp_path / "docs")] == ["a text"]

@@ -129,6 +129,18 @@ def test_what_a_person_changed_is_never_written_again(rag_eval, folder, edited, 
     assert {path: path.read_bytes() for path in (folder / ".rag-eval").rglob("*") if path.is_file()} == files
 
 
+def test_other_questions_of_the_same_name_do_not_take_the_place_of_a_dataset(rag_eval, folder):
+    rag_eval(*INIT)
+    (folder / "other").mkdir()
+    (folder / "other/questions.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")
+    other = (*INIT[:3], "--questions", "other/questions.csv")
+    refused = rag_eval(*other)
+    assert (refused.code, "other questions of this name; choose a --name, or say --name q" in refused.err) == (2, True)
+    assert len(load_dataset(folder / ".rag-eval/datasets/questions.json")) == 3
+    assert rag_eval(*other, "--name", "questions").code == 0
+    assert len(load_dataset(folder / ".rag-eval/datasets/questions.json")) == 1
+
+
 def test_an_init_that_was_killed_between_its_files_can_be_run_again(rag_eval, folder):
     rag_eval(*INIT, "--glob", "guides/*.md")
     config = folder / ".rag-eval/questions.yaml"

@@ -100,10 +100,11 @@ def test_a_file_without_questions_is_refused(tmp_path, corpus, name, text):
         load_dataset(tmp_path / name, corpus=corpus)
 
 
-def test_a_header_that_is_too_large_for_a_table_is_refused(tmp_path, corpus):
+def test_a_header_that_is_far_too_large_is_told_in_short(tmp_path, corpus):
     (tmp_path / "d.csv").write_text(f"question,{'q' * 200_000}\nWhich colour?,blue\n")
-    with pytest.raises(DatasetError, match=r"d\.csv: line 1: a cell has more than 131,072 characters"):
+    with pytest.raises(DatasetError, match=r"d\.csv: no column 'quote' among 'question', 'qqq") as refused:
         load_dataset(tmp_path / "d.csv", corpus=corpus)
+    assert len(str(refused.value)) < 1000
 
 
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl", "d.csv"])

@@ -160,6 +160,10 @@ REFUSED = {
         b"Frage;Zitat;context\na;b;c\n",
         "columns 'Zitat' and 'context' may each be the quote.*--quote-column Z",
     ),
+    "retrieved": (
+        b"question;contexts;ground_truth\na;['b'];c\n",
+        "no column 'quote' among .*; contexts are taken for what a system retrieved; expected",
+    ),
     "nothing": (b"", "holds no questions"),
     "a picture": (b"\x89PNG\r\n\x1a\n\0", "not valid UTF-8 .* save the file as UTF-8"),
 }
@@ -186,6 +190,36 @@ def test_what_a_data_frame_lacks_is_blank():
         dataset = questions_of(frame, CORPUS, TOKEN)
     assert [(query.id, query.metadata) for query in dataset.queries] == [("1", {"n": "1.5"}), ("2", {"m": "2"})]
     assert quotes(dataset) == [[SECOND], []]
+
+
+def test_whole_numbers_of_a_data_frame_are_as_people_wrote_them():
+    frame = pd.DataFrame({"id": [1, None], "question": ["Was?", "Wer?"], "quote": [SECOND, FIVE], "n": [2.0, None]})
+    dataset = questions_of(frame, CORPUS, TOKEN)
+    assert (dataset.queries[0].id, dataset.queries[0].metadata, dataset.queries[1].metadata) == ("1", {"n": "2"}, {})
+
+
+def test_rows_without_a_question_are_quotes_of_the_question_above(tmp_path):
+    path = tmp_path / "q.xlsx"
+    rows = [["Fragen 2026"], [], ["id", "Frage", "Zitat"], ["7", "Was?", FIVE], [None, None, SECOND]]
+    write_sheets(path, {"Sheet": rows})
+    found, said = loaded(path)
+    assert found == [[FIVE, SECOND]]
+    assert "the headings are in line 3" in said
+    assert "has no question in line 5: read as quotes of the question above" in said
+
+
+def test_what_rows_of_one_question_do_not_agree_in_is_said(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text(f"question;quote;topic;n\nWas?;{FIVE};x;\nWas?;{SECOND};z;1\n")
+    with collected() as notes:
+        dataset = load_dataset(path, corpus=CORPUS)
+    assert dataset.queries[0].metadata == {"topic": "x", "n": "1"}
+    assert notes == [f"{path}: rows of one question differ in 'topic' (line 3); the first value is kept"]
+
+
+def test_a_dash_for_no_answer_says_what_to_write(tmp_path):
+    (row,) = check_quotes([{"question": "Was?", "quote": "-"}], CORPUS).rows
+    assert row.advice.endswith("quote more, or leave it empty if there is no answer")
 
 
 class Broken:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.annotation.choosing import Places
-from rag_evaluation_framework.base.files import read_bytes
+from rag_evaluation_framework.base.files import LARGEST, read_bytes
 from rag_evaluation_framework.base.interrupts import finished
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.tables import SHEETS, decoded
@@ -272,7 +272,6 @@ def _collapsed(text: str) -> str:
     return " ".join(text.split())
 
 
-_LARGEST = 200_000_000  # bytes
 _NO_TEXTS = (".json", ".jsonl", ".yaml", ".yml")
 
 
@@ -320,7 +319,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     if ending in _NO_TEXTS:
         raise DatasetError(f"{path}: expected questions in a table (.csv, .xlsx), or a text file with one per line")
     if ending not in (".csv", ".tsv", *SHEETS):
-        data = read_bytes(path, DatasetError, most=_LARGEST, remedy="split it into several files")
+        data = read_bytes(path, DatasetError, most=LARGEST, remedy="split it into several files")
         lines = enumerate(decoded(data, path).splitlines(), start=1)
         return ((number, {"question": line}) for number, line in lines if line.strip())
     return question_rows(path)

@@ -201,7 +201,9 @@ def _machine() -> str:
 
 # Text, JSON and CSV files: strict reading and atomic writing.
 
-_LARGEST = 200_000_000  # bytes of a dataset that is read as a whole
+LARGEST = 200_000_000
+"""How many bytes a file may have that is read as a whole."""
+
 _WIDEST = 4  # bytes by which UTF-16 and UTF-32 are recognised
 LONGEST_LINE = 100_000_000  # bytes of a line, where what is in a file is read line by line
 # At the beginning of a text that has the encoding; others seldom begin so.
@@ -299,7 +301,7 @@ def read_text(
     path: Path,
     refusal: type[InputError] = DatasetError,
     *,
-    most: int = _LARGEST,
+    most: int = LARGEST,
     remedy: str = "save it as JSONL, which is read line by line",
 ) -> str:
     """Return the text of a file or pipe, with newlines unchanged and without a byte order mark.

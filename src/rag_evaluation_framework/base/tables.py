@@ -7,14 +7,15 @@ and old editors write windows-1252 in Western Europe, windows-1250 in Poland, an
 import csv
 import io
 import re
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, time
-from itertools import islice, pairwise
+from itertools import chain, dropwhile, islice, pairwise
 from pathlib import Path
 from typing import Any, Never
 
 from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import as_utf8, read_bytes
+from rag_evaluation_framework.base.files import LARGEST, as_utf8, read_bytes
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import bounded, said, shown
@@ -23,18 +24,21 @@ from rag_evaluation_framework.errors import DatasetError, InputError
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 """The endings of files of sheets."""
 
-_LARGEST = 200_000_000  # bytes of a table that is read as a whole
 _SAMPLE = 500  # lines that are not ASCII, by which an encoding is recognised
+_BEGIN = 100_000  # characters, by which a separator is recognised
+_FIRST = 10  # rows, of which one is the header
+_MOST_CELLS = 10_000_000  # of a sheet; blank ones before others take memory, too
 
-_SIGNS = "„“”‚‘’«»‹›–—…€£¢§°¿¡½¼±µ×®©™•\xa0"
+_SIGNS = "„“”‚‘’«»‹›–—…€£¢§°¿¡½¼±µ×®©™•·²\xa0"
 _WESTERN = f"{_SIGNS}ÄÖÜäöüßàâæçèéêëîïôœùûÀÂÇÈÉÊÎÔŒÙáíóúñÁÍÓÚÑãõÃÕìòÌÒåøÅØÆý"
 _CENTRAL = "ĄĆĘŁŃŚŹŻąćęłńśźżČĎĚŇŘŠŤŮŽčďěňřšťůžŐŰőűĽľĹĺŔŕĐđăşţĂŞŢÁÉÍÓÚÝáéíóúýÄÖÜäöüßÔôâîÂÎ"
 # Encodings of Latin script, the likeliest first, and what people write in each beside ASCII.
 _LATIN = {"cp1252": _WESTERN, "mac_roman": _WESTERN, "cp1250": _SIGNS + _CENTRAL, "cp1254": f"{_SIGNS}ÇĞİÖŞÜçğıöşüâîû"}
 _OTHER = ("cp1251", "cp1253", "cp932", "gb18030", "cp949", "cp950")
-_WORD = re.compile("[^\0-\x7f]{2}")
+_WORD = re.compile("[^\0-\x7f\uff61-\uff9f]{2}")  # a single ° or ö of Western Europe is half-width katakana, too
 _ARCHIVES = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how sheets begin, whatever they are called
 _SEPARATOR = re.compile(r"sep=.", re.IGNORECASE)
+_PLACE = re.compile(rb'\sr="([A-Z]{1,3})(\d{1,7})"')  # of a cell of Excel
 _MESSAGE = 400  # characters of a message that name what sheets have
 _CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -108,56 +112,95 @@ def read_rows(
     Args:
         path: The file.
         refusal: The class of the error.
-        has: Whether a header is that of the table: of several sheets that are not empty, the one that has it is read.
-            By default every header is.
+        has: Whether a row is the header of the table; by default every row is. The first of the first ten rows is
+            taken, and of several sheets that are not empty the one that has it.
 
     Raises:
         InputError: It cannot be read, or has no sheet or several sheets of that header; raised as the class `refusal`.
     """
-    data = read_bytes(path, refusal, most=_LARGEST, remedy="split it, or save it as JSONL, which is read line by line")
+    data = read_bytes(path, refusal, most=LARGEST, remedy="split it, or save it as JSONL, which is read line by line")
     if path.suffix.lower() in SHEETS or data.startswith(_ARCHIVES):
-        yield from _sheet_rows(data, path, refusal, has)
+        yield from _from_header(iter(_sheet_rows(data, path, refusal, has)), has, str(path))
         return
     try:
-        yield from table_rows(decoded(data, path, refusal))
+        yield from table_rows(decoded(data, path, refusal), has, str(path))
     except csv.Error as error:
         raise refusal(f"{path}: {error}") from error
 
 
-def delimiter_of(text: str) -> str:
-    """Return what separates the cells of a CSV text: as its `sep=` line says, else what its first line has most of."""
-    first = text.lstrip("\ufeff\r\n").partition("\n")[0].strip("\r")
-    return first[-1] if _SEPARATOR.fullmatch(first) else max(",;\t|", key=first.count)
+def delimiter_of(text: str, has: Callable[[list[str]], bool] = bool) -> str:
+    """Return what separates the cells of a CSV text, as its `sep=` line says.
+
+    Without one it is the sign by which there is a header, by which that has the most cells and, of several such, by
+    which the most of the next rows have as many.
+    """
+    begin = text[:_BEGIN].lstrip("\ufeff\r\n")
+    first = begin.partition("\n")[0].strip("\r")
+    if _SEPARATOR.fullmatch(first):
+        return first[-1]
+
+    def fit(sign: str) -> tuple[bool, int, int]:
+        reader = csv.reader(io.StringIO(begin, newline=""), delimiter=sign, skipinitialspace=True)
+        rows = list(islice(filter(_last, reader), _FIRST)) or [[""]]
+        header = rows[_header(rows, has)]
+        return has(header), len(header), sum(len(row) == len(header) for row in rows)
+
+    return max(",;\t|", key=fit)
 
 
-def table_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+def table_rows(
+    text: str, has: Callable[[list[str]], bool] = bool, name: str = "the table"
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a CSV text, the header first, each with the number of the line on which it starts.
 
-    As Excel writes tables, a line `sep=;` may precede the header, and empty columns may follow on the right: neither is
-    part of the table. White space behind a delimiter is dropped.
+    As people and Excel write tables, a title or a line `sep=;` may precede the header, and empty columns may follow on
+    the right: none is part of the table. White space behind a delimiter is dropped.
 
     Args:
         text: The text, with newlines unchanged.
+        has: Whether a row is the header, as for `read_rows`.
+        name: What notes call the table.
 
     Raises:
         csv.Error: A row is not valid CSV; the message says on which line it starts.
     """
+    yield from _from_header(_csv_rows(text, delimiter_of(text, has)), has, name)
+
+
+def _csv_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a cell may hold a long document
     first = 1
-    width = 0  # none yet: blank lines before the header are skipped, too
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True, skipinitialspace=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         for cells in reader:
             if first > 1 or cells != ["sep=", ""]:
-                width = width or _last(cells)
-                if width:
-                    yield first, cells if any(cells[width:]) else cells[:width]
+                yield first, cells
             first = reader.line_num + 1
     except csv.Error as error:
-        if "field limit" in str(error) and text.count('"') % 2 == 0:  # as many marks are opened as closed
-            told = f"a cell has more than {csv.field_size_limit():,} characters; shorten it"
-        else:
-            told = f"{error}; is there an unclosed quotation mark?"
-        raise csv.Error(f"line {first}: {told}") from error
+        raise csv.Error(f"line {first}: {error}; is there an unclosed quotation mark?") from error
+
+
+def _from_header(
+    rows: Iterator[tuple[int, list[str]]], has: Callable[[list[str]], bool], name: str
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table from its header on, without the empty columns on its right."""
+    rows = dropwhile(lambda row: not _last(row[1]), rows)
+    first = list(islice(rows, _FIRST))
+    if not first:
+        return
+    header = _header([cells for _, cells in first], has)
+    if header:
+        note(f"{name}: the headings are in line {first[header][0]}; what stands above them is not read")
+    width = _last(first[header][1])
+    for number, cells in chain(first[header:], rows):
+        yield number, cells if any(cells[width:]) else cells[:width]
+
+
+def _header(rows: Sequence[list[str]], has: Callable[[list[str]], bool]) -> int:
+    """Return which of the first rows is the header; where none is, the first that has more cells than a title."""
+    known = (number for number, cells in enumerate(rows) if has(cells))
+    wide = (number for number, cells in enumerate(rows) if sum(map(bool, map(str.strip, cells))) > 1)
+    return next(chain(known, wide, (0,)))
 
 
 def _last(cells: Sequence[str]) -> int:
@@ -167,34 +210,66 @@ def _last(cells: Sequence[str]) -> int:
 
 def _sheet_rows(
     data: bytes, path: Path, refusal: type[InputError], has: Callable[[list[str]], bool]
-) -> Iterator[tuple[int, list[str]]]:
+) -> list[tuple[int, list[str]]]:
     calamine: Any = require("python_calamine", extra="documents", needed_by=f"a sheet such as {path.name}")
 
     def refuse(error: BaseException) -> Never:
         raise refusal(f"{path}: cannot be read as a sheet ({said(error)}); save it again, or as CSV UTF-8") from error
 
-    sheets = outcome(lambda: _sheets(calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))), refuse)
-    found = [rows for rows in sheets.values() if has(rows[0][1])]
-    if len(found) != 1 and len(sheets) != 1:
-        headers = "; ".join(f"{name}: {', '.join(filter(None, rows[0][1]))}" for name, rows in sheets.items())
-        which = f"{len(found)} sheets have" if found else "no sheet has" if sheets else "it is empty: no sheet has"
+    sheets = outcome(lambda: _sheets(data, calamine.CalamineWorkbook), refuse)
+    found = {name: rows for name, rows in sheets.items() if any(has(cells) for _, cells in rows[:_FIRST])}
+    if not sheets:
+        raise refusal(f"{path}: it is empty: no sheet has a row; expected headings, and rows below them")
+    if len(found) > 1:
         raise refusal(
-            f"{path}: {which} the columns that are needed ({bounded(headers, _MESSAGE)}); keep one in the file"
+            f"{path}: {len(found)} sheets have the columns that are needed ({bounded(', '.join(found), _MESSAGE)}); "
+            "keep one of them in the file, or save it as CSV"
         )
-    width = _last((found or [*sheets.values()])[0][0][1])
-    for number, cells in (found or [*sheets.values()])[0]:
-        yield number, cells if any(cells[width:]) else cells[:width]
+    if not found and len(sheets) > 1:
+        firsts = {name: [cells for _, cells in rows[:_FIRST]] for name, rows in sheets.items()}
+        headers = {name: ", ".join(filter(None, rows[_header(rows, has)])) for name, rows in firsts.items()}
+        told = "; ".join(f"{name}: {header}" for name, header in headers.items())
+        raise refusal(
+            f"{path}: no sheet has the columns that are needed ({bounded(told, _MESSAGE)}); rename the headings of "
+            "one, say what they are called (columns), or keep one sheet in the file"
+        )
+    (rows,) = (found or sheets).values()
+    return rows
 
 
-def _sheets(workbook: Any) -> dict[str, list[tuple[int, list[str]]]]:
+def _sheets(data: bytes, workbook: Any) -> dict[str, list[tuple[int, list[str]]]]:
     """Return the rows of each sheet that are not blank, with their numbers; without sheets that are empty."""
+    if zipfile.is_zipfile(io.BytesIO(data)):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for name in archive.namelist():
+                if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                    _check_size(archive.read(name))
+    opened = workbook.from_filelike(io.BytesIO(data))
     sheets: dict[str, list[tuple[int, list[str]]]] = {}
-    for name in workbook.sheet_names:
-        rows = enumerate(workbook.get_sheet_by_name(name).to_python(skip_empty_area=False), start=1)
+    for name in opened.sheet_names:
+        rows = enumerate(opened.get_sheet_by_name(name).to_python(skip_empty_area=False), start=1)
         texts = [(number, [_cell(value) for value in row]) for number, row in rows]
         if filled := [(number, row) for number, row in texts if _last(row)]:
             sheets[name] = filled
     return sheets
+
+
+def _check_size(sheet: bytes) -> None:
+    """Raise ValueError if a sheet has too many cells from A1 to its last, of which calamine makes room for each.
+
+    If it finds no room, that ends the interpreter, so it is not asked.
+    """
+    columns, rows = {b""}, 0
+    for place in _PLACE.finditer(sheet):
+        columns.add(place[1])
+        rows = max(rows, int(place[2]))
+    last = max(columns, key=lambda letters: (len(letters), letters))
+    width = sum((sign - 64) * 26**power for power, sign in enumerate(reversed(last)))  # A is 65
+    if rows * width > _MOST_CELLS:
+        raise ValueError(
+            f"it reaches to {last.decode()}{rows}, {rows * width:,} cells, of at most {_MOST_CELLS:,}: remove what "
+            "stands far from the table"
+        )
 
 
 def _cell(value: Any) -> str:

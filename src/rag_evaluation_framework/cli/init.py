@@ -43,8 +43,8 @@ _FILES = {
 
 _DIGITS = 16  # of a SHA-256
 _MARK = (
-    "\n# As `rag-eval init` wrote it ({dataset} {config}). Until this file or its dataset is changed, `init` may write "
-    "both again.\n"
+    "\n# As `rag-eval init` wrote it ({dataset} {config} {questions}). Until this file or its dataset is changed, "
+    "`init` may write both again.\n"
 )
 _AGAIN = "The dataset and the configuration are written again: nobody had changed them.\n"
 _ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
@@ -179,7 +179,8 @@ def init(
         raise ConfigError(f"--questions {questions}: BEIR's labels are documents, which need no init: {ran.strip()}")
     called = _checked_name(name or questions.stem)
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
-    written = _written_before(config)
+    asked = _digest(Path(os.path.relpath(questions, root)).as_posix())
+    written = _written_before(config, None if name else asked)
     checked_path(target, ConfigError)
     results.check_root(root)
     if html is not None:
@@ -216,7 +217,7 @@ def init(
             "dataset": _yaml_path(target, config.parent),
         }
         text = _template("pipeline.yaml").format(**settings)
-        text += _MARK.format(dataset=datasets.file_state(target)[:_DIGITS], config=_digest(text))
+        text += _MARK.format(dataset=datasets.file_state(target)[:_DIGITS], config=_digest(text), questions=asked)
         if written is None:
             write_new(config, text)
         else:
@@ -235,20 +236,30 @@ def init(
         print_text(report.dataset_text(target, config, ran, skipped, suggested))
 
 
-def _written_before(config: Path) -> str | None:
+def _written_before(config: Path, asked: str | None) -> str | None:
     """Return how the dataset was that `init` wrote with a configuration, if nobody has changed that; None without one.
 
+    Args:
+        config: The configuration.
+        asked: The digest of the path of the questions, if nothing else says that it is their dataset.
+
     Raises:
-        ConfigError: It was changed, or is not one that `init` wrote.
+        ConfigError: It was changed, or is not one that `init` wrote, or is that of other questions.
     """
     if not checked_path(config, ConfigError).exists():
         return None
     text, mark, end = read_text(config, ConfigError).rpartition(_MARK.partition("{")[0])
-    dataset, _, own = end.partition(")")[0].partition(" ")
-    if not mark or own != _digest(text) or mark + end != _MARK.format(dataset=dataset, config=own):
+    dataset, own, questions = (*end.partition(")")[0].split(" "), "", "", "")[:3]
+    marked = _MARK.format(dataset=dataset, config=own, questions=questions)
+    if not mark or own != _digest(text) or mark + end != marked:
         raise ConfigError(
             f"{config} already exists and is not overwritten, as it is not as `rag-eval init` wrote it; choose another "
             "--name, or move the file"
+        )
+    if asked not in (None, questions):
+        raise ConfigError(
+            f"{config} already exists and is not overwritten, as it is that of other questions of this name; choose a "
+            f"--name, or say --name {shlex.quote(config.stem)} to write it again with these"
         )
     return dataset
 

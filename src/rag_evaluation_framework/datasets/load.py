@@ -223,11 +223,12 @@ def _read_table(
     path: Path, level: Level[Any], corpus: Corpus | None, columns: Mapping[str, str] | None
 ) -> Dataset[CharacterSpan]:
     check_level(str(path), "token-level", level)
-    with collected():  # the reader of quotes says it again
-        rows = read_rows(path, has=lambda names: labelling.has_columns(names, columns))
-        _, header = next(rows, (1, list[str]()))
-    if set(header) >= COLUMNS:
-        return read_chunking_evaluation(header, rows, path, _needed(corpus, path))
+    if path.suffix.lower() == ".csv":
+        with collected():  # the reader of quotes says it again
+            rows = read_rows(path)
+            _, header = next(rows, (1, list[str]()))
+        if set(header) >= COLUMNS:
+            return read_chunking_evaluation(header, rows, path, _needed(corpus, path))
     return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
 
 

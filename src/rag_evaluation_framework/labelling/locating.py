@@ -203,7 +203,9 @@ def locate_quote(
         return QuoteFate("no-answer")
     if not any(map(str.isalnum, quote)):
         return QuoteFate(
-            "missing", advice="the quote has no letter or digit, by which edits could be followed: quote more"
+            "missing",
+            advice="the quote has no letter or digit, by which edits could be followed: quote more, or leave it empty "
+            "if there is no answer",
         )
     if document.strip() == ANY_DOCUMENT:
         document, repeated = "", "any"

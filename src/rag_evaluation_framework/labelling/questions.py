@@ -7,6 +7,7 @@ of another tool is known by its keys, in `_EXPORTS`; columns of another language
 import ast
 import json
 import re
+import shlex
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from typing import Any, TypeAlias
 from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import is_list, is_object, json_lines, read_json_text, read_text
 from rag_evaluation_framework.base.notes import collected, note
-from rag_evaluation_framework.base.outside import raised, shown
+from rag_evaluation_framework.base.outside import first_of, raised, shown
 from rag_evaluation_framework.base.tables import read_rows
 from rag_evaluation_framework.errors import DatasetError
 
@@ -26,6 +27,7 @@ Row: TypeAlias = tuple[int, dict[str, Any]]
 """The line on which a row starts, and its cells by column."""
 
 _LIST = re.compile(r"\s*\[.*\]\s*", re.DOTALL)
+_MOST_LINES = 5  # that a note names
 COLUMNS = ("question", "quote", "document", "id")
 
 # What a table with suggestions has beside its own columns; metadata of no question.
@@ -125,7 +127,13 @@ def rows_of(given: Any, has: Callable[[list[str]], bool] = bool) -> Iterator[Row
             )
         expand = next((expand for keys, expand in _ROWS.items() if row.keys() >= keys), None)
         for _, one in _regular(enumerate(expand(row)), f"{source}: line {number}") if expand else [(0, row)]:
-            yield number, {str(name): cell.tolist() if hasattr(cell, "tolist") else cell for name, cell in one.items()}
+            yield number, {str(name): _value(cell) for name, cell in one.items()}
+
+
+def _value(cell: Any) -> Any:
+    """Return a cell as a file would hold it; data frames make 1.0 of each 1 in a column in which one is missing."""
+    value = cell.tolist() if hasattr(cell, "tolist") else cell
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _regular(rows: Iterable[tuple[int, Any]], source: str) -> Iterator[tuple[int, Any]]:
@@ -300,9 +308,10 @@ def columns_of(
                 )
     for role in needed:
         if not found.get(role):
+            retrieved = "; contexts are taken for what a system retrieved" if "contexts" in names else ""
             raise DatasetError(
-                f"{source}: no column {role!r} among {_listed(names)}; expected question, quote and, optionally, "
-                f"document and id; if yours has another name, say so: {_say(role, 'NAME')}"
+                f"{source}: no column {role!r} among {_listed(names)}{retrieved}; expected question, quote and, "
+                f"optionally, document and id; if yours has another name, say so: {_say(role, 'NAME')}"
             )
     if guessed:
         note(f"{source}: column {', '.join(guessed)}")
@@ -337,7 +346,10 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _say(role: str, name: str) -> str:
-    return f"rag-eval init --{role}-column {name}, in Python columns={{{role!r}: {name!r}}}"
+    return (
+        f"in Python columns={{{role!r}: {name!r}}}, in a configuration columns: {{{role}: {name}}}, or make a dataset "
+        f"of it with rag-eval init --{role}-column {shlex.quote(name)}"
+    )
 
 
 # From rows to questions with one quote each.
@@ -359,15 +371,46 @@ def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> tuple[
     roles = {name: role for role, several in found.items() for name in several}
     for name in found["quote"]:
         _split_lists(rows, name)
+    if not source.lower().endswith((".json", ".jsonl")):  # which have no merged cells
+        _fill_questions(rows, found, source)
     asked = [quote for number, row in rows for quote in _quotes(row, number, found, roles, f"{source}: line {number}")]
     wordings: dict[str, str] = {}
+    kept: dict[tuple[str, str], str] = {}
+    lost: dict[str, int] = {}
     for quote in asked:
+        for name, value in quote.metadata.items():
+            if value and name not in _OURS and kept.setdefault((quote.id or quote.question, name), value) != value:
+                lost.setdefault(name, quote.number)
         if quote.id and wordings.setdefault(quote.id, quote.question) != quote.question:
             raise DatasetError(
                 f"{source}: line {quote.number}: the id {quote.id!r} is already used for another question, "
                 f"{shown(wordings[quote.id], 60)}; ids must be unique"
             )
+    if lost:
+        where = ", ".join(f"{name!r} (line {number})" for name, number in lost.items())
+        note(f"{source}: rows of one question differ in {where}; the first value is kept")
     return tuple(dict.fromkeys(roles.get(name, name) for name in names)), asked
+
+
+def _fill_questions(rows: list[Row], found: Mapping[str, list[str]], source: str) -> None:
+    """Give rows with a quote and no question those of the row above: merged cells have a value in the first alone."""
+    above: dict[str, Any] = {}
+    filled: list[int] = []
+    asked, named = found["question"][0], found.get("id", [""])[0]
+    for place, (number, row) in enumerate(rows):
+        if _shown(row.get(asked)).strip():
+            above = {name: row[name] for name in (asked, named) if name in row}
+        elif (
+            above
+            and asked in row
+            and any(_shown(row.get(name)).strip() for name in found["quote"])
+            and _shown(row.get(named)).strip() in ("", _shown(above.get(named)).strip())
+        ):
+            rows[place] = number, {**row, **above}
+            filled.append(number)
+    if filled:
+        lines = first_of([*map(str, filled)], _MOST_LINES)
+        note(f"{source}: has no question in line {lines}: read as quotes of the question above")
 
 
 def question_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -412,8 +455,8 @@ def _quotes(
     """Yield the quotes of a row, each item of a list and each numbered column, or a blank one if there are none."""
     if found["quote"][0] not in row:
         raise DatasetError(
-            f"{where}: expected a question and a quote, got no {found['quote'][0]!r}; a question without an answer has "
-            "an empty one"
+            f"{where}: expected a question and a quote, got no {found['quote'][0]!r} among {_listed([*row])}; a "
+            "question without an answer has an empty one"
         )
     question, query_id = (_text(row, found.get(role, [""])[0], where).strip() for role in ("question", "id"))
     if not question:

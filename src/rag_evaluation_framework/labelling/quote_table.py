@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.base.files import checked_path, read_bytes, write_new
+from rag_evaluation_framework.base.files import LARGEST, checked_path, read_bytes, write_new
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.tables import delimiter_of, table_rows
 from rag_evaluation_framework.errors import DatasetError
@@ -69,7 +69,6 @@ def _accepted(quote: AskedQuote, where: str) -> AskedQuote:
 # The table of quotes with suggestions beside them, for people to look through and to give to `init` again.
 
 _MOST_FILES = 1_000
-_LARGEST = 200_000_000  # bytes
 _SUGGESTED = re.compile(r"\.suggested(?:\.\d+)?\Z")
 
 
@@ -94,7 +93,7 @@ def save_suggestions(rows: Sequence[QuoteRow], columns: Sequence[str], source: P
     """
     mark, delimiter = "", ","
     if source.suffix.lower() == ".csv" and source.is_file():
-        table = read_bytes(source, DatasetError, most=_LARGEST, remedy="split it").decode("utf-8", "replace")
+        table = read_bytes(source, DatasetError, most=LARGEST, remedy="split it").decode("utf-8", "replace")
         # Excel opens a file in the encoding of its country, unless it has the mark.
         mark, delimiter = "\ufeff" if table.startswith("\ufeff") or "\ufffd" in table else "", delimiter_of(table)
     more = [name for name in ("document", "id") if name not in columns and any(getattr(row, name) for row in rows)]
@@ -110,7 +109,9 @@ def save_suggestions(rows: Sequence[QuoteRow], columns: Sequence[str], source: P
     if len({name.casefold() for name in titles}) < len(titles):
         raise DatasetError(f"{source}: line 1: two columns share a name: {', '.join(titles)}")
     if not _holds(text, cells):
-        raise DatasetError(f"{source}: a row cannot be written as CSV and read again as it is; is a cell very long?")
+        raise DatasetError(
+            f"{source}: a row cannot be written as CSV and read again as it is; is it text that UTF-8 holds?"
+        )
     name = _SUGGESTED.sub("", source.stem)
     numbered = (f"{name}.suggested{f'.{number}' if number else ''}.csv" for number in range(_MOST_FILES))
     for place in map(source.with_name, numbered) if path is None else [path]:
