@@ -15,6 +15,7 @@ from rag_evaluation_framework.base.files import (
     read_text,
 )
 from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import brief_repr
 from rag_evaluation_framework.base.tables import SHEETS, read_rows
 from rag_evaluation_framework.data import CharacterSpan, ChunkRegistry, Dataset, count_skipped
@@ -148,7 +149,7 @@ def questions_of(
         return dataset_from_examples(found, level, corpus=corpus)
     if not isinstance(given, Dataset):
         check_level("questions", "token-level", level)
-        found = labelling.dataset_from_quotes(given, _needed(corpus, "questions"), columns)
+        found = labelling.dataset_from_quotes(given, _needed(corpus, f"questions={shown(given, 60)}"), columns)
     dataset: Dataset[U] = found
     return dataset
 
