@@ -110,7 +110,7 @@ def test_what_else_is_known_of_a_document_is_its_metadata():
 @each(
     ("given", "message"),
     [
-        (["a.md", "b.md"], "documents[0]: has no text ('a.md'); expected one, as page_content, text"),
+        (["a.md", "b.md"], "documents[0]: has no text ('a.md'); expected one, as text, content, page_content"),
         ("gone", "gone: does not exist; expected a folder or file of documents"),
         (5, "documents: 5; expected a folder, a file, or a list of documents"),
         ([{"id": "x"}], "documents[0]: has no text"),
@@ -168,7 +168,7 @@ def test_all_files_that_cannot_be_read_are_told_at_once(tmp_path):
         tmp_path, a_md="A", b_ipynb="{", c_ipynb="[]", d_docx=b"\xd0\xcf\x11\xe0", e_pdf=b"%PDF", f_docx=b"x"
     )
     lines = refused(folder).splitlines()
-    assert lines[0] == f"{folder}: 5 files cannot be read; mend them, or exclude them (--exclude):"
+    assert lines[0] == f"{folder}: 5 files cannot be read; mend them, or exclude them (exclude=[...], --exclude):"
     assert [line.partition(": ")[2] for line in lines[1:]] == [
         "is not a notebook: not valid JSON in UTF-8: Expecting property name enclosed in double quotes: line 1 column "
         "2 (char 1); mend the file",
@@ -178,7 +178,9 @@ def test_all_files_that_cannot_be_read_are_told_at_once(tmp_path):
         "is not a DOCX that can be read (BadZipFile: File is not a zip file); mend the file",
     ]
     assert [*texts(Corpus.of(folder, exclude=["*.ipynb", "*.docx", "*.pdf"]))] == ["a.md"]
-    assert refused(folder, exclude=["*.ipynb", "*.docx"]).endswith("; mend the file, or exclude it (--exclude)")
+    assert refused(folder, exclude=["*.ipynb", "*.docx"]).endswith(
+        "; mend the file, or exclude it (exclude=[...], --exclude)"
+    )
 
 
 def test_a_package_that_is_not_installed_is_told_once(tmp_path, monkeypatch):
@@ -216,7 +218,7 @@ def test_an_archive_that_leads_out_is_damaged_or_too_large_is_refused(tmp_path):
         archive.writestr("a.md", "x")
         archive.filelist[0].file_size = 3_000_000_000  # what it says of itself
     assert refused(path) == (
-        f"{path}: cannot be unpacked (it unfolds to more than 2,000,000,000 bytes); unpack it, and give the folder"
+        f"{path}: cannot be unpacked (it unpacks to more than 2,000,000,000 bytes); unpack it, and give the folder"
     )
 
 
@@ -261,11 +263,39 @@ def test_a_converter_that_fails_is_told_with_the_file(tmp_path):
 
 
 def test_frames_have_a_document_per_row():
-    class Frame:
-        columns = ("id", "text")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"ID": [7, None], "Text": ["A", "B"], "lang": ["de", None]})
+    assert texts(Corpus.of(frame)) == {"7": "A", "2": "B"}  # without an id, the number of the row
+    assert texts(Corpus.of([{"nr": "x", "Antwort": "A"}], text_column="antwort", name_column="Nr")) == {"x": "A"}
 
-        def to_dict(self, how):
-            assert how == "records"
-            return [{"id": "x", "text": "A"}]
 
-    assert texts(Corpus.of(Frame())) == {"x": "A"}
+def test_paths_are_the_same_however_they_are_written():
+    given = [LangChain("A", {"source": "./docs/a.md"}), LangChain("B", {"source": "docs//g/b.md"})]
+    assert texts(Corpus.of(given)) == {"a.md": "A", "g/b.md": "B"}
+    assert texts(Corpus.of(given[:1])) == {"a.md": "A"}
+    assert texts(Corpus.of([LangChain("A", {"source": r"\\server\docs\a.md"})])) == {"a.md": "A"}
+
+
+def test_pages_keep_their_numbers_when_some_are_left_out():
+    for shift, numbers in ((1, (0, 2, 10)), (0, (2, 3, 10))):
+        (document,) = Corpus.of([LangChain(f"<{n}>", {"source": "a.pdf", "page": n}) for n in numbers])
+        told = [document.source.page(document.content.index(f"<{n}>")) for n in numbers]
+        assert told == [number + shift for number in numbers]
+
+
+@each(
+    ("table", "message"),
+    [
+        ("id,text\nx,a, b\n", "line 2: has text in a column without a name; name it in line 1, or put quotes around"),
+        ("id,text,,x\nx,a,b,c\n", "line 2: has text in a column without a name"),
+        ("id,text,Text\nx,a,b\n", "line 1: two columns share a name: id, text, Text"),
+    ],
+)
+def test_no_text_of_a_table_is_lost(tmp_path, table, message):
+    (tmp_path / "a.csv").write_text(table)
+    assert message in refused(tmp_path / "a.csv")
+
+
+def test_locks_of_word_are_no_documents(tmp_path):
+    (folder_of(tmp_path, a_md="A") / "~$a.docx").write_bytes(b"x")
+    assert [*texts(Corpus.of(tmp_path / "docs"))] == ["a.md"]

@@ -292,3 +292,9 @@ def test_a_class_that_a_file_names_is_found_again_though_it_is_no_dataclass(fold
 def test_a_sweep_of_one_lambda_runs(tmp_path):
     over = {"chunker": [lambda text: text.split("\n\n")]}
     assert made(Sweep(base=RunSpec(dataset=load_handbook()), over=over).run(tmp_path)) == [True]
+
+
+def test_without_imports_no_converter_is_imported(folder):
+    workshop = cells.Workshop(folder, folder / "runs", imports=False)
+    with pytest.raises(ConfigError, match="names your own code, and --no-import"):
+        workshop._with_sources(base(converter="not_there_at_all:convert"))

@@ -3,9 +3,10 @@
 import zipfile
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from operator import itemgetter
-from os.path import commonpath
 from pathlib import Path, PurePosixPath
+from posixpath import commonpath, dirname, normpath
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -18,16 +19,21 @@ from rag_evaluation_framework.corpus.readers import Converter, Reading, Source
 from rag_evaluation_framework.data.document import Document
 from rag_evaluation_framework.data.folders import document_of, read_folder
 from rag_evaluation_framework.data.ids import DocumentId, content_digest
-from rag_evaluation_framework.data.values import gives_items, is_mapping, items
-from rag_evaluation_framework.errors import CorpusError, DatasetError
+from rag_evaluation_framework.data.values import (
+    METADATA_KEYS,
+    SOURCE_KEYS,
+    TEXT_KEYS,
+    frame_rows,
+    gives_items,
+    is_mapping,
+    items,
+)
+from rag_evaluation_framework.errors import CorpusError, DatasetError, MissingDependency
 
 _LARGEST_ARCHIVE = 2_000_000_000  # bytes, unpacked
 _TABLES = (".csv", ".tsv", *SHEETS)
-_TEXT_KEYS = ("page_content", "text", "content", "contents", "body", "passage")
 _ID_KEYS = ("id", "_id", "doc_id", "document_id", "docid", "id_", "name")
-_SOURCE_KEYS = ("source", "file_path", "file_name", "path", "url")
 _PAGE_KEYS = ("page", "page_number", "page_label")
-_METADATA_KEYS = ("metadata", "meta")
 
 
 class Columns(NamedTuple):
@@ -77,9 +83,19 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                 yield line
             return
         rows = iter(read_rows(path, CorpusError))
-        _, header = next(rows, (0, [""]))
+        first, cells = next(rows, (1, [""]))
+        header = [cell.strip() for cell in cells]
+        names = [name.casefold() for name in header if name]
+        if len({*names}) < len(names):
+            raise CorpusError(f"{path}: line {first}: two columns share a name: {', '.join(header)}")
         for number, row in rows:
-            yield {"row": number} | {key: cell for key, cell in zip(header, row, strict=False) if key and cell}
+            found = [*zip_longest(header, row, fillvalue="")]
+            if any(cell.strip() and not name for name, cell in found):
+                raise CorpusError(
+                    f"{path}: line {number}: has text in a column without a name; name it in line {first}, or put "
+                    "quotes around text that contains the sign between two columns"
+                )
+            yield {"row": number} | {name: cell for name, cell in found if name and cell}
     except DatasetError as error:
         raise CorpusError(str(error)) from error
 
@@ -89,14 +105,14 @@ def _unpacked(path: Path) -> Generator[Path]:
     """Unpack an archive into a folder that is removed afterwards; messages name the archive.
 
     Raises:
-        CorpusError: It is damaged or encrypted, unfolds to too much, or has a file that would be outside.
+        CorpusError: It is damaged or encrypted, unpacks to too much, or has a file that would be outside.
     """
     why = f"{path}: cannot be unpacked ({{}}); unpack it, and give the folder"
     with TemporaryDirectory() as place:
         with errors_as(lambda error: CorpusError(why.format(raised(error)))), zipfile.ZipFile(path) as archive:
             members = archive.infolist()
             if sum(member.file_size for member in members) > _LARGEST_ARCHIVE:
-                raise CorpusError(why.format(f"it unfolds to more than {_LARGEST_ARCHIVE:,} bytes"))
+                raise CorpusError(why.format(f"it unpacks to more than {_LARGEST_ARCHIVE:,} bytes"))
             for member in members:
                 if ".." in PurePosixPath(member.filename).parts or member.filename.startswith("/"):
                     raise CorpusError(f"{path}: has a file outside of it, {shown(member.filename)}; pack it again")
@@ -104,8 +120,8 @@ def _unpacked(path: Path) -> Generator[Path]:
         try:
             with collected() as notes:
                 yield Path(place)
-        except CorpusError as error:
-            raise CorpusError(str(error).replace(place, str(path))) from error
+        except (CorpusError, MissingDependency) as error:
+            raise type(error)(str(error).replace(place, str(path))) from error
         for text in notes:
             note(text.replace(place, str(path)))
 
@@ -119,8 +135,8 @@ def given_documents(given: Any, columns: Columns) -> list[Document]:
     Raises:
         CorpusError: It is nothing of these, or a document has no text.
     """
-    if hasattr(given, "columns") and hasattr(given, "to_dict"):
-        given = given.to_dicts() if hasattr(given, "to_dicts") else given.to_dict("records")  # Polars, pandas
+    if (rows := frame_rows(given)) is not None:
+        given = rows
     if is_mapping(given):
         given = given.get("documents", [given])  # as components of Haystack return them
     if not gives_items(given, str, bytes):
@@ -143,7 +159,7 @@ class _Record(NamedTuple):
 def _records(given: Iterable[Any], columns: Columns, source: str) -> list[Document]:
     named: dict[str, list[_Record]] = {}
     for number, each in enumerate(given):
-        record = _record(each, columns, f"{source}[{number}]")
+        record = _record(each, columns, number, f"{source}[{number}]")
         named.setdefault(record.name, []).append(record)
     files = [name for name, records in named.items() if records[0].is_shared and "://" not in name]
     common = _common_folder(files)
@@ -154,25 +170,26 @@ def _records(given: Iterable[Any], columns: Columns, source: str) -> list[Docume
     ]
 
 
-def _record(given: Any, columns: Columns, where: str) -> _Record:
+def _record(given: Any, columns: Columns, number: int, where: str) -> _Record:
     """Return the text of a document, its name and whatever else it has."""
     is_row = is_mapping(given)
-    names = (*_TEXT_KEYS, *_ID_KEYS, *_SOURCE_KEYS, *_METADATA_KEYS)
+    names = (*TEXT_KEYS, *_ID_KEYS, *SOURCE_KEYS, *METADATA_KEYS)
     with errors_as(lambda error: CorpusError(f"{where} ({class_name(given)}): reading it raises {raised(error)}")):
         fields: dict[str, Any] = {**given} if is_row else {name: getattr(given, name, None) for name in names}
     metadata: dict[str, Any] = {}
-    for key in _METADATA_KEYS:
+    for key in METADATA_KEYS:
         metadata |= fields.pop(key) if is_mapping(fields.get(key)) else {}
-    keys = [key for key in ([columns.text] if columns.text else _TEXT_KEYS) if isinstance(fields.get(key), str)]
+    wanted = [columns.text] if columns.text else TEXT_KEYS
+    keys = [key for key in _called(fields, wanted) if isinstance(fields[key], str)]
     if len(keys) != 1:
         problem = f"has a text in each of {', '.join(keys)}" if keys else f"has no text ({shown(given)})"
         raise CorpusError(
-            f"{where}: {problem}; expected one, as {columns.text or ', '.join(_TEXT_KEYS)}; text_column "
-            "(--text-column) names it"
+            f"{where}: {problem}; expected one, as {columns.text or ', '.join(TEXT_KEYS)}; text_column "
+            "(--text-column, or in --corpus CONFIG.yaml) names it"
         )
     text: str = fields.pop(keys[0])
     own = _first(fields, [columns.name] if columns.name else _ID_KEYS)
-    file = "" if columns.name else _first(fields, _SOURCE_KEYS) or _first(metadata, _SOURCE_KEYS)
+    file = "" if columns.name else _first(fields, SOURCE_KEYS) or _first(metadata, SOURCE_KEYS)
     if columns.name and not own:
         raise CorpusError(f"{where}: has no {columns.name}, which is to be its name (name_column, --name-column)")
     if is_row:
@@ -181,21 +198,30 @@ def _record(given: Any, columns: Columns, where: str) -> _Record:
             text = f"{title}\n\n{text}"  # as BEIR has it
     if own and (is_row or not file):  # ids of objects are mostly made up
         return _Record(own, False, text, metadata)
-    return _Record(file.replace("\\", "/") or content_digest(text)[:12], bool(file), text, metadata)
+    if file and "://" not in file:
+        file = normpath(file.replace("\\", "/")).replace("//", "/")
+    nameless = str(fields.get("row", number + 1)) if is_row else content_digest(text)[:12]
+    return _Record(file or nameless, bool(file), text, metadata)
 
 
 def _first(fields: Mapping[str, Any], keys: Iterable[str]) -> str:
     """Return the first of some fields that has something, as a text; "" if none has."""
-    return next((str(fields[key]) for key in keys if fields.get(key) not in (None, "")), "")
+    return next((str(fields[key]) for key in _called(fields, keys) if fields[key] not in (None, "")), "")
+
+
+def _called(fields: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
+    """Return the keys of the fields that are called like some keys, in any case, in the order of these."""
+    known = {str(key).casefold(): key for key in fields}
+    return [known[key] for key in map(str.casefold, keys) if key in known]
 
 
 def _common_folder(names: Sequence[str]) -> str:
     """Return what the paths of files have in common, with the last slash; "" if that is nothing."""
     try:
-        common = commonpath([str(PurePosixPath(name).parent) for name in names])
+        common = commonpath([*map(dirname, names)])
     except ValueError:  # of none, or absolute and relative ones
         return ""
-    return "" if common in ("", ".") else f"{common.rstrip('/')}/"
+    return common and f"{common.rstrip('/')}/"
 
 
 def _of_one_name(name: str, records: Sequence[_Record], source: str) -> list[Document]:
@@ -204,9 +230,12 @@ def _of_one_name(name: str, records: Sequence[_Record], source: str) -> list[Doc
         return [Document(DocumentId(name), records[0].text, records[0].metadata)]
     pages, rows = ([_first(record.metadata, keys) for record in records] for keys in (_PAGE_KEYS, ("row",)))
     if records[0].is_shared and len({*pages} - {""}) == len(records):
+        numbers: Sequence[int] = range(1, len(pages) + 1)
         if all(page.isdecimal() for page in pages):
-            records = [record for _, record in sorted(zip(map(int, pages), records, strict=True), key=itemgetter(0))]
-        reading = Reading.of_pages([record.text for record in records])
+            found = sorted(zip(map(int, pages), records, strict=True), key=itemgetter(0))
+            records = [record for _, record in found]
+            numbers = [number + (found[0][0] == 0) for number, _ in found]  # of LangChain they count from 0
+        reading = Reading.of_pages([record.text for record in records], numbers)
         return [Document(DocumentId(name), reading.text, records[0].metadata, Source("pages", "", "", reading))]
     if records[0].is_shared and len({*rows} - {""}) == len(records):
         return [

@@ -1,6 +1,7 @@
 """Documents, and the corpus that is searched."""
 
 import hashlib
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ HOW_READ = ("source", "glob_pattern", "exclude", "converter", "text_column", "na
 """The metadata of a corpus that tell how it was read, if that was asked for; results record them."""
 
 _MOST_NAMED = 3
+_PAGE = re.compile(r", page \d+\Z")  # as we tell places of a PDF
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -371,7 +373,7 @@ class _Paths:
 
 
 def _named_parts(name: str) -> Sequence[str]:
-    return _parts(PurePosixPath(canonical_document_id(name.strip().replace("\\", "/"))))
+    return _parts(PurePosixPath(canonical_document_id(_PAGE.sub("", name.strip()).replace("\\", "/"))))
 
 
 def _parts(path: PurePosixPath) -> Sequence[str]:

@@ -1,6 +1,7 @@
 """Folders of documents: which files are read, and their texts."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path, PurePosixPath
@@ -20,6 +21,7 @@ from rag_evaluation_framework.errors import CorpusError, MissingDependency
 MARKDOWN = "**/*.md"
 """The pattern of the design documents: of `Corpus.from_folder`."""
 
+_HIDDEN = re.compile(r"/(?:\.|~\$)")  # Word has ~$guide.docx while guide.docx is open
 _EVERYTHING = PurePosixPath("**/*")
 _MOST_NAMED = 3
 _MOST_KINDS = 8
@@ -92,11 +94,11 @@ def _texts(folder: Path, paths: Mapping[str, Path], converter: Converter | None)
     for why, suffixes in missing.items():
         raise MissingDependency(f"{folder}: {_counted(Counter(suffixes))} cannot be read: {why}")
     if len(problems) == 1:
-        raise CorpusError(f"{problems[0]}, or exclude it (--exclude)")
+        raise CorpusError(f"{problems[0]}, or exclude it (exclude=[...], --exclude)")
     if problems:
         raise CorpusError(
-            f"{folder}: {len(problems)} files cannot be read; mend them, or exclude them (--exclude):\n  "
-            + first_of(problems, _MOST_PROBLEMS, "\n  ")
+            f"{folder}: {len(problems)} files cannot be read; mend them, or exclude them (exclude=[...], --exclude):"
+            "\n  " + first_of(problems, _MOST_PROBLEMS, "\n  ")
         )
     return found
 
@@ -168,7 +170,7 @@ def _visible(
     found = (path for pattern in patterns or [_EVERYTHING] for path in folder.glob(_without_repeats(pattern)))
     for path in dict.fromkeys(progress(found, "Listing files", "file")):
         name = "/".join(path.parts[len(folder.parts) :])
-        if "/." in f"/{name}" or (excluded and not excluded.isdisjoint((path, *path.parents))):
+        if _HIDDEN.search(f"/{name}") or (excluded and not excluded.isdisjoint((path, *path.parents))):
             continue
         if linked and (through := linked.intersection(path.parents)):
             passed = passed | through

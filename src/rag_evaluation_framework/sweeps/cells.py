@@ -158,7 +158,7 @@ class Workshop:
         asked = [*(getattr(spec, each) for each in named), spec.dataset, spec.loader_root, spec.allow_assets]
         key = json.dumps(asked, default=id)
         if key not in self._read:
-            self._read[key] = spec.sources(self.folder)
+            self._read[key] = spec.sources(self.folder, imports=self.imports)
             if (documents := self._read[key][0] or self._read[key][1].corpus) is not None:
                 keep_corpus(documents, self.root)
         corpus, dataset = self._read[key]

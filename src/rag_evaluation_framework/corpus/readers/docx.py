@@ -43,9 +43,11 @@ def _no_picture(_: object) -> list[object]:
 
 
 def _check(archive: zipfile.ZipFile) -> None:
-    """Raise CorpusError if a document unfolds to too much, or its XML declares entities, which no Word does."""
+    """Raise CorpusError if a document unpacks to too much, or its XML declares entities, which no Word does."""
     if sum(member.file_size for member in archive.infolist()) > LARGEST:
-        raise CorpusError(f"unfolds to more than {LARGEST:,} bytes; split it")
+        raise CorpusError(f"unpacks to more than {LARGEST:,} bytes; split it")
     for member in archive.infolist():
-        if member.filename.endswith((".xml", ".rels")) and b"<!DOCTYPE" in archive.read(member):
+        if member.filename.endswith((".xml", ".rels")) and b"<!DOCTYPE" in archive.read(member).replace(
+            b"\0", b""
+        ):  # also of UTF-16
             raise CorpusError(f"has a document type in {member.filename}; save it with Word or LibreOffice")

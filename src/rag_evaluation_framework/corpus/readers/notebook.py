@@ -8,7 +8,7 @@ from rag_evaluation_framework.errors import CorpusError
 
 
 class NotebookReader(Reader):
-    """Reads the sources of the cells, Markdown and code, parted by blank lines.
+    """Reads the sources of the cells, Markdown and code, separated by blank lines.
 
     Outputs are not read: they change whenever the notebook is run, and labels in them would be lost.
     """

@@ -10,20 +10,20 @@ from rag_evaluation_framework.corpus.readers.reader import Reader, Reading
 from rag_evaluation_framework.errors import CorpusError
 
 _ONE_AT_A_TIME = Lock()  # PDFium does not know of threads
-_HYPHEN = "\ufffe"  # what PDFium makes of a hyphen at the end of a line, with the line end
+_HYPHEN = "\ufffe"  # what PDFium makes of a hyphen at the end of a line, whether of the word or dividing it
 
 
 class PdfReader(Reader):
     """Reads the text of each page in the order in which it was written, by PDFium: what Chrome copies.
 
-    Pages are parted by a blank line. A word that was hyphenated at the end of a line is whole again, and ligatures are
-    letters. Headers, footers and page numbers are in the text, and so are tables, a row on a line. Pictures of text are
-    not read.
+    Pages are separated by a blank line. A hyphen at the end of a line stays, with the line end: it may be one of the
+    word. Ligatures are letters. Headers, footers and page numbers are in the text, and so are tables, a row on a line.
+    Pictures of text are not read.
     """
 
     def __init__(self) -> None:
         self._pdfium: Any = require("pypdfium2", extra="documents", needed_by="PDF")
-        self.version = f"1, pypdfium2 {version('pypdfium2')}"
+        self.version = f"2, pypdfium2 {version('pypdfium2')}"
 
     def read(self, data: bytes) -> Reading:
         """Return the text of the pages, and where each of them begins."""
@@ -37,9 +37,9 @@ class PdfReader(Reader):
         if not any(pages):
             count = f"{len(pages)} page{'s' * (len(pages) != 1)}"
             raise CorpusError(f"has no text on {count}, as scans have none; recognise it (OCR) with ocrmypdf, say")
-        return Reading.of_pages(pages)
+        return Reading.of_pages(pages, range(1, len(pages) + 1))
 
     def _pages(self, data: bytes) -> list[str]:
         with self._pdfium.PdfDocument(data) as document:
             texts = (page.get_textpage().get_text_range() for page in document)
-            return [text.replace("\r\n", "\n").replace(_HYPHEN, "").strip() for text in texts]
+            return [text.replace("\r\n", "\n").replace(_HYPHEN, "-\n").strip() for text in texts]

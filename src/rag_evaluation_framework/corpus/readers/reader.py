@@ -4,7 +4,7 @@ import hashlib
 import inspect
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -57,10 +57,18 @@ class Reading:
     pages: Sequence[int] = ()
 
     @classmethod
-    def of_pages(cls, pages: Sequence[str]) -> "Reading":
-        """Return the texts of pages as one, parted by blank lines."""
-        ends = accumulate(len(page) + len(_APART) for page in pages)
-        return cls(_APART.join(pages), pages=[0, *ends][:-1])
+    def of_pages(cls, pages: Sequence[str], numbers: Iterable[int]) -> "Reading":
+        """Return the texts of pages as one, separated by blank lines; a missing page begins where the next one does.
+
+        Args:
+            pages: The texts.
+            numbers: The number of each page, ascending, counted from 1.
+        """
+        starts = [0, *accumulate(len(page) + len(_APART) for page in pages)]
+        begins = list[int]()
+        for start, number in zip(starts, numbers, strict=False):  # the last one is the end
+            begins += [start] * (number - len(begins))
+        return cls(_APART.join(pages), pages=begins)
 
 
 class Reader(ABC):
