@@ -94,4 +94,4 @@ def _own_name(component: Any) -> str:
     name = component_name(component).rpartition("<locals>.")[2]
     package = str(getattr(getattr(component, "function", None), "__module__", "")).partition(".")[0]
     library = next((told for begin, told in _LIBRARIES.items() if package.startswith(begin)), "")
-    return f"{library} {name.partition('.')[0]}" if library else name
+    return f"{library} {name.partition('.')[0]}" if library and "." in name else name

@@ -326,7 +326,7 @@ def _why(known: Attribution, row: int) -> str:
 
 def _ceilings(known: Attribution) -> Iterator[str]:
     chunking, candidates, without = known.losses.chunking, known.losses.candidates, known.losses.without_reranker
-    deepest = f"the first {known.depth}{'' if known.losses.asked.all() else ', where they are known'}"
+    deepest = f"the first {known.returned or known.depth}{'' if known.losses.asked.all() else ', where they are known'}"
     what = "the candidates" if without is not None else "what was asked for" if known.depth is None else deepest
     best = [] if chunking is None else [f"{_best(chunking)} with these chunks"]
     yield f"the best possible: {', '.join([*best, f'{_best(candidates)} with the best order of {what}'])}"
