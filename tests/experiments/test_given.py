@@ -184,6 +184,9 @@ def test_a_run_is_called_by_its_parts_and_what_differs_from_their_defaults(name)
 def test_an_object_of_a_library_is_called_by_both(module, name):
     theirs = type("Theirs", (), {"invoke": lambda self, query: [], "__module__": module})
     assert run_name(as_retriever(theirs())) == name
+    splitter = type("Splitter", (), {"split_text": lambda self, text: [text], "__module__": module, "_chunk_size": 300})
+    cut = "LangChain Splitter 300" if module != "mine" else "Splitter.split_text"
+    assert run_name(BM25Retriever(splitter())) == f"BM25, {cut}"
 
 
 @pytest.mark.parametrize("key", ["chunker", "exclude"])

@@ -90,8 +90,13 @@ def _given(part: object, *told: str) -> str:
 
 
 def _own_name(component: Any) -> str:
-    """Return the name of a component; of an object of a library that and its class: "LangChain BM25Retriever"."""
+    """Return the name of a component; of an object of a library that, its class and size: "LangChain Splitter 300"."""
     name = component_name(component).rpartition("<locals>.")[2]
-    package = str(getattr(getattr(component, "function", None), "__module__", "")).partition(".")[0]
+    function = getattr(component, "function", None)
+    package = str(getattr(function, "__module__", "")).partition(".")[0]
     library = next((told for begin, told in _LIBRARIES.items() if package.startswith(begin)), "")
-    return f"{library} {name.partition('.')[0]}" if library and "." in name else name
+    if not library or "." not in name:
+        return name
+    sizes = (getattr(getattr(function, "owner", None), key, None) for key in ("_chunk_size", "chunk_size"))
+    size = next((f" {size}" for size in sizes if isinstance(size, int)), "")
+    return f"{library} {name.partition('.')[0]}{size}"
