@@ -301,6 +301,14 @@ class TestShown:
             assert "»begin begin" in shown
             assert "end end«" in shown
 
+    def test_white_space_alone_is_missed_in_the_recall_only(self, evaluation, corpus):
+        def search(query, k):
+            return [quoted("Refunds take"), quoted("five days.")][:k]
+
+        found = evaluation.run(retriever=search, k=2).explain("refund", corpus=corpus)
+        assert found.recall == pytest.approx(22 / 23)
+        assert found.answers[0].missed == ()
+
     def test_blanks_beside_what_was_missed_stay(self, evaluation, corpus):
         def search(query, k):
             return [{"doc_id": "billing.md", "start": 18, "end": 34}][:k]

@@ -110,6 +110,11 @@ def test_ties_are_ordered_as_trec_eval_does_if_asked(rag_eval, files):
     theirs = json.loads(rag_eval(*ONE, "--metric", "mrr", "--per-query", "--json", "--ties", "trec_eval").out)
     scores = [known["rankings"][0]["per_query"]["mrr"]["restart"] for known in (own, theirs)]
     assert scores == [1.0, 0.5]
+    told = "ties are ordered as trec_eval does", "ties keep the order of the file"
+    for given, (said, unsaid) in (((), told[::-1]), (("--ties", "trec_eval"), told)):
+        shown = rag_eval(*ONE, *given).out
+        assert said in shown or "unsorted" not in shown
+        assert unsaid not in shown
     assert "expected 'trec_eval'" in rag_eval(*ONE, "--ties", "ids").err
 
 

@@ -311,6 +311,21 @@ def test_a_run_below_a_root_asks_for_no_vector_that_an_earlier_one_paid_for(prov
     assert not [note for note in first.notes if "was not asked again" in note]
 
 
+def test_the_share_of_a_batch_is_never_the_time_of_one_question(providers, tmp_path):
+    dataset = load_handbook()
+    runs = [
+        evaluate(
+            VectorRAGRetriever(embedder=OpenAIEmbedder()), dataset, batch_queries=together, save_results_path=tmp_path
+        )
+        for together in (True, False, True, False)
+    ]
+    seconds = [run.queries.stages["embed"] for run in runs]
+    assert (seconds[0] != seconds[1]).any()
+    np.testing.assert_array_equal(seconds[0], seconds[2])
+    np.testing.assert_array_equal(seconds[1], seconds[3])
+    assert [any("was not asked again" in note for note in run.notes) for run in runs] == [False, False, True, True]
+
+
 def test_new_questions_are_sent_alone(providers, tmp_path):
     entries, corpus = [*load_handbook()], load_handbook().corpus
     for some in (entries[:5], entries[:7]):

@@ -162,6 +162,9 @@ NAMES = {
     ),
     "HashingEmbedder vectors, split": VectorRAGRetriever(split, HashingEmbedder()),
     "BM25 + LSA vectors, recursive 800": HybridRetriever(),
+    "BM25 (k1=1.0, b=0.5) + BM25 (k1=2.0, b=0.5), recursive 800": HybridRetriever(
+        [BM25Retriever(k1=1.0, b=0.5), BM25Retriever(k1=2.0, b=0.5)]
+    ),
     "BM25, recursive 250 + search (weights=(1.0, 2.0))": HybridRetriever([BM25Retriever(PIECES), search], (1, 2)),
     "BM25, semantic 95 (LSA)": BM25Retriever(SemanticChunker(LsaEmbedder())),
     "BM25, sentence 400": BM25Retriever(SentenceChunker(400)),
@@ -175,6 +178,21 @@ NAMES = {
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_is_called_by_its_parts_and_what_differs_from_their_defaults(name):
     assert run_name(NAMES[name]) == name
+
+
+@pytest.mark.parametrize(("module", "name"), [("langchain_community.x", "LangChain Theirs"), ("mine", "Theirs.invoke")])
+def test_an_object_of_a_library_is_called_by_both(module, name):
+    theirs = type("Theirs", (), {"invoke": lambda self, query: [], "__module__": module})
+    assert run_name(as_retriever(theirs())) == name
+    splitter = type("Splitter", (), {"split_text": lambda self, text: [text], "__module__": module, "_chunk_size": 300})
+    cut = "LangChain Splitter 300" if module != "mine" else "Splitter.split_text"
+    assert run_name(BM25Retriever(splitter())) == f"BM25, {cut}"
+
+
+@pytest.mark.parametrize("key", ["chunker", "exclude"])
+def test_what_another_part_takes_is_refused_with_that(key):
+    with pytest.raises(ConfigError, match=rf"{key}: evaluate does not take it; expected .*\(.*{key}=\.\.\."):
+        evaluate(BM25Retriever(), "questions.csv", documents="docs", **{key: "x"})
 
 
 def test_functions_inside_of_functions_are_called_as_they_are_written():

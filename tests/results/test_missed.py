@@ -17,7 +17,7 @@ from rag_evaluation_framework import (
     load_result,
     score_rankings,
 )
-from rag_evaluation_framework.errors import ResultError
+from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.rankings import read_qrels, read_rankings
 from rag_evaluation_framework.results.missed import missed
 
@@ -48,8 +48,8 @@ TRUTH = [
 ]
 
 
-def run(**options):
-    dataset = Dataset(TRUTH, TOKEN, name="numbers", corpus=CORPUS)
+def run(truth=TRUTH, **options):
+    dataset = Dataset(truth, TOKEN, name="numbers", corpus=CORPUS)
     return evaluate(lambda query, k: FOUND[query][:k], dataset, k=[2, 3], budgets=["10ch"], **options)
 
 
@@ -62,14 +62,16 @@ def result():
     ("score", "row", "texts", "rank"),
     [
         ("span_recall@2", 0, (" three four",), 3),
-        ("span_recall@3", 0, (" ",), None),
+        ("span_recall@3", 0, (), None),
         ("span_recall@10ch", 0, (" three four",), 3),
         ("span_recall@2", 1, (), None),
         ("span_recall@2", 2, ("seven", "here"), None),
     ],
 )
 def test_what_the_results_within_a_cutoff_lack_is_missed_and_found_later_or_not(result, score, row, texts, rank):
-    assert missed(result, result.queries[row], score) == (texts, rank)
+    found = missed(result, result.queries[row], score)
+    assert (found.texts, found.rank) == (texts, rank)
+    assert found.is_blank == (row == 0 and not texts)
 
 
 def test_the_worst_are_a_table_and_still_a_list(result):
@@ -80,10 +82,21 @@ def test_the_worst_are_a_table_and_still_a_list(result):
     assert lines[0] == "Weakest questions by span_recall@2"
     assert [" ".join(line.split()) for line in lines if "0." in line] == [
         "nothing (3) “seven” … “here” 0.000 –",
-        "half (1) “three four” 0.214 3",
+        "half (1) “three four” (at rank 3) 0.214 1",
     ]
     assert "<table" in worst._repr_html_()
-    assert "span_recall@3" in repr(result.worst(1, "span_recall@3"))
+    others = [" ".join(line.split()) for line in repr(result.worst(3, "span_recall@3")).splitlines()]
+    assert others[-2:] == ["half (1) only white space 0.929 1", "copy (2) nothing 1.000 1"]
+
+
+def test_without_a_question_the_worst_is_explained(result):
+    assert (result.explain().query_id, result.explain(score="span_recall@3").score) == ("3", "span_recall@3")
+    with pytest.raises(ConfigError, match="has a score: name the one"):
+        run(TRUTH[3:]).explain()
+
+
+def test_notes_of_all_explanations_are_shown_once(result):
+    assert repr(result.explain(result.worst(3))).count("the pipeline was not asked again") == 1
 
 
 def test_of_a_report_alone_it_is_said_that_nobody_knows_what_was_missed(result, tmp_path):
@@ -138,8 +151,23 @@ def test_files_of_trec_score_as_the_result(tmp_path):
         result.to_trec(folder)
 
 
+def test_what_has_no_id_keeps_its_rank_and_gains_all_of_their_digits(tmp_path):
+    truth = [DocumentLevelGroundTruth(Query("1", "first"), ["c.md"], gains={"c.md": 1234567.5})]
+    found = [{"text": "a text that is nowhere"}, {"doc_id": "c.md"}]
+    dataset = Dataset(truth, DOCUMENT, name="documents", corpus=CORPUS)
+    result = evaluate(lambda query, k: found[:k], dataset, k=3, budgets=[])
+    folder = result.to_trec(tmp_path / "trec")
+    assert (folder / "qrels.txt").read_text() == "1 0 c.md 1234567.5\n"
+    again = score_rankings(read_qrels(folder / "qrels.txt"), read_rankings(folder / "run.txt"), ["mrr@3"])
+    assert again.mean["mrr@3"] == result.metrics["mrr@3"] == 0.5
+
+
 def test_at_token_level_files_of_trec_have_each_document_once(result, tmp_path):
     folder = result.to_trec(tmp_path / "trec")
     assert (folder / "run.txt").read_text().splitlines()[0].split() == ["1", "Q0", "a%20b.md", "1", "1", result.name]
-    assert len((folder / "run.txt").read_text().splitlines()) == 3
+    assert [line.split()[2] for line in (folder / "run.txt").read_text().splitlines()[1:]] == [
+        "c.md",
+        "%001",
+        "a%20b.md",
+    ]
     assert (folder / "qrels.txt").read_text().splitlines()[0] == "1 0 a%20b.md 1"

@@ -215,6 +215,8 @@ def _made(record: Any, imports: bool) -> Any:
     if is_object(record):
         function = record.get("function")
         if record.get("type") == _FUNCTION_RETRIEVER and isinstance(function, str):
+            if _is_method(function):
+                raise ConfigError(f"{shown(function)} is a method, and its object is not known")
             loaded: Any = build("retriever", function, imports=imports)
             return FunctionRetriever(loaded, stable=record.get("stable"))
         return {key: _made(value, imports) for key, value in record.items()}
@@ -226,17 +228,22 @@ def _made(record: Any, imports: bool) -> Any:
 def own_code(record: Any) -> dict[str, bool]:
     """Return what a record of components names of your own code, and whether it can be made again of that name.
 
-    Nothing is imported. A function has no name that can be imported if it is in another one, or in a notebook or script
-    that does not run now; of those that are no retriever, no component is made again.
+    Nothing is imported. A function has no name that can be imported if it is in another one, in a class, which its
+    object is not known of, or in a notebook or script that does not run now; of those that are no retriever, no
+    component is made again.
     """
     found: dict[str, bool] = {}
     for part in record_parts(record):
         name, function = part.get("type"), part.get("function")
         if isinstance(name, str) and f"{_FUNCTION}:" in name and isinstance(function, str):
-            found[function] = name == _FUNCTION_RETRIEVER and _can_be_named(function)
+            found[function] = name == _FUNCTION_RETRIEVER and _can_be_named(function) and not _is_method(function)
         elif isinstance(name, str) and ":" in name:
             found[name] = _can_be_named(name)
     return found
+
+
+def _is_method(reference: str) -> bool:
+    return "." in reference.partition(":")[2]
 
 
 def _can_be_named(reference: str) -> bool:
@@ -362,6 +369,17 @@ class Gathered:
     depth: int | None
     notes: tuple[str, ...]
     deep_asks: bool = False
+
+    @property
+    def returned(self) -> int | None:
+        """How many results the pipeline returns to each question, if it has a number of its own below `depth`.
+
+        None of one that lists its chunks: of these, it returns all that it finds.
+        """
+        counts = self.evidence.deep.counts[self.evidence.asked]
+        if self.depth is None or self.evidence.chunks is not None or not len(counts):
+            return None
+        return int(counts[0]) if 0 < counts[0] < self.depth and (counts == counts[0]).all() else None
 
     def question(self, number: int) -> "Gathered":
         """Return what is known of one of the questions; why a pipeline was not asked for it, if it was not."""

@@ -171,6 +171,7 @@ class Explanation(Shown):
             it is not among the results of the run.
         cutoff: Where rankings are cut, as it is printed.
         corpus: The documents.
+        returned: How many results the pipeline returned, where it has a number of its own below `depth`; else None.
     """
 
     run: str
@@ -190,6 +191,7 @@ class Explanation(Shown):
     gone: tuple[tuple[Hit, int, int | None], ...] = ()
     cutoff: str = ""
     corpus: Corpus | None = field(default=None, compare=False)
+    returned: int | None = None
 
     def summary(self) -> "Page":
         """Return the explanation as people read it."""
@@ -349,7 +351,7 @@ _AROUND = 80  # characters of the document on either side of what was missed
 
 def explain(
     result: EvaluationResult[Any],
-    question: str | QueryResult[Any] | Sequence[QueryResult[Any]] | list[str],
+    question: str | QueryResult[Any] | Sequence[QueryResult[Any]] | list[str] | None = None,
     score: str | None = None,
     *,
     baseline: EvaluationResult[Any] | None = None,
@@ -359,7 +361,7 @@ def explain(
 
     Args:
         result: The run.
-        question: One question, or a list of some.
+        question: One question, or a list of some; by default the worst.
         score: The recall that is explained.
         baseline: Another result.
         how: How the pipeline is asked again: the keywords of `gather`.
@@ -371,6 +373,8 @@ def explain(
         ResultError: The documents have changed or cannot be read, it is not known what was retrieved, or the baseline
             does not have the question.
     """
+    if question is None:
+        question = _worst(result, recall_name(result, score)[0])
     alone = not isinstance(question, list | tuple)
     asked: list[Any] = [question] if alone else [*cast("Sequence[Any]", question)]
     rows = [find_question(result, one.query_id if isinstance(one, QueryResult) else one) for one in asked]
@@ -390,6 +394,14 @@ def explain(
         return explained[0]
     page: Callable[[list[Explanation]], Page] = partial(load_installed(f"{_PAGE}:explanations_page"), result.name)
     return ShownList([explained[place] for place in range(len(asked))], page)
+
+
+def _worst(result: EvaluationResult[Any], name: str) -> QueryResult[Any]:
+    """Return the question with the lowest recall; with the lowest first score, where the run has not this recall."""
+    worst = result.worst(1, name if name in result.scores.columns else None)
+    if not worst:
+        raise ConfigError(f"no question of {name_line(result.name)} has a score: name the one that is to be explained")
+    return worst[0]
 
 
 def _chosen_by(result: EvaluationResult[Any], question: Any) -> str | None:
@@ -467,6 +479,7 @@ class _Explaining:
             gone=tuple(self._gone()),
             cutoff=str(self.evidence.cutoff),
             corpus=self.evidence.corpus,
+            returned=self.gathered.returned,
         )
 
     def _results(self) -> Iterator[RankedResult]:
@@ -556,7 +569,7 @@ class _Explaining:
         return [accounted(entry, units_of(entry, level, ranking[:rank])) / count for rank in range(1, len(ranking) + 1)]
 
     def _missed(self, answer: Answer[Any]) -> Iterator[Missed]:
-        """Yield what of the first place of an answer was not read, nor said by a copy that was."""
+        """Yield what of an answer's first place was not read, nor said by a copy that was; not white space alone."""
         if self.result.evaluation_type != "token-level":
             return
         read = merge_overlapping_spans(hit.span for hit in self.read if hit.span is not None)
@@ -565,7 +578,9 @@ class _Explaining:
             if wording == 0:
                 said += _echoes(place, answer.reference, read)
         for span in uncovered(answer.reference, said):
-            yield self._shown(span)
+            shown = self._shown(span)
+            if not shown.span.text.isspace():  # between chunks, as a splitter drops it
+                yield shown
 
     def _shown(self, span: CharacterSpan) -> Missed:
         corpus = self.evidence.corpus

@@ -46,7 +46,7 @@ def score(
     named = [(_name(path, scored), scores, counts) for path, scores, counts in scored]
     print_result(
         _as_json(qrels, judged, scored, per_query),
-        lambda: report.rankings_page(qrels.name, _qrels_counts(judged), named, per_query=per_query),
+        lambda: report.rankings_page(qrels.name, _qrels_counts(judged), named, per_query=per_query, ties=ties),
         as_json=as_json,
     )
 

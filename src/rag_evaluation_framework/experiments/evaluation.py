@@ -167,6 +167,15 @@ def _at_level(read: Read, level: Level[Any]) -> Dataset[Any]:
             raise mismatch from None
 
 
+_ELSEWHERE = {
+    "chunker": "retriever=BM25Retriever(chunker=...)",
+    **dict.fromkeys(("embedder", "vector_store"), "retriever=VectorRAGRetriever({}=...)"),
+    **dict.fromkeys(("reranker", "candidates"), "retriever=RerankedRetriever(..., {}=...)"),
+    **dict.fromkeys(("glob", "exclude", "converter", "text_column", "name_column"), "documents=Corpus.of(..., {}=...)"),
+}
+"""What takes keywords that are none of `evaluate`."""
+
+
 class DatasetFields(ReadingFields, total=False):
     """The keywords of evaluations that say which dataset is read, and how: arguments of `Evaluation`."""
 
@@ -257,6 +266,9 @@ def evaluate(
         LevelMismatch: A metric does not fit the questions, or they are of another level.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`.
     """
+    for key in fields:
+        if key in _ELSEWHERE:
+            raise ConfigError(f"{key}: evaluate does not take it; expected {_ELSEWHERE[key].format(key)}")
     refuse_unknown(
         fields, "k", "budgets", "tokenizer", "level", "metrics", "documents", "columns", *RunFields.__annotations__
     )

@@ -20,6 +20,10 @@ _SIZES = ("chunk_size", "tokens", "percentile")
 """Parameters that are told without their names, also where they are the default."""
 
 
+_LIBRARIES = {"langchain": "LangChain", "llama_index": "LlamaIndex", "haystack": "Haystack"}
+"""Libraries whose objects are taken as they are, by the beginning of the names of their packages."""
+
+
 def run_name(retriever: Any) -> str:
     """Return the name of a pipeline: "BM25, recursive 800", "LSA vectors, recursive 250, late interaction (LSA)".
 
@@ -42,11 +46,11 @@ def _parts(retriever: Any) -> Iterator[str]:
         yield from _parts(retriever.retriever)
         yield f"{_label(retriever.reranker)}{f' of {candidates}' * (candidates != RerankedRetriever.candidates)}"
     elif kind == "hybrid":
-        merged, _, others = zip(*(run_name(inner).partition(", ") for inner in retriever.retrievers), strict=True)
-        alike = len({*others}) == 1  # one chunker of all is told once
-        yield " + ".join(merged if alike else map(run_name, retriever.retrievers)) + _given(retriever, "retrievers")
-        if alike and others[0]:
-            yield others[0]
+        inner = [[*_parts(one)] for one in retriever.retrievers]
+        shared = inner[0][1:] if all(parts[1:] == inner[0][1:] for parts in inner) else []  # told once
+        told = (", ".join(parts[:1] if shared else parts) for parts in inner)
+        yield " + ".join(told) + _given(retriever, "retrievers")
+        yield from shared
     elif kind == "bm25":
         yield f"BM25{_given(retriever, 'chunker')}"
         yield _label(retriever.chunker)
@@ -86,4 +90,13 @@ def _given(part: object, *told: str) -> str:
 
 
 def _own_name(component: Any) -> str:
-    return component_name(component).rpartition("<locals>.")[2]
+    """Return the name of a component; of an object of a library that, its class and size: "LangChain Splitter 300"."""
+    name = component_name(component).rpartition("<locals>.")[2]
+    function = getattr(component, "function", None)
+    package = str(getattr(function, "__module__", "")).partition(".")[0]
+    library = next((told for begin, told in _LIBRARIES.items() if package.startswith(begin)), "")
+    if not library or "." not in name:
+        return name
+    sizes = (getattr(getattr(function, "owner", None), key, None) for key in ("_chunk_size", "chunk_size"))
+    size = next((f" {size}" for size in sizes if isinstance(size, int)), "")
+    return f"{library} {name.partition('.')[0]}{size}"

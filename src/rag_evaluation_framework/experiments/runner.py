@@ -478,9 +478,16 @@ def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, c
     if retrieved:
         note(
             f"questions whose answer was retrieved at another place with the same text, which is not labelled and "
-            f"counts as not relevant: {retrieved}; for {missed} of them no labelled place was retrieved. `rag-eval "
-            "dataset lint` names the places; `*` as the document of a quote labels all of them"
+            f"counts as not relevant: {retrieved}{_also_missed(retrieved, missed)}. `rag-eval dataset lint` names the "
+            "places; `*` as the document of a quote labels all of them"
         )
+
+
+def _also_missed(retrieved: int, missed: int) -> str:
+    """Return of how many questions such a place is all that was retrieved."""
+    if not missed:
+        return "; a labelled place was retrieved, too"
+    return f"; of {'this' if missed == retrieved == 1 else missed} it is all that was retrieved of the answer"
 
 
 def _hold_copy(read: Sequence[CharacterSpan], entry: GroundTruth[CharacterSpan], corpus: Corpus) -> bool:

@@ -12,25 +12,26 @@ _WORDS = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasc
 
 def rendered(page: Page) -> str:
     """Return the tables of a page, those of pages inside of it and of charts included; "" if it has none."""
-    return "\n".join(line for table in _tables(page) for line in _table(table))
+    return "\n".join(line for title, table in _tables(page) for line in _table(title, table))
 
 
-def _tables(page: Page) -> Iterator[Table]:
+def _tables(page: Page) -> Iterator[tuple[str, Table]]:
+    """Yield the tables of a page, each with the title of the page that it is in."""
     for block in page.blocks:
         if isinstance(block, Page):
             yield from _tables(block)
         elif isinstance(block, Chart):
-            yield block.table
+            yield page.title, block.table
         elif isinstance(block, Table):
-            yield block
+            yield page.title, block
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(title: str, table: Table) -> Iterator[str]:
     """Yield the lines of a table; bars are not drawn."""
     words = min(table.words, len(table.header))
     yield r"\begin{table}"
     yield r"\centering"
-    if caption := ". ".join(filter(None, (table.title, *table.lines))):
+    if caption := ". ".join(filter(None, (title, table.title, *table.lines))):
         yield rf"\caption{{{_escaped(caption)}}}"
     yield rf"\begin{{tabular}}{{{'l' * words}{'r' * (len(table.header) - words)}}}"
     yield r"\toprule"
@@ -44,7 +45,8 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return rf"{' & '.join(map(_escaped, cells))} \\"
+    """Return a row; `{}` in front keeps the end of the row before from taking a star or a bracket as its own."""
+    return rf"{'{}' * cells[0].startswith(('[', '*'))}{' & '.join(map(_escaped, cells))} \\"
 
 
 def _escaped(text: str) -> str:

@@ -23,13 +23,15 @@ class Missed(NamedTuple):
     """What was missed of the answers to a question.
 
     Attributes:
-        texts: The passages that no result has, as their labels quote them ("" where that is not known); at the other
-            levels the ids of documents or chunks.
+        texts: The passages that no result has, as their labels quote them ("" where that is not known), but for white
+            space alone; at the other levels the ids of documents or chunks.
         rank: The best rank, from 1, of a result behind the cutoff that has some of it; None if there is none.
+        is_blank: Whether white space is all that no result has.
     """
 
     texts: tuple[str, ...]
     rank: int | None
+    is_blank: bool = False
 
 
 def missed(result: EvaluationResult[Any], query: QueryResult[Any], score: str) -> Missed:
@@ -48,13 +50,15 @@ def missed(result: EvaluationResult[Any], query: QueryResult[Any], score: str) -
             return [part for span in place for part in _unread(span, read)]
         return [unit for unit in place if not any(rules.found(unit, hit) for hit in read)]
 
-    units = [unit for answer in query.answers for unit in min(map(lacking, answer.places), key=_size)]
+    missing = [unit for answer in query.answers for unit in min(map(lacking, answer.places), key=_size)]
+    units = [unit for unit in missing if not (isinstance(unit, CharacterSpan) and unit.text.isspace())]
     ranks = (
         rank
         for rank, hit in enumerate(map(rules.level.read, query.hits), 1)
         if hit is not None and any(rules.found(unit, hit) for unit in units)
     )
-    return Missed(tuple(unit.text if isinstance(unit, CharacterSpan) else unit for unit in units), next(ranks, None))
+    texts = tuple(unit.text if isinstance(unit, CharacterSpan) else unit for unit in units)
+    return Missed(texts, next(ranks, None), bool(missing) and not units)
 
 
 def why_unknown(result: EvaluationResult[Any]) -> str:

@@ -203,7 +203,7 @@ class EvaluationResult(Shown, Generic[U]):
 
     @cached_property
     def breakdowns(self) -> tuple[Breakdown, ...]:
-        """The first score by tags and by scope, where the dataset has several."""
+        """The first score by tags, by scope and by other metadata that divides the questions into a few groups."""
         name = self.score_names[0]
         return tuple(breakdowns(self, name))
 
@@ -241,11 +241,11 @@ class EvaluationResult(Shown, Generic[U]):
     def worst(self, n: int = 5, name: str | None = None) -> list[QueryResult[U]]:
         """Return the queries with the lowest scores, the worst first, ties in the order of the dataset.
 
-        Printed, the list is a table: of each its score, what the results within the cutoff lack of its answers, and the
-        best rank of a result behind it that has some of that. `explain` takes the list, or a query of it.
+        Printed, the list is a table: of each what the results within the cutoff lack of its answers, and at which rank
+        some of that is behind it; its score; and its `first_relevant`. `explain` takes the list, or a query of it.
 
         Args:
-            n: How many; queries without a score are not among them.
+            n: How many, also such that miss nothing; queries without a score are not among them.
             name: By which score; by default the first one.
 
         Raises:
@@ -316,7 +316,7 @@ class EvaluationResult(Shown, Generic[U]):
         return page
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row per query, with the columns that the guide lists.
+        """Return one row per query that was asked, with the columns that the guide lists; skipped ones have none.
 
         Id, wording, status, the documents of its labels, one column per score, the rank of the first relevant result,
         what the first score missed (None where that is not known, and of queries without a score), the seconds of each
@@ -357,7 +357,8 @@ class EvaluationResult(Shown, Generic[U]):
         """Write `run.txt` and `qrels.txt` into a new folder, for trec_eval, ir_measures and the like.
 
         The ids are those of chunks at chunk level, else of documents: at token level, too, each at its first rank.
-        Scores are those that put each id at its rank, since the retriever's own may tie or be distances.
+        Scores are those that put each id at its rank, since the retriever's own may tie or be distances. A result
+        without an id keeps its rank, under one that begins with `%00`.
 
         Raises:
             ResultError: What was retrieved is not known; or the folder exists and is not empty, or cannot be written.
@@ -489,7 +490,7 @@ class EvaluationResult(Shown, Generic[U]):
     @overload
     def explain(
         self,
-        question: str | QueryResult[U],
+        question: str | QueryResult[U] | None = None,
         score: str | None = None,
         *,
         baseline: EvaluationResult[U] | None = None,
@@ -514,7 +515,7 @@ class EvaluationResult(Shown, Generic[U]):
 
     def explain(
         self,
-        question: str | QueryResult[U] | Sequence[QueryResult[U]] | list[str],
+        question: str | QueryResult[U] | Sequence[QueryResult[U]] | list[str] | None = None,
         score: str | None = None,
         *,
         baseline: EvaluationResult[U] | None = None,
@@ -531,7 +532,7 @@ class EvaluationResult(Shown, Generic[U]):
         Args:
             question: The id of the question, its wording, the unique beginning of either, or some of its words; or a
                 query of the result, as `worst` returns them. A list of these is explained at once, in its order: the
-                documents are indexed once.
+                documents are indexed once. By default it is the worst question; `Attribution.of` tells of all.
             score: The recall that is explained, at one of the cutoffs of the run, such as `span_recall@5`; by default
                 the first, or that by which `worst` chose the query.
             baseline: Another result, to tell what changed rank.

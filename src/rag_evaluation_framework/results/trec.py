@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rag_evaluation_framework.results.result import EvaluationResult
 
 RUN, QRELS = "run.txt", "qrels.txt"
-_NOT_IN_FIELDS = re.compile(r"[\s%#]")  # white space ends a field, and `#` begins a comment
+_NOT_IN_FIELDS = re.compile(r"[\0\s%#]")  # white space ends a field, and `#` begins a comment
 
 
 def trec_files(result: EvaluationResult[Any]) -> dict[str, str]:
@@ -28,10 +28,13 @@ def trec_files(result: EvaluationResult[Any]) -> dict[str, str]:
     for query in result.queries:
         asked = _field(query.query_id)
         hits = (hit.chunk_id if result.evaluation_type == "chunk-level" else hit.doc_id for hit in query.hits)
-        ids = [*dict.fromkeys(unit for unit in hits if unit is not None)]
+        # What has no id keeps its rank, under one that nothing has: it is not relevant, and those behind it stay there.
+        ids = [*dict.fromkeys(unit or f"\0{rank}" for rank, unit in enumerate(hits, 1))]
         run += [f"{asked} Q0 {_field(unit)} {rank} {len(ids) + 1 - rank} {tag}\n" for rank, unit in enumerate(ids, 1)]
         corpus = [] if result.corpus is None else [document.id for document in result.corpus]
-        qrels += [f"{asked} 0 {_field(unit)} {gain:g}\n" for unit, gain in _judged(query, [*ids, *corpus]).items()]
+        qrels += [
+            f"{asked} 0 {_field(unit)} {_number(gain)}\n" for unit, gain in _judged(query, [*ids, *corpus]).items()
+        ]
     return {RUN: "".join(run), QRELS: "".join(qrels)}
 
 
@@ -45,6 +48,11 @@ def _judged(query: QueryResult[Any], known: Iterable[str]) -> dict[str, float]:
     return judged
 
 
+def _number(gain: float) -> str:
+    """Return a gain with all of its digits, a whole one without a fraction."""
+    return repr(float(gain)).removesuffix(".0")
+
+
 def _field(text: str) -> str:
-    """Return a text as one field of a line: white space, `%` and `#` as URLs write them."""
+    """Return a text as one field of a line: white space, NUL, `%` and `#` as URLs write them."""
     return _NOT_IN_FIELDS.sub(lambda sign: quote(sign[0]), text) or "-"

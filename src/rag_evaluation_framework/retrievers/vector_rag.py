@@ -203,12 +203,17 @@ def _note_another_embedder(chunker: Chunker | PositionAwareChunker, embedder: Em
         )
 
 
-def _take_paid(index: _Index, queries: Sequence[str]) -> None:
+def kept_as(*, one_by_one: bool) -> str:
+    """Return the role under which vectors of questions are kept: a share of a batch is not the time of one question."""
+    return "question" if one_by_one else "query"
+
+
+def _take_paid(index: _Index, queries: Sequence[str], role: str) -> None:
     """Take vectors of questions that a provider made for an earlier run, with the seconds that it took then."""
     if index.paid is None:
         return
     cache, identity = index.paid
-    found = cache.get(identity, queries, "query")
+    found = cache.get(identity, queries, role)
     taken = {text: (one.vector, one.seconds) for text, one in found.items() if one.seconds is not None}
     index.embedded.update(taken)
     if taken:
@@ -222,7 +227,8 @@ def _take_paid(index: _Index, queries: Sequence[str]) -> None:
 def _ask(index: _Index, queries: Sequence[str]) -> None:
     """Embed those questions that are new, together, and note each one's share of the seconds."""
     new = [query for query in dict.fromkeys(queries) if query not in index.questions]
-    _take_paid(index, [query for query in new if query not in index.embedded])
+    role = kept_as(one_by_one=len(queries) == 1)
+    _take_paid(index, [query for query in new if query not in index.embedded], role)
     if missing := [query for query in new if query not in index.embedded]:
         if not isinstance(index.embedder, RemoteEmbedder):
             checked_dimension(index.embedder)  # loads a model that no chunk needed, as their vectors are kept
@@ -236,7 +242,7 @@ def _ask(index: _Index, queries: Sequence[str]) -> None:
                 if index.paid is not None:
                     cache, identity = index.paid
                     made = (Embedding(vector, False, seconds) for vector, seconds in shares)
-                    cache.put(identity, dict(zip(some, made, strict=True)), "query")
+                    cache.put(identity, dict(zip(some, made, strict=True)), role)
                 start = now
     index.questions.update((query, index.embedded[query]) for query in new)
     zeros = [query for query in new if not index.questions[query][0].any()]

@@ -1,7 +1,7 @@
 """A result as people read it: its first score, what to look at, the evidence, and how the run was made."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -184,7 +184,7 @@ def worst_block(result: Result, corpus: Corpus | None, most: int = _WORST) -> Li
 
 
 def worst_page(result: Result, by: str, queries: Sequence[QueryResult[Any]]) -> Page:
-    """Return the weakest questions as a table: their scores, what was missed of each, and the best rank of that.
+    """Return the weakest questions as a table: what was missed of each, its score, and where something was first found.
 
     Args:
         result: The result.
@@ -198,15 +198,25 @@ def worst_page(result: Result, by: str, queries: Sequence[QueryResult[Any]]) -> 
     rows = [
         (
             f"{query.noted_text.strip()} ({query.query_id})",
-            " … ".join(map(quoted if result.evaluation_type == "token-level" else name_line, lacking.texts)) or "–",
+            "–"
+            if unknown
+            else _missing(lacking, query, quoted if result.evaluation_type == "token-level" else name_line),
             number(column[query.query_id]),
-            "–" if lacking.rank is None else str(lacking.rank),
+            "–" if query.first_relevant is None else str(query.first_relevant),
         )
         for query, lacking in zip(queries, found, strict=True)
     ]
     told = (f"what was missed is not known: {unknown}",) if unknown else ()
-    table = Table(("question", "missed", name, "best rank"), tuple(rows), lines=told, words=2)
+    table = Table(("question", "missed", name, "first rank"), tuple(rows), lines=told, words=2)
     return Page(f"Weakest questions by {name}", (table,))
+
+
+def _missing(lacking: Missed, query: QueryResult[Any], named: Callable[[str], str]) -> str:
+    """Return what was missed of a question, and at which rank some of it is, if that is not where its first part is."""
+    if not lacking.texts:
+        return "only white space" if lacking.is_blank else "nothing"
+    found = "" if lacking.rank in (None, query.first_relevant) else f" (at rank {lacking.rank})"
+    return f"{' … '.join(map(named, lacking.texts))}{found}"
 
 
 def _answer(
