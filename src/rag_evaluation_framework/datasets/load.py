@@ -149,7 +149,7 @@ def questions_of(
         return dataset_from_examples(found, level, corpus=corpus)
     if not isinstance(given, Dataset):
         check_level("questions", "token-level", level)
-        found = labelling.dataset_from_quotes(given, _needed(corpus, f"questions={shown(given, 60)}"), columns)
+        found = labelling.dataset_from_quotes(given, _needed(corpus, f"questions={shown(found, 60)}"), columns)
     dataset: Dataset[U] = found
     return dataset
 

@@ -319,10 +319,10 @@ def _dimension(pipeline: Any) -> int:
         return 0
     own: Mapping[str, Any] = vars(pipeline)
     vectors: Any = getattr(own.get("_index"), "vectors", None)
-    is_table = isinstance(vectors, np.ndarray) and vectors.ndim == 2
+    width = np.shape(vectors)[1] if getattr(vectors, "ndim", 0) == 2 else 0
     merged: object = own.get("retrievers")  # of a hybrid one
     parts = (*own.values(), *(cast("tuple[object, ...]", merged) if isinstance(merged, tuple) else ()))
-    return sum(map(_dimension, parts)) + (vectors.shape[1] if is_table else 0)
+    return sum(map(_dimension, parts)) + width
 
 
 # `run_experiment`: index, retrieve, score, and save the result.

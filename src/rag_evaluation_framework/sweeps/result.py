@@ -292,7 +292,7 @@ class SweepResult(Shown):
         every = dict.fromkeys(cutoff for own in cutoffs.values() for cutoff in own)
         rows: list[Row] = []
         for one in self.cells:
-            means = {} if one.facts is None else one.facts.means
+            means: Mapping[str, float | None] = {} if one.facts is None else one.facts.means
             own = filter(None, cutoffs.get(one.cell.number, every))
             rows += (Row(one, cutoff, _means_at(means, cutoff)) for cutoff in own)
         return tuple(rows)
