@@ -24,7 +24,8 @@ take turns, the order turned round each time; ratios are of CPU seconds within o
 With `--cells`, a sweep of that many cells that cost little: BM25 on the handbook, by chunk size, k1 and b; CPU time of
 a cell. `overhead_ms` is what its run and saving it leave (`run_ms`, `save_ms`), `plan_ms` the part of planning in that,
 `kept_ms` a cell that is kept, when the sweep is run again. `peak_mb_at_1000` and `peak_mb_at_end` are the most memory
-that the process took until then, in 10^6 bytes.
+that the process took until then, in 10^6 bytes. `conclusion_s` is what the page of the result takes, in seconds, and
+`conclusion_peak_mb` the most memory until then.
 """
 
 import os
@@ -265,6 +266,11 @@ def reference(data: str, root: str, checkout: str) -> Figures:
     return {"reference_cpu_s": sum(seconds.values()), "reference_once_cpu_s": seconds[5]}
 
 
+def peak_mb() -> float:
+    """Return the most memory that this process took so far, in 10^6 bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
 @dataclass
 class Work:
     """CPU seconds in calls of a function, and the peak of this process's memory after each."""
@@ -279,7 +285,7 @@ class Work:
             start = process_time()
             done = function(*given, **fields)
             self.cpu_s += process_time() - start
-            self.peak_mb.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)
+            self.peak_mb.append(peak_mb())
             return done
 
         return measured
@@ -312,6 +318,10 @@ def cells(root: str, count: str) -> Figures:
         "peak_mb_at_end": runs.peak_mb[-1],
         "failed": sum(cell.failure is not None for cell in result.cells),
     }
+    start = process_time()
+    result.summary().as_markdown()
+    figures["conclusion_s"] = process_time() - start
+    figures["conclusion_peak_mb"] = peak_mb()
     start = process_time()
     again = made.run(root=root)
     figures["kept_ms"] = (process_time() - start) / number * 1000

@@ -48,7 +48,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("attribution.attribution", "report.pages.explanation"),
     ("gates.checking", "report.pages.gates"),  # the power of a gate, which JSON has
     ("attribution.explaining", "report.pages.explanation"),
-    ("integrations.langsmith_push", "report.pages.dataset"),  # what arrived, in words, and in notes of a result
+    ("integrations.langsmith_datasets", "report.pages.dataset"),  # what arrived, in words, and in notes of a result
     ("integrations.publishing", "report.pages.dataset"),
     ("inspection.findings", "report.pages.dataset"),  # print(report), and the advice that JSON has
     ("inspection.fixing", "report.pages.dataset"),
@@ -57,10 +57,11 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("report.page", "report.terminal"),  # loaded when a page is shown in this way
     ("report.page", "report.markdown"),
     ("report.page", "report.html"),
-    ("experiments.evaluation", "integrations.langsmith_pull"),  # langsmith_dataset_name=
+    ("report.page", "report.latex"),
+    ("experiments.evaluation", "integrations.langsmith_datasets"),  # langsmith_dataset_name=
     ("experiments.evaluation", "sweeps.plan"),  # evaluation.sweep
     ("experiments.runner", "trackers.sending"),  # save_results_path=, sinks=, and the same for results
-    ("synthesis.generator", "integrations.langsmith_push"),  # upload_to_langsmith=
+    ("synthesis.generator", "integrations.langsmith_datasets"),  # upload_to_langsmith=
 }
 TYPED = {  # what is named for type checkers only
     ("experiments.evaluation", "sweeps.result"),

@@ -245,7 +245,7 @@ def copies_run(labels, file=None, **texts):
     asked = Dataset(entries, TOKEN, corpus=corpus)
     if file is not None:
         asked = load_dataset(save_dataset(asked, file))
-    return evaluate(lambda query, k: [COPIED], asked, corpus=corpus, k=1, budgets=[], metrics=[SpanRecall()])
+    return evaluate(lambda query, k: [COPIED], asked, documents=corpus, k=1, budgets=[], metrics=[SpanRecall()])
 
 
 @pytest.mark.parametrize("of_files", [False, True], ids=["in memory", "of files"])

@@ -4,7 +4,7 @@ import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.annotation import Pool
-from rag_evaluation_framework.annotation.pool import PassageChunker
+from rag_evaluation_framework.annotation.pool import PassageChunker, is_contents
 from rag_evaluation_framework.errors import ConfigError
 
 BILLING = "# Billing\n\nInvoices come first.\n\n## Refunds\n\nRefunds take five working days after they were approved."
@@ -126,3 +126,48 @@ def test_without_the_package_of_vectors_words_find_passages_and_this_is_told(mon
 def test_what_is_no_retriever_is_refused():
     with pytest.raises(ConfigError):
         Pool(CORPUS, 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("## Contents\n\n- [One](#one)\n  - [Two](two.md#a)\n3. [Three](../three.md)\n", True),
+        ("| [AMIs](#amis) | [basics](#ami-basics) | [tips](#tips) |\n| [S3](#s3) |\n", True),
+        ("1 Introduction . . . . . . . 3\n1.1 Scope............ 12\n17\n", True),
+        ("**In general**\n- [One](#one)\n- [Two](#two)\n", True),
+        ("- [One](https://one.example)\n- [Two](https://two.example)\n", False),  # which sites there are
+        ("## License\n\n[MIT](LICENSE)\n", False),
+        ("| [`span_iou`](#span_iou) | intersection over union |\n| [`span_f1`](#span_f1) | harmonic mean |\n", False),
+        ("See [one](#one) and [two](#two).\nThey say it all.\n", False),
+        ("1\n2\n3\nThe court decided otherwise.\n", False),
+        ("Wait... and then...\nIt goes on...\n", False),
+        ("## Only a heading\n\n", False),
+        ("", False),
+    ],
+)
+def test_a_table_of_contents_is_told_by_its_lines(text, is_one):
+    assert is_contents(text) is is_one
+
+
+def test_tables_of_contents_are_the_last_passages():
+    contents = "# Contents\n\n- [Refunds](#refunds)\n- [How refunds are paid](#how-refunds-are-paid)\n"
+    texts = {
+        "a.md": contents,
+        "b.md": "# Pay\n\nRefunds are paid to the card.",
+        "c.md": "# Other\n\nNothing to read here.",
+    }
+    pool = Pool(Corpus([Document(DocumentId(name), text) for name, text in texts.items()]))
+    assert [passage.doc_id for passage in pool.found("How refunds are paid").passages][-1] == "a.md"
+
+
+def test_of_several_queries_the_first_ones_come_first_and_a_retriever_has_to_answer_all():
+    def own(query, k):
+        if query == "Zebras":
+            raise ValueError("no zebras")
+        return []
+
+    pool = Pool(CORPUS, own)
+    found = pool.found("heartbeat of the agent", "Zebras", "Invoices come first.")
+    assert [place(passage) for passage in found.passages][:2] == [("other.md", 0), ("billing.md", 0)]
+    assert found.answered == {0, 1}
+    assert len(found.problems) == 1

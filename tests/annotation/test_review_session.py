@@ -4,9 +4,11 @@ from dataclasses import replace
 import pytest
 
 from rag_evaluation_framework import (
+    CHUNK,
     TOKEN,
     Answer,
     CharacterSpan,
+    ChunkLevelGroundTruth,
     Corpus,
     Dataset,
     DocumentId,
@@ -18,6 +20,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.annotation import ReviewChecks, ReviewSession, SavedFile
 from rag_evaluation_framework.data import REVIEW, Skipped
 from rag_evaluation_framework.errors import DatasetError, InputError
+from rag_evaluation_framework.inspection.findings import LabelTexts
 from rag_evaluation_framework.labelling import relabel
 
 TEXT = "Refunds take five working days after approval. Support helps from Monday to Friday, and never at night.\n"
@@ -221,3 +224,92 @@ def test_a_decision_that_the_file_holds_already_is_no_conflict(path):
     second.drop(0)  # as an interrupt makes it be saved again
     second.accept(1)
     assert str(opened(path).counts()) == "1 accepted, 0 edited, 1 dropped, 1 open"
+
+
+def texts_of(path, corpus):
+    return LabelTexts(load_dataset(path), corpus, None)
+
+
+def texts(entry):
+    return [[[unit.text for unit in place] for place in answer.places] for answer in entry.answers]
+
+
+@pytest.mark.parametrize("has_corpus", [True, False])
+def test_an_answer_is_lengthened_with_its_copies_and_carried_out_where_it_is_written(path, corpus, has_corpus):
+    original, session = json.loads(path.read_text()), opened(path)
+    texts_at_hand = texts_of(path, corpus if has_corpus else None)  # without the documents, those that are kept
+    session.accept(0)
+    session.move_ends(0, 0, "s>", texts_at_hand)
+    assert session.review(0).verdict is None
+    session.move_ends(0, 0, "w<", texts_at_hand)
+    longer = "Refunds take five working days after"
+    assert texts(session.labelled(0)) == texts(session.wanted(0)) == [[[longer], [longer]]]
+    session = opened(path)  # as after a kill
+    assert texts(session.labelled(0)) == [[[longer], [longer]]]
+    session.accept(0)
+    assert session.counts().edited == 1
+    questions = json.loads(path.read_text())["questions"]
+    assert questions[0]["metadata"].pop("review")["moved_ends"] == [
+        {"label": number, "start": 0, "end": 6, "text": longer} for number in (0, 1)
+    ]
+    assert questions == original["questions"]
+    written = save_dataset(session.carried_out(), path.with_name("new.json"))
+    (first, *_) = load_dataset(written, corpus=corpus)
+    assert texts(first) == [[[longer], [longer]]]
+    assert not load_dataset(written).mismatches(corpus)
+
+
+def test_copies_that_do_not_go_on_with_the_same_words_stay(path, corpus):
+    session, read = opened(path), texts_of(path, corpus)
+    with pytest.raises(InputError, match="nothing more there"):
+        session.move_ends(0, 0, "<w", read)  # the first place begins its document
+    session.move_ends(0, 0, ">w", read)
+    assert texts(session.labelled(0)) == [[["take five working days"], ["take five working days"]]]
+    session.move_ends(1, 0, "<w", read)
+    assert texts(session.labelled(1)) == [[["approval. Support helps"]], [["never at night"]]]
+    session.move_ends(1, 0, ">w", read)
+    assert session.review(1).moved_ends == ()
+    session.move_ends(1, 1, ">w", read)
+    session.toggle_answer(1, 0)
+    assert texts(session.wanted(1)) == [[["at night"]]]
+    session.reopen(1)
+    assert texts(session.labelled(1)) == [[["Support helps"]], [["never at night"]]]
+
+
+def test_ends_move_only_where_the_text_of_an_answer_is_at_hand(path, corpus, tmp_path):
+    session = opened(path)
+    (tmp_path / "docs" / "a.md").write_text("Something else.\n")
+    for number, answer, read, told in (
+        (0, 0, texts_of(path, Corpus.from_folder(tmp_path / "docs")), "not in the documents at hand"),
+        (0, 1, texts_of(path, corpus), "there is no answer 2"),
+        (2, 0, texts_of(path, corpus), "there is no answer 1"),
+    ):
+        with pytest.raises(InputError, match=told):
+            session.move_ends(number, answer, "w<", read)
+    chunks = Dataset([ChunkLevelGroundTruth(query("Which?"), ("0" * 12,))], CHUNK, name="chunks")
+    session = ReviewSession(SavedFile(tmp_path / "chunks.json"), chunks)
+    with pytest.raises(InputError, match="only an answer that is one text"):
+        session.move_ends(0, 0, "w<", LabelTexts(chunks, None, None))
+
+
+def test_moved_ends_go_along_with_a_label_that_update_moves_and_end_with_its_text(path, corpus, tmp_path):
+    session = opened(path)
+    session.move_ends(0, 0, "w>", texts_of(path, corpus))
+    file = tmp_path / "docs" / "a.md"
+    file.write_text(f"# First\n\n{TEXT}")
+    now = Corpus.from_folder(tmp_path / "docs")
+    save_dataset(relabel(load_dataset(path), now).dataset, path.with_name("moved.json"))
+    wanted = opened(path.with_name("moved.json")).wanted(0)
+    assert texts(wanted)[0][0] == ["Refunds take five working days after"]
+    assert now["a.md"].content[wanted.relevant[0].start :].startswith("Refunds take five working days after")
+
+
+@pytest.mark.parametrize(
+    "given", [1, [1], [{}], [{"label": 0, "start": 1.0, "end": 0, "text": "a"}], [{"label": 0, "start": 1, "end": 0}]]
+)
+def test_moved_ends_that_are_none_are_refused(path, given):
+    data = json.loads(path.read_text())
+    data["questions"][0]["metadata"]["review"] = {"moved_ends": given}
+    path.write_text(json.dumps(data))
+    with pytest.raises(DatasetError, match="has a 'review' of its own"):
+        opened(path)

@@ -2,6 +2,7 @@ import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.annotation import sentences_of, trimmed
+from rag_evaluation_framework.annotation.choosing import moved_ends
 from rag_evaluation_framework.errors import InputError
 from support.each import each
 
@@ -74,3 +75,44 @@ def test_words_with_their_own_capitals_come_first():
 def test_what_is_no_part_of_the_passage_is_refused(typed, problem):
     with pytest.raises(InputError, match=problem):
         trimmed(typed, passage(), CORPUS)
+
+
+@each(
+    ("typed", "text"),
+    [
+        ("w>", "take 5 days.  They"),
+        ("w>>", "take 5 days.  They are"),
+        ("w<", "take 5"),
+        ("<w", "Refunds take 5 days."),
+        (">w", "5 days."),
+        ("<w>", "Refunds take 5 days.  They"),
+        (">>w", "days."),
+        ("s>", "take 5 days.  They are paid\nto the card."),
+        ("<s", "Refunds take 5 days."),
+        ("<<s", "# Refunds\n\nRefunds take 5 days."),
+        ("<<<<<<s", "# Refunds\n\nRefunds take 5 days."),
+        ("s>>>", "take 5 days.  They are paid\nto the card. It is 5 days.\n\nElsewhere: five days."),
+    ],
+)
+def test_the_ends_of_an_answer_move_by_words_and_sentences(typed, text):
+    start = TEXT.index("take")
+    start, end = moved_ends(typed, TEXT, start, start + len("take 5 days."))
+    assert TEXT[start:end] == text
+
+
+def test_chinese_ends_move_by_characters():
+    text = "退款需要五天。到卡上。"
+    assert [moved_ends(typed, text, 2, 4) for typed in ("w>", "<w", "s>", "w<")] == [(2, 5), (1, 4), (2, 7), (2, 3)]
+
+
+@each("typed", ["w", "s", "<>w", "x>", "w>s>", ">", "", "w2", "s<<<<", ">s", ">>>w", "w<<<", ">>w<"])
+def test_ends_that_are_nowhere_are_refused(typed):
+    start = TEXT.index("take")
+    with pytest.raises(InputError):
+        moved_ends(typed, TEXT, start, start + len("take 5 days."))
+
+
+def test_beyond_the_ends_of_a_document_there_is_nothing():
+    for typed in ("<w", "w>", "<s", "s>"):
+        with pytest.raises(InputError, match="has nothing more there"):
+            moved_ends(typed, TEXT, 0, len(TEXT))

@@ -30,6 +30,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.registry import build
 
 TEXTS = {f"{name}.md": f"{name} text of the document that is asked for. " * 3 for name in "abcdef"}
 CONFIG = EvaluationConfig(budgets=["4000ch"])
@@ -54,6 +55,11 @@ def first_documents(count):
     """Return a retriever that gives so many documents at most."""
     found = [{"doc_id": name, "start": 0, "end": len(text)} for name, text in [*TEXTS.items()][:count]]
     return FunctionRetriever(lambda query, k: found[:k], stable=True)
+
+
+class Theirs:
+    def invoke(self, query):
+        return [{"doc_id": name, "start": 0, "end": len(text)} for name, text in TEXTS.items()]
 
 
 class TestShortRuns:
@@ -133,6 +139,17 @@ def keep(query, texts):
     return [-float(number) for number in range(len(texts))]
 
 
+def test_of_a_retriever_with_a_number_of_its_own_nothing_is_said_of_the_first_100(evaluation, corpus):
+    result = evaluation.run(retriever=first_documents(3), k=2, config=CONFIG)
+    told = Attribution.of(result, "span_recall@2", retriever=first_documents(3), corpus=corpus)
+    assert (told.depth, told.returned, told.advice.change) == (100, 3, "returned")
+    assert "3 results that the retriever returned, and more were asked for" in told.advice.text
+    pages = told.summary(), result.explain("asked f", "span_recall@2", retriever=first_documents(3)).summary()
+    for page in pages:
+        assert "not retrieved: the retriever returned 3 of the 100 results asked for" in page.as_text(500)
+        assert "first 100" not in page.as_text(500)
+
+
 class TestWithoutARemedy:
     """Where asking deeper was tried or cannot help, nothing advises it."""
 
@@ -156,6 +173,22 @@ class TestWithoutARemedy:
         assert "--deep" not in told.summary().as_text(500)
         with pytest.raises(ConfigError, match=r"cannot be made again.*retriever="):
             Attribution.of(result, corpus=corpus, deep=True)
+
+    def test_a_method_whose_object_is_not_known(self, evaluation, corpus):
+        result = evaluation.run(retriever=Theirs(), k=1)
+        told = Attribution.of(result, corpus=corpus)
+        assert f"cannot be made again by name, '{__name__}:Theirs.invoke'; give it with retriever=...)" in told.notes[0]
+        with pytest.raises(ConfigError, match=r"is a method, and its object is not known; .*retriever="):
+            Attribution.of(result, corpus=corpus, deep=True)
+
+    def test_an_object_of_a_library_that_a_module_holds(self, evaluation, corpus, tmp_path, monkeypatch):
+        code = f"from {__name__} import Theirs\nsearch = Theirs()\n"
+        (tmp_path / "own_object.py").write_text(code)
+        monkeypatch.syspath_prepend(tmp_path)
+        result = evaluation.run(retriever=build("retriever", "own_object:search"), k=1)
+        assert (result.name, result.config["retriever"]["function"]) == ("search", "own_object:search")
+        assert "--deep (deep=True) imports and asks it)" in Attribution.of(result, corpus=corpus).notes[0]
+        assert Attribution.of(result, corpus=corpus, deep=True).depth == 100
 
     def test_a_function_of_a_script_that_ended(self, evaluation, corpus, monkeypatch):
         def search(query, k):

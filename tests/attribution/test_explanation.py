@@ -93,6 +93,31 @@ class TestExplained:
         assert [first.text[start:end] for start, end in first.relevant] == ["Refunds take five days."]
         assert all(result.read == "none" for result in found.results[1:])
 
+    def test_several_questions_are_explained_as_each_alone_and_indexed_once(self, evaluation, corpus, monkeypatch):
+        def search(query, k):
+            if "chief" in query:
+                raise ConnectionError("gone away")
+            return ["Refunds take five days.", "Support answers within a day."][:k]
+
+        indexed = []
+        index = BM25Retriever.index
+        monkeypatch.setattr(BM25Retriever, "index", lambda self, corpus: indexed.append(1) or index(self, corpus))
+        for result in (evaluation.run(SentenceChunker(sentences=1), k=1), evaluation.run(retriever=search, k=1)):
+            indexed.clear()
+            several = result.explain(["first", "none", "day", "refund"], corpus=corpus)
+            assert len(indexed) <= 1 + (result.scores.statuses.count("failed") > 0)
+            assert several == [result.explain(name, corpus=corpus) for name in ("first", "none", "day", "refund")]
+            assert repr(several).count("Results within @1") == 4
+            assert "<div" in several._repr_html_()
+
+    def test_a_question_of_the_worst_is_explained_by_the_recall_that_put_it_there(self, evaluation, corpus):
+        result = evaluation.run(SentenceChunker(sentences=1), k=[1, 2])
+        (worst,) = result.worst(1, "span_recall@2")
+        assert result.explain(worst, corpus=corpus).score == "span_recall@2"
+        assert result.explain(result.worst(1)[0], corpus=corpus).score == "span_recall@1"
+        assert result.explain(result.worst(1, "span_precision@2")[0], corpus=corpus).score == "span_recall@1"
+        assert result.explain([], corpus=corpus) == []
+
     def test_an_answer_behind_the_cutoff(self, run, corpus):
         found = run.explain("both", corpus=corpus)
         (answer,) = found.answers
@@ -276,6 +301,14 @@ class TestShown:
             assert "»begin begin" in shown
             assert "end end«" in shown
 
+    def test_white_space_alone_is_missed_in_the_recall_only(self, evaluation, corpus):
+        def search(query, k):
+            return [quoted("Refunds take"), quoted("five days.")][:k]
+
+        found = evaluation.run(retriever=search, k=2).explain("refund", corpus=corpus)
+        assert found.recall == pytest.approx(22 / 23)
+        assert found.answers[0].missed == ()
+
     def test_blanks_beside_what_was_missed_stay(self, evaluation, corpus):
         def search(query, k):
             return [{"doc_id": "billing.md", "start": 18, "end": 34}][:k]
@@ -308,7 +341,7 @@ class TestBesideABaseline:
 
     def test_recall_at_a_budget_of_another_tokenizer_is_not_told(self, run, dataset, corpus):
         before, after = (
-            evaluate(BM25Retriever(), dataset, corpus=corpus, k=1, budgets=["5tok"], tokenizer=tokenizer)
+            evaluate(BM25Retriever(), dataset, documents=corpus, k=1, budgets=["5tok"], tokenizer=tokenizer)
             for tokenizer in (str.split, list)
         )
         found = after.explain("both", "span_recall@5tok", baseline=before, corpus=corpus, tokenizer=list)

@@ -1,4 +1,3 @@
-import csv
 import errno
 import os
 import sys
@@ -16,10 +15,9 @@ from rag_evaluation_framework.base.files import (
     from_home,
     json_lines,
     read_text,
-    table_rows,
     write_new,
 )
-from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.rankings import read_qrels, read_rankings
 
 WRITERS = 4
@@ -218,17 +216,6 @@ def test_a_line_that_is_too_long_is_refused_and_others_are_read(tmp_path, monkey
         next(lines)
 
 
-@pytest.mark.parametrize("text", ['a,b\n1,"' + "x" * 1_000_000, 'a,b\n1,"x"y\n'])
-def test_a_table_that_is_not_csv_is_an_error_with_its_line(text):
-    with pytest.raises(csv.Error, match=r"^line 2: .*is there an unclosed quotation mark"):
-        list(table_rows(text))
-
-
-def test_a_cell_that_is_too_long_for_csv_says_so():
-    with pytest.raises(csv.Error, match=r"^line 2: a cell has more than 131,072 characters; shorten it$"):
-        list(table_rows('a,b\n1,"' + "x" * 140_000 + '"\n'))
-
-
 def test_a_name_that_is_too_long_is_refused_before_its_folder_is_made(tmp_path):
     with pytest.raises(DatasetError, match="File name too long"):
         write_new(tmp_path / "new" / ("x" * 256), "text")
@@ -243,17 +230,28 @@ def test_only_what_a_shell_reads_so_is_at_home(given, monkeypatch):
     assert from_home(Path("~/x")) == os.path.join("home", "x")  # noqa: PTH118
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf_16_is_called_so_and_how_to_convert_it_is_said(tmp_path, encoding):
+WIDE = ["utf-16", "utf-16-le", "utf-16-be", "utf-32"]
+
+
+@pytest.mark.parametrize("encoding", WIDE)
+def test_utf_16_is_read_where_its_first_characters_say_so(tmp_path, encoding):
     path = tmp_path / "a.jsonl"
-    path.write_bytes('{"question": "a"}\n'.encode(encoding))
-    said = r"a\.jsonl: is UTF-16(LE|BE)?; .*iconv -f UTF-16(LE|BE)? -t UTF-8"
-    for read in (read_text, lambda path: list(json_lines(path)), read_qrels, read_rankings):
-        with pytest.raises(DatasetError, match=said):
-            read(path)
+    path.write_bytes('{"question": "é😀"}\n\n{"question": "b"}\n'.encode(encoding))
+    assert read_text(path) == '{"question": "é😀"}\n\n{"question": "b"}\n'
+    assert list(json_lines(path)) == [(1, {"question": "é😀"}), (3, {"question": "b"})]
 
 
-def test_a_document_in_utf_16_is_called_so(tmp_path):
-    (tmp_path / "a.md").write_text("a text", encoding="utf-16")
-    with pytest.raises(CorpusError, match=r"a\.md: is UTF-16; .*iconv -f UTF-16 -t UTF-8"):
-        Corpus.from_folder(tmp_path)
+@pytest.mark.parametrize("read", [read_text, read_qrels, read_rankings])
+def test_utf_16_that_is_cut_is_refused(tmp_path, read):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes('{"question": "a"}\n'.encode("utf-16")[:-1])
+    with pytest.raises(DatasetError, match=r"a\.jsonl: not valid UTF-16; save the file as UTF-8"):
+        read(path)
+
+
+def test_rankings_and_documents_in_utf_16_are_read(tmp_path):
+    (tmp_path / "qrels.txt").write_text("q 0 d 1\n", encoding="utf-16")
+    assert read_qrels(tmp_path / "qrels.txt") == {"q": {"d": 1}}
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("a text", encoding="utf-16")
+    assert [document.content for document in Corpus.from_folder(tmp_path / "docs")] == ["a text"]

@@ -304,7 +304,7 @@ def test_several_runs_of_which_two_cannot_be_compared_are_refused_by_name(rag_ev
     assert rag_eval("run", "--corpus=docs", "--dataset=faq.csv", "--evaluation-type=document-level").code == 0
     refused = rag_eval("compare", "before", "after", "last")
     assert (refused.code, refused.out) == (2, "")
-    assert re.fullmatch("error: 'before' is token-level, 'BM25Retriever' is document-level: .*\n", refused.err)
+    assert re.fullmatch("error: 'before' is token-level, 'BM25, recursive 800' is document-level: .*\n", refused.err)
 
 
 def test_what_is_independent_is_an_option(rag_eval, three):

@@ -317,7 +317,9 @@ def of_two_kinds(rag_eval, folder):
 
 def test_labels_of_files_that_the_pattern_leaves_out_are_not_lost(rag_eval, folder, of_two_kinds):
     before = of_two_kinds.read_bytes()
-    outcome = rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs")
+    outcome = rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs", "--exclude", "*.txt")
+    assert "nothing was written: --exclude leaves out faq.txt of docs" in outcome.err
+    outcome = rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs", "--glob", "**/*.md")
     assert outcome.code == 2
     assert "nothing was written: --glob leaves out faq.txt of docs; give --glob '**/*.{md,txt}', or" in outcome.err
     assert of_two_kinds.read_bytes() == before
@@ -327,7 +329,7 @@ def test_labels_of_files_that_the_pattern_leaves_out_are_not_lost(rag_eval, fold
 
 
 def test_runs_and_lint_say_which_files_the_pattern_leaves_out(rag_eval, folder, of_two_kinds):
-    outcome = rag_eval("run", "--corpus", "docs", "--dataset", of_two_kinds, "--json")
+    outcome = rag_eval("run", "--corpus", "docs", "--glob", "**/*.md", "--dataset", of_two_kinds, "--json")
     assert outcome.code == 2
     (label,) = json.loads(outcome.out)["skipped"]
     assert label["reason"] == "gone from faq.txt"
@@ -338,7 +340,9 @@ def test_runs_and_lint_say_which_files_the_pattern_leaves_out(rag_eval, folder, 
         "give --glob '**/*.{md,txt}'; the run is saved in "
     ) in outcome.err
     assert "correct" not in outcome.err
-    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", "docs")
+    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", "docs", "--exclude", "faq.txt")
+    assert "faq.txt[0:57] is in a document that is not of a kind that is read, or excluded" in outcome.out
+    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", "docs", "--glob", "**/*.md")
     assert "faq.txt[0:57] is in a document that the pattern '**/*.md' leaves out" in outcome.out
 
 
@@ -462,7 +466,9 @@ def test_the_written_dataset_is_summed_up(rag_eval, folder, labelled):
     assert "The dataset has 2 questions, 1 with an answer; 1 more is skipped\n" in said
     assert "2 labels: 1 unchanged, 1 gone; 1 question skipped\n" in said
     assert said.endswith(
-        "To label the skipped question again, quote its answer in a table of question and quote, then:\n\n"
+        "To label the skipped question again, by choosing among passages:\n\n"
+        f"  rag-eval label docs --output {labelled}\n\n"
+        "Or quote its answer in a table of question and quote, then:\n\n"
         f"  rag-eval dataset update {labelled} --corpus docs --questions TABLE.csv\n"
     )
 
@@ -480,4 +486,5 @@ def test_the_questions_that_were_added_or_corrected_are_listed_and_the_skipped_o
     assert re.search(r"^Corrected\n  What comes first\? \(query_\w+\)$", said, re.MULTILINE)
     assert "The dataset has 3 questions, 2 with an answer; 2 more are skipped\n" in said
     assert said.count("more are skipped\n") == 1
-    assert "To label the skipped questions again, quote their answers in a table of question and quote" in said
+    assert "To label the skipped questions again, by choosing among passages:\n\n  rag-eval label docs --output" in said
+    assert "Or quote their answers in a table of question and quote, then:" in said

@@ -355,3 +355,44 @@ def test_a_run_says_that_a_review_is_not_carried_out(rag_eval, at_terminal, file
     assert "questions that a review drops and that are scored all the same: 1;" in told
     assert rag_eval("dataset", "review", "set.json", "--output", "new.json").code == 0
     assert "a review" not in joined(rag_eval("run", "--dataset", "new.json", "--corpus", "docs").out)
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
+def test_an_answer_is_trimmed_and_lengthened_in_sight_and_nothing_is_lost(at_terminal, file, docs, columns, rows):
+    lines = "".join(f"Line {number} says nothing.\n\n" for number in range(60))
+    billing = docs / "billing.md"
+    billing.write_text(billing.read_text() + lines)
+    terminal = at_terminal("set.json", "--corpus", "docs", columns=columns, rows=rows)
+    terminal.until(KEYS)
+    terminal.type("w>>")
+    page = terminal.until(KEYS)
+    assert "Answer, edited\n    docs/billing.md:7:1\n" in page
+    assert page.count("\n") + 1 <= rows
+    assert f"\x1b[1;32m{REFUND} They are\x1b[0m" in terminal.raw
+    terminal.type("<s")
+    terminal.until(KEYS)
+    terminal.type("m")
+    page = terminal.until(KEYS)
+    assert page.count("\n") + 1 <= rows
+    assert f"\n  ┃ ## Refunds\n  ┃\n  ┃ {REFUND} They" in page
+    assert "\n    Line 4 says nothing.\n" in page
+    terminal.type("m 2")
+    terminal.until("there is no answer 2: the question has 1")
+    terminal.until(KEYS)
+    terminal.type("s<<<<<<")
+    terminal.until("Nothing would be left of the answer")
+    terminal.until(KEYS)
+    assert terminal.press_until_ended("\x03") == 130
+    (moved,) = json.loads(file.read_text())["questions"][0]["metadata"]["review"]["moved_ends"]
+    assert moved["text"] == f"## Refunds\n\n{REFUND} They are"
+    terminal = at_terminal("set.json", "--corpus", "docs")
+    assert "Answer, edited\n    docs/billing.md:5:1\n" in terminal.until(KEYS)
+    terminal.type("e How many days?")
+    page = terminal.until(KEYS)
+    assert "How many days?\n  reworded; it was: How long?" in page
+    assert "  ┃ ## Refunds\n" in page
+    terminal.type("u")
+    assert "Answer\n    docs/billing.md:7:1\n" in terminal.until(KEYS)
+    assert "review" not in json.loads(file.read_text())["questions"][0]["metadata"]
+    terminal.type("q")
+    assert terminal.end() == 0

@@ -55,7 +55,7 @@ def test_an_archived_copy_is_not_the_document_that_is_gone(rag_eval, tmp_path, a
         rag_eval("dataset", "info", archived, "--corpus", "docs").out.split()
     )
     corpus = Corpus.from_folder(tmp_path / "docs")
-    result = evaluate(BM25Retriever(), load_dataset(archived, corpus=corpus), corpus=corpus)
+    result = evaluate(BM25Retriever(), load_dataset(archived, corpus=corpus), documents=corpus)
     assert result.counts["skipped"] == 1
     updated = rag_eval("dataset", "update", archived, "--corpus", "docs", "--output", "new.json")
     assert "2 labels: 1 unchanged, 1 gone" in updated.out

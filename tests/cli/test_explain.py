@@ -117,7 +117,8 @@ def test_own_code_is_imported_with_deep_only_and_named_before(rag_eval, run, mon
     outcome = rag_eval("explain", "last", "--deep")
     assert outcome.code == 0
     assert re.fullmatch(r"importing own_explained:search from .*own_explained\.py\n", outcome.err)
-    assert "not among the first 100" in outcome.out
+    assert "of the 100 results asked for" in outcome.out
+    assert "not among the first 100" not in outcome.out
 
 
 def test_where_own_code_fails_with_deep_nothing_advises_it(rag_eval, run, monkeypatch):

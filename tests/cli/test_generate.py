@@ -283,7 +283,7 @@ def test_users_questions_are_read_of_tables_too(rag_eval, served, folder):
     (folder / "log.jsonl").write_text('{"question": "when"}\n')
     refused = rag_eval(*GENERATE, "--real-questions", "log.jsonl")
     assert refused.code == 2
-    assert "expected questions in a .csv or .tsv file, or a text file with one per line" in refused.err
+    assert "expected questions in a table (.csv, .xlsx), or a text file with one per line" in refused.err
 
 
 def test_failed_requests_are_in_the_object(rag_eval, folder):

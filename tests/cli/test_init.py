@@ -1,3 +1,4 @@
+import re
 import shlex
 import shutil
 import sys
@@ -88,8 +89,77 @@ def test_a_dataset_that_an_interrupted_init_left_is_not_in_the_way(rag_eval, fol
 
 def test_init_twice_with_another_name_makes_two_datasets(rag_eval, folder):
     assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
-    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 2
     assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--name", "again").code == 0
+    assert {path.name for path in (folder / ".rag-eval/datasets").glob("*.json")} == {"questions.json", "again.json"}
+
+
+INIT = ("init", "--corpus", "docs", "--questions", "questions.csv")
+
+
+def test_after_a_corrected_flag_what_init_wrote_is_written_again(rag_eval, folder):
+    rag_eval(*INIT, "--glob", "guides/*.md")
+    files = [folder / ".rag-eval/questions.yaml", folder / ".rag-eval/datasets/questions.json"]
+    before = [file.read_text() for file in files]
+    outcome = rag_eval(*INIT)
+    assert outcome.code == 0, outcome.err
+    assert "The dataset and the configuration are written again: nobody had changed them." in outcome.out
+    assert all(file.read_text() != text for file, text in zip(files, before, strict=True))
+    load_config(files[0])
+    assert rag_eval("run", str(files[0]), "--allow-skipped", "2").code == 0
+    after = [file.read_text() for file in files]
+    assert rag_eval(*INIT).code == 0
+    assert [file.read_text() for file in files] == after
+
+
+@pytest.mark.parametrize(
+    ("edited", "said"),
+    [
+        (".rag-eval/questions.yaml", "already exists and is not overwritten, as it is not as `rag-eval init` wrote it"),
+        (".rag-eval/datasets/questions.json", "is not overwritten, as it was changed since .*dataset update"),
+    ],
+)
+@pytest.mark.parametrize("change", [lambda text: f"# mine\n{text}", lambda text: f"{text} ", lambda text: text[:-1]])
+def test_what_a_person_changed_is_never_written_again(rag_eval, folder, edited, said, change):
+    rag_eval(*INIT)
+    (folder / edited).write_text(change((folder / edited).read_text()))
+    files = {path: path.read_bytes() for path in (folder / ".rag-eval").rglob("*") if path.is_file()}
+    outcome = rag_eval(*INIT, "--glob", "guides/*.md")
+    assert outcome.code == 2
+    assert re.search(said, outcome.err)
+    assert {path: path.read_bytes() for path in (folder / ".rag-eval").rglob("*") if path.is_file()} == files
+
+
+def test_other_questions_of_the_same_name_do_not_take_the_place_of_a_dataset(rag_eval, folder):
+    rag_eval(*INIT)
+    (folder / "other").mkdir()
+    (folder / "other/questions.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")
+    other = (*INIT[:3], "--questions", "other/questions.csv")
+    refused = rag_eval(*other)
+    assert (refused.code, "other questions of this name; choose a --name, or say --name q" in refused.err) == (2, True)
+    assert len(load_dataset(folder / ".rag-eval/datasets/questions.json")) == 3
+    assert rag_eval(*other, "--name", "questions").code == 0
+    assert len(load_dataset(folder / ".rag-eval/datasets/questions.json")) == 1
+
+
+def test_an_init_that_was_killed_between_its_files_can_be_run_again(rag_eval, folder):
+    rag_eval(*INIT, "--glob", "guides/*.md")
+    config = folder / ".rag-eval/questions.yaml"
+    earlier = config.read_text()
+    rag_eval(*INIT)
+    config.write_text(earlier)  # the dataset is written first
+    assert rag_eval(*INIT).code == 0
+    assert config.read_text() != earlier
+
+
+def test_columns_are_told_by_options(rag_eval, folder):
+    (folder / "q.csv").write_text("Was;Stelle;Wo;Nr\nWhat comes first?;Install the agent first.;start;7\n", "cp1252")
+    columns = ("--question-column", "was", "--quote-column", "Stelle", "--document-column", "Wo", "--id-column", "Nr")
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "q.csv", *columns)
+    assert outcome.code == 0, outcome.err
+    (entry,) = load_dataset(folder / ".rag-eval/datasets/q.json")
+    assert (entry.query.id, entry.query.text) == ("7", "What comes first?")
+    refused = rag_eval("init", "--corpus", "docs", "--questions", "q.csv", "--quote-column", "Zitat")
+    assert "no column 'Zitat' among 'Was', 'Stelle', 'Wo', 'Nr'" in refused.err
 
 
 def test_names_with_spaces_and_other_scripts_work(rag_eval, folder):
@@ -157,7 +227,7 @@ def test_names_that_are_too_long_are_refused(rag_eval, folder, option):
     ],
 )
 def test_bad_input_is_refused_and_nothing_is_written(rag_eval, folder, arguments, said):
-    (folder / "bad.csv").write_bytes(b"question,quote\nWhy?,\xff\n")
+    (folder / "bad.csv").write_bytes(b"question,quote\nWhy?,\0\xff\n")
     (folder / "lost.csv").write_text("question,quote\nWhy?,This stands nowhere.\n")
     (folder / "partly.csv").write_text("question,quote\nWhy?,This stands nowhere.\nWho is the chief?,\n")
     (folder / "unanswered.csv").write_text("question,quote\nWho is the chief?,\n")
@@ -277,13 +347,15 @@ def test_suggestions_that_cannot_be_written_do_not_stop_init(rag_eval, copied):
     )
 
 
-def test_text_files_that_the_default_pattern_does_not_match_are_told(rag_eval, folder):
+def test_every_kind_of_text_is_read_and_what_is_not_is_told(rag_eval, folder):
     for name in ("a.rst", "guides/b.rst", "c.txt", ".hidden.txt", "d.png", unicodedata.normalize("NFD", "größe.md")):
-        (folder / "docs" / name).write_text("Something.")
-    said = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").out
-    assert "Not read: 2 .rst, 1 .txt. --glob '**/*.{md,rst,txt}' reads them, too.\n" in said
+        (folder / "docs" / name).write_text("The very end.")
+    (folder / "ends.csv").write_text("question,quote,document\nWhere?,The very end.,b.rst\n")
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "ends.csv")
+    assert "1 of 1 quote located" in outcome.out
+    assert "docs: not read: 1 .png, as they have no reader" in outcome.err
     both = ("--glob", "**/*.{md,rst}", "--name", "both")
-    assert "Not read" not in rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", *both).out
+    assert "not read" not in rag_eval("init", "--corpus", "docs", "--questions", "ends.csv", *both).err
 
 
 def test_a_page_shows_every_quote_marked_in_its_passage(rag_eval, folder):
@@ -329,7 +401,7 @@ def test_what_takes_long_is_said(rag_eval, folder, monkeypatch):
     said.clear()
     (folder / "docs/billing.md").write_text("# New\n\nInvoices are sent on the first day.\n")
     rag_eval("dataset", "update", ".rag-eval/datasets/questions.json", "--corpus", "docs")
-    assert said[0] == "Reading documents"
+    assert said[:2] == ["Listing files", "Reading documents"]
     assert {"Following labels", "Aligning documents"} <= set(said)
 
 
@@ -340,3 +412,15 @@ def test_in_a_terminal_lines_end_between_words_and_commands_stay_whole(folder):
     prose = [line for line in said.splitlines() if not line.startswith("  rag-eval")]
     assert max(map(len, prose)) <= 60
     assert any(line.startswith("  rag-eval") and len(line) > 60 for line in said.splitlines())
+
+
+def test_a_folder_of_beir_needs_no_init_and_is_run(rag_eval, folder):
+    (folder / "beir/qrels").mkdir(parents=True)
+    (folder / "beir/queries.jsonl").write_text('{"_id": "q1", "text": "When do invoices come?"}\n')
+    (folder / "beir/qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tbilling.md\t1\n")
+    for questions in ("beir", "beir/queries.jsonl"):
+        refused = rag_eval("init", "--corpus", "docs", "--questions", questions)
+        assert refused.code == 2
+        command = refused.err.partition("need no init: ")[2].strip()
+        assert command == f"rag-eval run --no-config --corpus docs --dataset {questions}"
+        assert "recall@5" in rag_eval(*shlex.split(command)[1:]).out

@@ -348,7 +348,9 @@ def test_an_interrupted_demo_says_which_runs_are_kept(folder):
     last = done.stderr.splitlines()[-1]
     assert last.startswith("interrupted: 1 of ")
     assert last.endswith(f" evaluations were made; they are saved in {runs.relative_to(folder)}")
-    assert [line.split("  ")[0].strip() for line in done.stdout.splitlines() if "recursive" in line] == ["BM25"]
+    assert [line.split("  ")[0].strip() for line in done.stdout.splitlines() if "recursive" in line] == [
+        "BM25, recursive 250"
+    ]
     assert "Saved 1 run to " in done.stdout
     assert "% confidence" not in done.stdout
 

@@ -363,7 +363,7 @@ def test_copies_that_were_declined_are_not_asked_for_again(piped, docs):
 
 def test_wrong_input_says_what_is_wrong_and_is_asked_for_again(piped, docs):
     outcome = piped(
-        "x", "", "?", "b", "When are invoices sent?", "", "9", "one", "/", "b", "?", "1 1", "1", "7", "six", "b", "0"
+        "x", "", "?", "b", "When are invoices sent?", "f", "9", "one", "/", "b", "?", "1 1", "1", "7", "six", "b", "0"
     )
     told = [
         "That is no question.",
@@ -523,3 +523,60 @@ def test_the_run_says_of_questions_that_are_not_labelled_how_to_go_on(rag_eval, 
     linted = rag_eval("dataset", "lint", FILE, "--corpus", "docs")
     assert linted.code == 1
     assert "`rag-eval label` labels questions that are not labelled yet" in " ".join(linted.out.split())
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
+def test_a_passage_is_shown_in_full_on_one_page_and_enter_shows_the_list_again(at_terminal, docs, columns, rows):
+    around = "".join(f"Line {number} says nothing.\n\n" for number in range(60))
+    row = "| refund | " + "five working days and then some " * 9 + "|"
+    (docs / "long.md").write_text(
+        f"# Plans\n\n{around}## Table\n\n| what | how long |\n|---|---|\n{row}\n\n## End\n\n{around}"
+    )
+    terminal = at_terminal(columns=columns, rows=rows)
+    terminal.until("Question: ")
+    terminal.type("five working days and then some")
+    terminal.until("0 labelled:")
+    number = numbers_of(until_numbers(terminal), "and then some")[0]
+    terminal.type(f"f {number}")
+    page = until_numbers(terminal)
+    assert f"\n{number:<4}docs/long.md:" in page
+    assert page.count("\n") + 1 <= rows
+    marked = "".join(line[4:] for line in page.splitlines() if line.startswith("  ┃ "))
+    assert "| what | how long ||---|---|| refund |" in marked
+    assert marked.replace(" ", "").endswith("andthensome|")
+    assert "    Line 59 says nothing.\n" in page
+    assert "    ## End\n" in page
+    terminal.type("")
+    assert number in numbers_of(until_numbers(terminal), "and then some")
+    terminal.type("q")
+    assert terminal.end() == 0
+
+
+def test_what_update_lost_is_labelled_again_by_the_command_that_it_names(rag_eval, piped, docs, monkeypatch):
+    piped(
+        "When are invoices sent?",
+        "1",
+        "invoices are sent on the first day",
+        "How many working days does a refund take?",
+        "1",
+        REFUND,
+        "x",
+    )
+    assert len(read(docs)) == 2
+    billing = docs / "billing.md"
+    billing.write_text(billing.read_text().replace("on the first day", "on the second day"))
+    said = rag_eval("dataset", "update", FILE, "--corpus", "docs").out
+    named = next(line for line in said.splitlines() if line.startswith("  rag-eval label "))
+    assert shlex.split(named) == ["rag-eval", "label", "docs", "--output", FILE]
+    lines = b"1\nInvoices are sent on the second day\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines), encoding="utf-8"))
+    outcome = rag_eval(*shlex.split(named)[1:])
+    asked = (
+        "Question 2 of 2, 1 labelled:\nWhen are invoices sent?\nIts label “Invoices are sent on the first day” was lost"
+    )
+    assert asked in outcome.out
+    assert numbers_of(outcome.out, "the second day") == [1]
+    assert f"2 of 2 questions labelled in {FILE}. Next:" in outcome.out
+    texts = {" ".join(entry.relevant[0].text.split()) for entry in read(docs)}
+    assert texts == {"Invoices are sent on the second day", REFUND}
+    assert read(docs).incomplete == ()

@@ -115,9 +115,14 @@ def test_all_globs_together_say_what_is_read(rag_eval, tmp_path, command):
     assert outcome.code == 0, outcome.err
 
 
-def test_globs_that_cannot_be_one_pattern_are_refused(rag_eval, tmp_path):
+def test_each_pattern_stands_for_itself(rag_eval, tmp_path):
     (tmp_path / "docs").mkdir()
-    for pattern in ("a,b.md", "{a.md"):
-        outcome = rag_eval("dataset", "quality", "d.jsonl", "--corpus", "docs", "--glob", pattern, "--glob", "*.md")
-        assert outcome.code == 2
-        assert "has a comma outside braces, or a brace without the other; write ? in its place" in outcome.err
+    for name in ("a,b.md", "{a.md", "c.txt"):
+        (tmp_path / "docs" / name).write_text("Refunds take five days.")
+    (tmp_path / "questions.csv").write_text("question,quote,document\nHow long?,Refunds take five days.,{a.md\n")
+    given = ("--corpus", "docs", "--glob", "a,b.md", "--glob", "{a.md", "--glob", "*.txt", "--exclude", "c.*")
+    assert "Texts of 2 documents" in rag_eval("init", *given, "--questions", "questions.csv").out
+    config = (tmp_path / ".rag-eval/questions.yaml").read_text()
+    assert 'glob: ["a,b.md", "{a.md", "*.txt"]\nexclude: ["c.*"]\n' in config
+    outcome = rag_eval("dataset", "info", ".rag-eval/datasets/questions.json", "--corpus", ".rag-eval/questions.yaml")
+    assert "1 of 2" in outcome.out, outcome

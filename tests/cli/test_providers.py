@@ -174,3 +174,14 @@ def test_a_run_is_saved_with_the_parameters_of_its_providers_and_the_next_one_em
         "base_url": f"{providers.url}/v1",
     }
     assert retriever["reranker"]["model"] == "rerank-v3.5"
+
+
+def test_a_gate_on_the_latency_asks_again(providers, rag_eval, folder):
+    command = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2", "--embedder", "openai")
+    counts = []
+    for gate in ((), (), ("--gate", "p95 <= 60s"), ("--gate", "span_recall@5 >= 0.001")):
+        before = len(providers.exchanges)
+        assert rag_eval(*command, *gate).code == 0
+        counts.append(len(providers.exchanges) - before)
+    assert counts[1] == counts[3] == 0
+    assert counts[2] == 1

@@ -27,13 +27,22 @@ def test_a_run_a_comparison_and_a_table_are_written(rag_eval, saved, folder):
     assert "<title>3 runs by " in (folder / "three.html").read_text(encoding="utf-8")
 
 
+def test_a_name_tells_whether_it_is_markdown_or_the_tables_in_latex(rag_eval, saved, folder):
+    assert rag_eval("report", "last~1", "last", "-o", "two.md").code == 0
+    assert (folder / "two.md").read_text(encoding="utf-8").startswith("# ")
+    assert rag_eval("report", "last~2", "last~1", "last", "-o", "three.tex").code == 0
+    text = (folder / "three.tex").read_text(encoding="utf-8")
+    assert text.startswith(r"\begin{table}")
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") > 1
+
+
 def test_a_file_that_is_there_is_not_overwritten(rag_eval, saved, folder):
     (folder / "report.html").write_text("mine")
     outcome = rag_eval("report", "last")
     assert (outcome.code, outcome.out) == (2, "")
     assert "--output report.html already exists and is not overwritten" in outcome.err
     assert (folder / "report.html").read_text() == "mine"
-    assert "expected the name of an HTML file" in rag_eval("report", "last", "-o", "report.md").err
+    assert "expected the name of an HTML file" in rag_eval("report", "last", "-o", "report.txt").err
 
 
 def test_documents_that_changed_are_shown_as_they_were_or_the_page_says_that_they_are_not(rag_eval, saved, folder):

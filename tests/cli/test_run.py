@@ -26,7 +26,7 @@ def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, 
 def test_the_language_of_bm25_is_an_option(rag_eval, folder):
     outcome = rag_eval("run", *FLAGS, "--retriever", "bm25:language=german", "--json")
     printed = json.loads(outcome.out)
-    assert printed["name"] == "BM25Retriever(language='german')"
+    assert printed["name"] == "BM25 (language=german), recursive 800"
     assert load_result(printed["run"]).config["retriever"]["language"] == "german"
     refused = rag_eval("run", *FLAGS, "--retriever", "bm25:language=klingon")
     assert refused.code == 2
@@ -300,6 +300,30 @@ def test_a_root_that_is_a_file_is_refused_before_the_work(rag_eval, folder, comm
 
 CHUNKER = "recursive-character:chunk_size=34"
 QUESTIONS = {"q1": "When do invoices come?", "q2": "Where is the spaceship that helps?"}
+
+
+def test_what_takes_long_is_said_from_the_first_second_to_the_last(rag_eval, folder, monkeypatch):
+    module = sys.modules["rag_evaluation_framework.base.progress"]
+    real, said = module.tqdm, []
+
+    def recorded(items=None, **options):
+        said.append(options["desc"])
+        assert options["delay"] < 1  # it is seen in the first second
+        assert options["miniters"] == 1  # and shows that an item is slow, after however many that were quick
+        return real(items, **options)
+
+    monkeypatch.setattr(module, "tqdm", recorded)
+    monkeypatch.setattr(sys.modules["rag_evaluation_framework.base.stages"], "_QUICK", 0)
+    again = ["Listing files", "Reading documents", "Hashing documents", "Chunking", "Weighing words", "Retrieving"]
+    again += ["Scoring", "Keeping documents", "Checking sizes"]
+    for first in (
+        ["Indexing documents", "Locating quotes", "Looking for copies", "Counting words", "Merging words"],
+        [],
+    ):
+        rag_eval("run", *FLAGS)
+        assert set(said) == {*again, *first}
+        assert (said[0], said[-1]) == ("Listing files", "Checking sizes")
+        said.clear()
 
 
 @pytest.fixture

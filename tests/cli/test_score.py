@@ -104,6 +104,20 @@ def test_distances_are_refused_until_their_order_is_told(rag_eval, files):
     assert rag_eval(*ONE, "--order", "rank").code == 2
 
 
+def test_ties_are_ordered_as_trec_eval_does_if_asked(rag_eval, files):
+    (files / "bm25.run").write_text("restart Q0 agent.md 1 7.1 t\nrestart Q0 billing.md 2 7.1 t\n")
+    own = json.loads(rag_eval(*ONE, "--metric", "mrr", "--per-query", "--json").out)
+    theirs = json.loads(rag_eval(*ONE, "--metric", "mrr", "--per-query", "--json", "--ties", "trec_eval").out)
+    scores = [known["rankings"][0]["per_query"]["mrr"]["restart"] for known in (own, theirs)]
+    assert scores == [1.0, 0.5]
+    told = "ties are ordered as trec_eval does", "ties keep the order of the file"
+    for given, (said, unsaid) in (((), told[::-1]), (("--ties", "trec_eval"), told)):
+        shown = rag_eval(*ONE, *given).out
+        assert said in shown or "unsorted" not in shown
+        assert unsaid not in shown
+    assert "expected 'trec_eval'" in rag_eval(*ONE, "--ties", "ids").err
+
+
 def test_repeated_judgements_are_counted(rag_eval, files):
     (files / "qrels.txt").write_text(QRELS + "restart 0 agent.md 1\n")
     assert "6 judgements, 1 repeated" in rag_eval(*ONE).out

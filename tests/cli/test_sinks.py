@@ -206,11 +206,13 @@ def test_results_are_sent_from_python_also_where_nothing_is_saved(tmp_path):
     kept, sent = Kept(), []
     dataset = published_dataset()
     with pytest.warns(UserWarning, match="the result is not sent to .*<lambda>: ZeroDivisionError"):
-        result = evaluate(BM25Retriever(), dataset, 2, corpus=CORPUS, sinks=[kept, lambda outcome: 1 / 0, sent.append])
+        result = evaluate(
+            BM25Retriever(), dataset, 2, documents=CORPUS, sinks=[kept, lambda outcome: 1 / 0, sent.append]
+        )
     assert (result.folder, kept.outcomes[0].result.metrics) == (None, result.metrics)
     assert result.notes[-1].endswith("<lambda>: ZeroDivisionError: division by zero")
     assert sent[0].result.notes == result.notes
-    result = evaluate(BM25Retriever(), dataset, 2, corpus=CORPUS, sinks=[kept], save_results_path=tmp_path)
+    result = evaluate(BM25Retriever(), dataset, 2, documents=CORPUS, sinks=[kept], save_results_path=tmp_path)
     assert kept.outcomes[1].result.folder == result.folder == next((tmp_path / "runs").iterdir())
 
 
@@ -218,7 +220,7 @@ def test_a_result_that_cannot_be_saved_is_sent_and_in_the_error(tmp_path, monkey
     kept = Kept()
     monkeypatch.setattr("rag_evaluation_framework.results.store.write_run", lambda *_: 1 / 0)
     with pytest.raises(SaveFailed, match="division by zero") as caught:
-        evaluate(BM25Retriever(), published_dataset(), 2, corpus=CORPUS, sinks=[kept], save_results_path=tmp_path)
+        evaluate(BM25Retriever(), published_dataset(), 2, documents=CORPUS, sinks=[kept], save_results_path=tmp_path)
     (outcome,) = kept.outcomes
     assert outcome.problems == ("the result is shown, but not saved: ZeroDivisionError: division by zero",)
     assert caught.value.result.metrics == outcome.result.metrics
@@ -266,7 +268,7 @@ def test_a_sink_that_cannot_say_how_it_failed_is_told_by_its_class_and_stops_no_
     kept = Kept()
     told = f"the result is not sent to {broken.__name__}: ConnectionError: gone away"
     with pytest.warns(UserWarning, match=told):
-        result = evaluate(BM25Retriever(), published_dataset(), 2, corpus=CORPUS, sinks=[broken(), kept])
+        result = evaluate(BM25Retriever(), published_dataset(), 2, documents=CORPUS, sinks=[broken(), kept])
     assert result.notes[-1] == told
     assert kept.outcomes[0].result.notes == result.notes
 
@@ -278,12 +280,12 @@ def test_an_interrupt_in_a_group_of_errors_ends_the_sending():
         raise BaseExceptionGroup("of tasks", [ValueError(), KeyboardInterrupt()])
 
     with pytest.raises(KeyboardInterrupt):
-        evaluate(BM25Retriever(), published_dataset(), 2, corpus=CORPUS, sinks=[interrupted, kept])
+        evaluate(BM25Retriever(), published_dataset(), 2, documents=CORPUS, sinks=[interrupted, kept])
     assert kept.outcomes == []
 
 
 def test_a_text_beside_the_result_that_cannot_be_made_is_a_result_that_is_not_saved(tmp_path, monkeypatch):
     monkeypatch.setattr("rag_evaluation_framework.trackers.folder.texts_beside", lambda _: 1 / 0)
     with pytest.raises(SaveFailed, match="division by zero") as caught:
-        evaluate(BM25Retriever(), published_dataset(), 2, corpus=CORPUS, save_results_path=tmp_path)
+        evaluate(BM25Retriever(), published_dataset(), 2, documents=CORPUS, save_results_path=tmp_path)
     assert caught.value.result.folder is None

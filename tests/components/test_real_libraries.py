@@ -220,6 +220,35 @@ def test_the_programs_of_the_page_run(program, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.count(" 0 failed)") == PROGRAMS[program].count("print(")
 
 
+def test_the_five_lines_are_right_with_langchain(tmp_path, monkeypatch):
+    """A retriever, documents and questions as people have them: every score is what the retriever's own texts say."""
+    documents, splitters = library("langchain_core.documents"), library("langchain_text_splitters")
+    core, fakes = library("langchain_core.vectorstores"), library("langchain_core.embeddings")
+    monkeypatch.chdir(tmp_path)
+    texts = {f"guide/{number}.md": f"About {number}.\n\nThe answer to {number} is {number**9}." for number in range(40)}
+    quotes = {f"What is the answer to {number}?": f"The answer to {number} is {number**9}." for number in range(20)}
+    rows = [f"{question};{quote}\r\n" for question, quote in quotes.items()]
+    Path("questions.csv").write_text(f"sep=;\r\nQuestion;Quote\r\n{''.join(rows)}", encoding="utf-16")
+    loaded = [documents.Document(text, metadata={"source": name}) for name, text in texts.items()]
+    store = core.InMemoryVectorStore(fakes.DeterministicFakeEmbedding(size=8))
+    store.add_documents(
+        splitters.RecursiveCharacterTextSplitter(chunk_size=40, chunk_overlap=0).split_documents(loaded)
+    )
+    retriever = store.as_retriever(search_kwargs={"k": 10})
+
+    result = evaluate(retriever, "questions.csv", documents=loaded)
+    worst, frame = result.worst(5), result.to_dataframe()
+
+    assert result.counts["scored"] == len(quotes)
+    assert result.counts["unlocated_hits"] == 0
+    found = [quote in [hit.page_content for hit in retriever.invoke(question)] for question, quote in quotes.items()]
+    assert 0 < sum(found) < len(found)
+    assert [*result.per_query("span_recall@10").values()] == [float(one) for one in found]
+    assert frame["documents"].tolist() == [f"{number}.md" for number in range(20)]
+    assert "best rank" in repr(worst)
+    assert [one.query_id for one in result.explain(worst)] == [query.query_id for query in worst]
+
+
 LIBRARIES = [langchain, llama_index, haystack, chonkie, chroma]
 
 

@@ -290,7 +290,7 @@ def fails(*_args, **_options):
         (lambda *, query: fails(query), r"for example lambda query, k: search\(query\)\[:k\]"),
         (LangChain.Retriever, "Retriever is a class; pass an instance, Retriever"),
         (5, "5 is int; expected a Retriever, or a function .query, k. -> results, or an object of another library"),
-        ("bm25", "'bm25' is str; expected a Retriever, or a function"),
+        ("bm25", "retriever='bm25': no such file; expected a Retriever, or a function"),
         (pytest, "is module; expected a Retriever"),
         (SimpleNamespace(as_retriever=fails), r"pass what its as_retriever\(\) returns"),
         (

@@ -2,7 +2,9 @@
 
 import hashlib
 import sys
+import zipfile
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.corpus.readers import reader
 from rag_evaluation_framework.errors import CorpusError
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.text import LinePlaces
 
 OWN = """
@@ -96,7 +99,7 @@ def test_lines_and_columns_are_those_of_the_file(tmp_path):
     ("name", "data", "message"),
     [
         ("a_html", b"<p>caf\xe9", "a.html: not valid utf-8 (byte 6: 0xe9), which is its encoding; mend the file, or"),
-        ("a_md", b"caf\xe9", "a.md: not valid UTF-8 (byte 3: 0xe9); convert the file to UTF-8, or exclude it"),
+        ("a_md", b"caf\xe9\0", "a.md: not valid UTF-8 (byte 3); save the file as UTF-8"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name, data, message):
@@ -134,3 +137,18 @@ def test_what_a_reader_raises_is_told_with_the_file(tmp_path, plug_in, name, mes
     with pytest.raises(CorpusError) as error:
         Corpus.from_folder(folder_of(tmp_path, a_abc=b"one"), "*")
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_docx_with_a_document_type_is_refused(tmp_path, encoding):
+    path = tmp_path / "a.docx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("word/document.xml", "<!DOCTYPE a><a/>".encode(encoding))
+    with pytest.raises(CorpusError, match="has a document type in word/"):
+        Corpus.of(path)
+
+
+def test_words_at_a_line_end_of_a_pdf_are_located_with_and_without_their_hyphen():
+    locator = QuoteLocator(Corpus.of(Path(__file__).parent / "kinds" / "columns.pdf"))
+    for quote in ("rag-eval says", "rag-\neval says", "rageval says", "allow-failures"):
+        assert locator.locate(quote).places, quote

@@ -115,3 +115,8 @@ def folder_of_two(tmp_path):
     for name in ("pricing.md", "archive/pricing.md"):
         (tmp_path / "docs" / name).write_text(f"The text of {name}.")
     return DocumentResolver(Corpus.from_folder(tmp_path / "docs"))
+
+
+def test_a_place_that_names_a_page_names_its_document():
+    resolver = DocumentResolver(Corpus([Document(DocumentId("g/a.pdf"), "A")]))
+    assert resolver.resolve("a.pdf, page 4") == resolver.resolve("g/a.pdf, page 12") == "g/a.pdf"

@@ -7,6 +7,7 @@ from hashlib import sha256
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.errors import CorpusError
 from rag_evaluation_framework.testing.chunkers import assert_linear
 
@@ -30,8 +31,11 @@ def documents(**texts):
 class TestFromFolder:
     def test_markdown_is_read_recursively(self, tmp_path):
         write(tmp_path, {"a.md": "A", "deep/er/b.md": "B", "notes.txt": "no", "deep/c.MDX": "no"})
-        corpus = Corpus.from_folder(tmp_path)
+        with collected() as notes:
+            corpus = Corpus.from_folder(tmp_path)
         assert {document.id: document.content for document in corpus} == {"a.md": "A", "deep/er/b.md": "B"}
+        told = f"{tmp_path}: not read: 1 .txt, 1 .mdx; Corpus.of('{tmp_path}') reads them, too"
+        assert sorted(map(sorted, notes)) == sorted(map(sorted, [told]))  # either kind first
 
     def test_the_path_may_be_a_string(self, tmp_path):
         write(tmp_path, {"a.md": "A"})
@@ -104,8 +108,8 @@ class TestFromFolder:
         assert corpus.metadata == {"source": str(tmp_path), "glob_pattern": "*.txt"}
 
     def test_bytes_that_are_not_utf8_are_refused_with_their_position(self, tmp_path):
-        write(tmp_path, {"good.md": "A", "bad.md": b"caf\xe9"})
-        with pytest.raises(CorpusError, match=r"bad\.md: not valid UTF-8 \(byte 3: 0xe9\); convert"):
+        write(tmp_path, {"good.md": "A", "bad.md": b"caf\xe9\0"})
+        with pytest.raises(CorpusError, match=r"bad\.md: not valid UTF-8 \(byte 3\); save"):
             Corpus.from_folder(tmp_path)
 
     def test_a_folder_without_a_match_lists_what_it_has(self, tmp_path):

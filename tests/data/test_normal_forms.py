@@ -1,7 +1,6 @@
 """Names of documents in another normal form: macOS names files with accents apart, people type them whole."""
 
 import json
-from pathlib import Path
 from unicodedata import normalize
 
 import pytest
@@ -18,7 +17,7 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
-from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth, texts_left_out
+from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth
 from rag_evaluation_framework.labelling import leaving_out, relabel
 from rag_evaluation_framework.rankings import read_qrels, read_rankings
 
@@ -59,11 +58,6 @@ def test_a_label_whose_text_was_edited_is_not_in_a_document_that_is_gone(corpus_
     (skipped,) = relabel(load_dataset(path), edited).dataset.skipped
     assert (skipped.document, skipped.reason) == (NAME, f"gone from {NAME}")
     assert leaving_out(skipped.document, edited) is None
-
-
-def test_a_file_that_is_read_is_not_left_out(corpus_and_name):
-    corpus, _ = corpus_and_name
-    assert texts_left_out(corpus, Path(corpus.metadata["source"])) == {}
 
 
 @pytest.mark.parametrize("ending", ["csv", "json", "jsonl"])

@@ -406,8 +406,8 @@ def test_another_level_than_that_of_the_examples_is_refused(tmp_path, outputs, l
         ({"outputs": {}}, r"\$\[1\]\.inputs: "),
         ({"inputs": "text", "outputs": {}}, r"\$\[1\]\.inputs: "),
         (
-            {"inputs": {"frage": "Wie?", "user": 1}, "outputs": {"chunk_ids": []}},
-            r"\$\[1\]\.inputs: expected the question under 'query', got 'frage', 'user'; or pass query_key=, "
+            {"inputs": {"gefragt": "Wie?", "user": 1}, "outputs": {"chunk_ids": []}},
+            r"\$\[1\]\.inputs: expected the question under 'query', got 'gefragt', 'user'; or pass query_key=, "
             "on the command line --query-key$",
         ),
         ({"inputs": {}, "outputs": {}}, r"\$\[1\]\.inputs: expected the question under 'query', got nothing; "),

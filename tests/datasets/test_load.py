@@ -69,11 +69,11 @@ def test_a_folder_in_place_of_a_corpus_is_refused(tmp_path, name):
 @pytest.mark.parametrize("name", ["quotes.jsonl", "quotes.csv", "quotes.tsv", "chunking.csv"])
 def test_quotes_need_the_corpus(tmp_path, name):
     (tmp_path / name).write_text(FILES[name])
-    with pytest.raises(DatasetError, match=r"pass corpus=Corpus\.from_folder\(\.\.\.\), on the command line --corpus$"):
+    with pytest.raises(DatasetError, match=r"elsewhere corpus=Corpus\.of\('path'\), on the command line --corpus$"):
         load_dataset(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["questions.txt", "questions.xlsx", "questions", "questions.md"])
+@pytest.mark.parametrize("name", ["questions.doc", "questions", "questions.md"])
 def test_another_ending_is_refused(tmp_path, corpus, name):
     (tmp_path / name).write_text(FILES["quotes.csv"])
     with pytest.raises(DatasetError, match=r"expected a file name ending in \.json, \.jsonl or \.csv"):
@@ -100,10 +100,11 @@ def test_a_file_without_questions_is_refused(tmp_path, corpus, name, text):
         load_dataset(tmp_path / name, corpus=corpus)
 
 
-def test_a_header_that_is_too_large_for_a_table_is_refused(tmp_path, corpus):
+def test_a_header_that_is_far_too_large_is_told_in_short(tmp_path, corpus):
     (tmp_path / "d.csv").write_text(f"question,{'q' * 200_000}\nWhich colour?,blue\n")
-    with pytest.raises(DatasetError, match=r"d\.csv: line 1: a cell has more than 131,072 characters"):
+    with pytest.raises(DatasetError, match=r"d\.csv: no column 'quote' among 'question', 'qqq") as refused:
         load_dataset(tmp_path / "d.csv", corpus=corpus)
+    assert len(str(refused.value)) < 1000
 
 
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl", "d.csv"])

@@ -118,7 +118,7 @@ class TestKeeping:
     def test_a_text_that_is_kept_again_is_replaced(self, cache):
         cache.put("one", {"text": a_vector(1)})
         cache.put("one", {"text": a_vector(2, truncated=True)})
-        assert cache.get("one", ["text"])["text"] == (np.float32([2]), True)
+        assert cache.get("one", ["text"])["text"] == (np.float32([2]), True, None)
         assert cache.contents()[0].vectors == 1
 
     @given(texts=st.lists(st.text(st.characters(), max_size=20), unique=True, max_size=10))

@@ -8,7 +8,7 @@ from threading import Timer
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder, VectorRAGRetriever
+from rag_evaluation_framework import TOKEN, CachedEmbedder, Dataset, OpenAIEmbedder, VectorRAGRetriever, evaluate
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.embedders.cached import embedder_identity
@@ -288,6 +288,66 @@ def test_questions_that_were_embedded_are_not_sent_again_where_others_fail(provi
         retriever.retrieve(question, 3)
     embedded = [text for content in sent(providers)[indexed:] for text in content["input"]]
     assert len(embedded) == len(set(questions)) + 8
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_run_below_a_root_asks_for_no_vector_that_an_earlier_one_paid_for(providers, tmp_path, together):
+    dataset = load_handbook()
+
+    def run():
+        retriever = VectorRAGRetriever(embedder=OpenAIEmbedder())
+        return evaluate(retriever, dataset, batch_queries=together, save_results_path=tmp_path)
+
+    first, asked = run(), len(providers.exchanges)
+    again = run()
+    assert len(providers.exchanges) == asked
+    assert again.usage == ()
+    assert again.metrics == first.metrics
+    seconds = [result.queries.stages["embed"] for result in (first, again)]
+    np.testing.assert_array_equal(*seconds)  # not those of reading a file
+    told = [note for note in again.notes if "was not asked again" in note]
+    assert len(told) == 1
+    assert "the time of `embed` is what it took then" in told[0]
+    assert not [note for note in first.notes if "was not asked again" in note]
+
+
+def test_the_share_of_a_batch_is_never_the_time_of_one_question(providers, tmp_path):
+    dataset = load_handbook()
+    runs = [
+        evaluate(
+            VectorRAGRetriever(embedder=OpenAIEmbedder()), dataset, batch_queries=together, save_results_path=tmp_path
+        )
+        for together in (True, False, True, False)
+    ]
+    seconds = [run.queries.stages["embed"] for run in runs]
+    assert (seconds[0] != seconds[1]).any()
+    np.testing.assert_array_equal(seconds[0], seconds[2])
+    np.testing.assert_array_equal(seconds[1], seconds[3])
+    assert [any("was not asked again" in note for note in run.notes) for run in runs] == [False, False, True, True]
+
+
+def test_new_questions_are_sent_alone(providers, tmp_path):
+    entries, corpus = [*load_handbook()], load_handbook().corpus
+    for some in (entries[:5], entries[:7]):
+        before = len(providers.exchanges)
+        evaluate(
+            VectorRAGRetriever(embedder=OpenAIEmbedder()),
+            Dataset(some, TOKEN, corpus=corpus),
+            save_results_path=tmp_path,
+        )
+    assert [content["input"] for content in sent(providers)[before:]] == [[entry.query.text for entry in entries[5:7]]]
+
+
+def test_a_question_that_is_kept_is_no_text_and_the_other_way_round(providers, tmp_path):
+    dataset = load_handbook()
+    question = dataset.queries[0].text
+    evaluate(VectorRAGRetriever(embedder=OpenAIEmbedder()), dataset, save_results_path=tmp_path)
+    cache, identity = EmbeddingCache(tmp_path), embedder_identity(OpenAIEmbedder())
+    assert cache.get(identity, [question]) == {}
+    kept = cache.get(identity, [question], "query")[question]
+    assert np.array_equal(kept.vector, vector(question, 1536))
+    assert kept.seconds > 0
+    assert cache.get(identity, [dataset.corpus.documents[0].content[:1]]) == {}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

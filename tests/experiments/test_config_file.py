@@ -108,7 +108,7 @@ def test_what_is_left_out_is_as_in_python(folder):
     assert [str(cutoff) for cutoff in config.cutoffs] == ["5", "10", "4000ch"]
     assert [metric.name for metric in config.metrics] == ["span_recall", "span_precision", "span_iou"]
     assert config.config == EvaluationConfig()
-    assert [document.id for document in config.corpus] == ["billing.md"]
+    assert [document.id for document in config.corpus] == ["billing.md", "deep/start.txt"]
 
 
 def test_paths_are_relative_to_the_folder_of_the_file(folder, monkeypatch, tmp_path_factory):
@@ -121,8 +121,22 @@ def test_paths_are_relative_to_the_folder_of_the_file(folder, monkeypatch, tmp_p
 
 
 def test_the_glob_chooses_the_documents(folder):
-    config = experiment(folder, glob="**/*.[mt]*")
-    assert [document.id for document in config.corpus] == ["billing.md", "deep/start.txt"]
+    assert [document.id for document in experiment(folder, glob="**/*.[m]*").corpus] == ["billing.md"]
+    config = experiment(folder, glob=["*.md", "deep/*"], exclude="start.*")
+    assert [document.id for document in config.corpus] == ["billing.md"]
+
+
+def test_a_converter_is_a_function_of_ones_own(folder):
+    given = {"glob": "**/*", "converter": "support.own_converter:upper", "dataset": "questions.csv"}
+    (folder / "docs/a.html").write_text("<p>one")
+    config = experiment(folder, **given)
+    assert config.corpus["a.html"].content == "<P>ONE"
+    assert config.record["corpus"]["converter"] == "support.own_converter:upper"
+    assert config.record["corpus"]["readers"] == {"support.own_converter:upper": "3"}
+    with pytest.raises(
+        ConfigError, match=r"converter 'support.own_converter:upper' names your own code, and --no-import"
+    ):
+        parse_config({"corpus": "docs", **given}, "test").experiment(folder, imports=False)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +215,7 @@ def test_the_advice_for_parts_beside_a_retriever_works(folder):
         ({"k": 1.5}, "$.k: expected a whole number or a list, got 1.5"),
         ({"k": [1, "x"]}, "$.k[1]: expected a whole number, got 'x'"),
         ({"chunker": 5}, "$.chunker: expected a text or a mapping, got 5"),
-        ({"glob": 5}, "$.glob: expected a text, got 5"),
+        ({"glob": 5}, "$.glob: expected a text or a list, got 5"),
         ({"max_concurrency": True}, "$.max_concurrency: expected a whole number, got True"),
         ({"batch_queries": 1}, "$.batch_queries: expected true or false, got 1"),
     ],
@@ -372,7 +386,7 @@ MINIMAL = "corpus: docs\ndataset: questions.csv\n"
     [
         (
             MINIMAL + "chunk_size: 200\n",
-            r"\$\.chunk_size: unknown key; there are corpus, glob, dataset, evaluation_type,",
+            r"\$\.chunk_size: unknown key; there are corpus, glob, exclude, converter, text_column,",
         ),
         (MINIMAL + "K: [5]\n", r"\$\.K: unknown key"),
         (MINIMAL + "k: 5\nk: 6\n", 'found duplicate key "k".*line 4'),
@@ -627,7 +641,7 @@ def test_a_slip_in_a_key_is_told_what_was_meant():
 def test_of_several_unknown_keys_one_lists_those_that_there_are():
     with pytest.raises(ConfigError) as caught:
         parse_config({"corpus": "docs", "dataset": "d", "pages": 1, "url": 2}, "test")
-    assert str(caught.value).count("there are corpus, glob, dataset") == 1
+    assert str(caught.value).count("there are corpus, glob, exclude") == 1
     assert str(caught.value).endswith("; $.url: unknown key")
 
 

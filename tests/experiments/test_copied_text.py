@@ -36,7 +36,8 @@ def test_a_copy_that_is_not_labelled_is_counted(found, missed):
     (told,) = notes(span("a.md"), *found)
     assert told.startswith(
         "questions whose answer was retrieved at another place with the same text, which is not labelled and counts as "
-        f"not relevant: 1; for {missed} of them no labelled place was retrieved."
+        f"not relevant: 1; {'of this it is all that was retrieved of the answer' * missed}"
+        f"{'a labelled place was retrieved, too' * (not missed)}."
     )
 
 

@@ -201,7 +201,7 @@ def test_yaml_json_and_python_give_equal_results(folder, level):
     (folder / "run.json").write_text(json.dumps(content))
     (folder / "run.yaml").write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in content.items()))
     results = [run_experiment(load_config(folder / name).experiment(folder)) for name in ("run.yaml", "run.json")]
-    corpus = Corpus.from_folder(folder / "docs")
+    corpus = Corpus.of(folder / "docs")
     config = EvaluationConfig(experiment_name="mine", budgets=["30ch", "50ch_whole"], count_as_zero=["no-answer"])
     evaluation = EVALUATIONS[level](corpus, span_dataset(corpus))
     results.append(evaluation.run(RecursiveCharacterChunker(25), k=[2, 1], config=config))

@@ -306,6 +306,30 @@ def test_the_journal_of_another_version_is_left_alone_and_said(tmp_path, first):
     assert file.read_bytes() == before
 
 
+@pytest.mark.parametrize(("after", "lines"), [(0.0, 3), (60.0, 0)])
+def test_a_run_that_is_soon_over_writes_nothing_and_one_that_ends_early_keeps_all(tmp_path, after, lines):
+    ours = experiment(tmp_path)
+
+    def answered(error=None):
+        with open_journal(ours, "never", {}, after) as kept:
+            for query in ours.dataset.queries[:2]:
+                kept.keep([(query.id, journal.Returned(Retrieval((Hit(text="a"),)), 10))])
+            (file,) = kept.folder.glob("journal-*.jsonl")
+            assert file.read_bytes().count(b"\n") == lines
+            if error is not None:
+                raise error
+            kept.is_finished = True
+
+    answered()
+    assert [*tmp_path.iterdir()] == []
+    with pytest.raises(Interrupted, match="answers to 2 of 78 questions are kept"):
+        answered(KeyboardInterrupt)
+    assert known(tmp_path)[0] == 2
+    with pytest.raises(ZeroDivisionError):
+        answered(ZeroDivisionError)
+    assert known(tmp_path)[0] == 2
+
+
 @pytest.mark.skipif(os.name == "nt", reason="folders are not locked there")
 def test_two_runs_at_once_keep_answers_of_their_own(tmp_path):
     first, second = open_journal(experiment(tmp_path), "if-sure"), open_journal(experiment(tmp_path), "if-sure")

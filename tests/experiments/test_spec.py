@@ -71,7 +71,7 @@ def test_the_schema_refuses_what_is_refused(wrong):
 
 def test_every_key_has_an_option_and_a_description_but_those_that_are_only_in_files():
     options = {each.key for each in key_options()}
-    assert RunSpec.model_fields.keys() - options == {"chunk_id", "count_as_zero", "batch_queries"}
+    assert RunSpec.model_fields.keys() - options == {"chunk_id", "columns", "count_as_zero", "batch_queries"}
     assert RunSpec.model_fields.keys() == docstrings(RunSpec).keys()
 
 
@@ -85,7 +85,7 @@ def test_keywords_are_the_fields(keywords, fields):
 def test_a_keyword_that_is_no_field_or_has_a_wrong_value_is_refused_before_anything_else():
     with pytest.raises(ConfigError, match=r"max_concurency: unknown key; did you mean max_concurrency\?"):
         evaluate(None, None, max_concurency=2)
-    with pytest.raises(ConfigError, match=r"^kk: unknown key; there are k, budgets, tokenizer, metrics, "):
+    with pytest.raises(ConfigError, match=r"^kk: unknown key; there are k, budgets, tokenizer, level, metrics, "):
         evaluate(None, None, kk=3)
     for config in (ExperimentConfig, DocumentLevelExperimentConfig, ChunkLevelExperimentConfig):
         with pytest.raises(ConfigError, match=r"^kk: unknown key; there are .*\bk\b"):

@@ -28,6 +28,10 @@ USES: dict[str, tuple[str, Use]] = {
     "quotes-csv-load": ("x.csv", uses.dataset_of("token")),
     "quotes-tsv": ("x.tsv", uses.quotes),
     "quotes-jsonl": ("x.jsonl", uses.quotes),
+    "quotes-list": ("x.json", uses.quotes),
+    "quotes-several": ("x.csv", uses.quotes),
+    "squad": ("x.json", uses.dataset_of("token")),
+    "retrieval-pairs": ("x.json", uses.quotes),
     "chunking-eval": ("x.csv", uses.dataset_of("token")),
     "examples": ("x.json", uses.dataset_of("token")),
     "examples-reg": ("x.json", uses.dataset_of("token", keys=True)),
@@ -82,6 +86,12 @@ def _trees() -> dict[str, Any]:
         "config-yaml2": samples.CONFIG,
         "tokenizer": samples.TOKENIZER,
         "report": json.loads(samples.report("token")["report.json"]),
+        "quotes-list": [
+            {"question": question, "quote": [quote], "retrieved": [document]}
+            for question, document, quote in samples.QUOTES
+        ],
+        "squad": samples.squad(),
+        "retrieval-pairs": samples.retrieval_pairs(),
         "report-chunk": json.loads(samples.report("chunk")["report.json"]),
         "report-doc": json.loads(samples.report("document")["report.json"]),
     }
@@ -109,6 +119,7 @@ _TABLES = {
     "quotes-csv": (samples.QUOTES_CSV, ","),
     "quotes-csv-load": (samples.QUOTES_CSV, ","),
     "quotes-tsv": (samples.QUOTES_CSV.replace(",", "\t"), "\t"),
+    "quotes-several": (samples.QUOTES_SEVERAL, ";"),
     "chunking-eval": (samples.CHUNKING_EVALUATION, ","),
     "qrels-trec": (samples.QRELS_TREC, " "),
     "qrels-beir": (samples.QRELS_BEIR, "\t"),

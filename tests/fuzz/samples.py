@@ -34,6 +34,27 @@ def corpus() -> rag.Corpus:
     return rag.Corpus(rag.Document(rag.DocumentId(name), content) for name, content in DOCUMENTS.items())
 
 
+def squad() -> dict[str, Any]:
+    """Return questions as SQuAD has them, each paragraph a document."""
+    paragraphs = []
+    for number, (question, document, quote) in enumerate(QUOTES):
+        answer = {"text": quote, "answer_start": DOCUMENTS[document].index(quote)}
+        asked = {"id": f"q{number}", "question": question, "answers": [answer, answer], "is_impossible": False}
+        paragraphs.append({"context": DOCUMENTS[document], "qas": [asked]})
+    return {"version": "v2.0", "data": [{"title": "All", "paragraphs": paragraphs}]}
+
+
+def retrieval_pairs() -> dict[str, Any]:
+    """Return questions as LlamaIndex keeps them with the chunks that answer them."""
+    numbered = {f"n{number}": quoted for number, quoted in enumerate(QUOTES)}
+    return {
+        "queries": {name: quoted[0] for name, quoted in numbered.items()},
+        "corpus": {name: quoted[2] for name, quoted in numbered.items()},
+        "relevant_docs": {name: [name] for name in numbered},
+        "mode": "text",
+    }
+
+
 @cache
 def registry() -> rag.ChunkRegistry:
     chunker = rag.RecursiveCharacterChunker(chunk_size=40)
@@ -157,6 +178,9 @@ experiment_name: >
 """
 QUOTES_CSV = "question,quote,document,id,topic\n" + "".join(
     f'{question},"{quote}",{document},q{number},support\n' for number, (question, document, quote) in enumerate(QUOTES)
+)
+QUOTES_SEVERAL = "sep=;\nquestion;quote 1;quote 2;document;topic\n" + "".join(
+    f"{question};['{quote}'];[];{document};support\n" for question, document, quote in QUOTES
 )
 CHUNKING_EVALUATION = "question,references,corpus_id\n" + "".join(
     '{},"{}",{}\n'.format(

@@ -241,4 +241,4 @@ def folder_of_documents(folder: Path, glob: str = "**/*.md") -> None:
     shown("repr", repr(corpus))
     if not said and any(document.content == "secret\n" for document in corpus):
         raise Broken("a link left the corpus unnoticed")
-    printed(rag.evaluate(rag.BM25Retriever(), samples.dataset("document"), corpus=corpus, k=2), corpus)
+    printed(rag.evaluate(rag.BM25Retriever(), samples.dataset("document"), documents=corpus, k=2), corpus)

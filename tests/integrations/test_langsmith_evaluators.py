@@ -44,7 +44,7 @@ from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.ids import canonical_chunk_id
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.integrations import get_langsmith_evaluators, push_dataset, to_langsmith_evaluator
-from rag_evaluation_framework.integrations.experiment_content import ExperimentContent
+from rag_evaluation_framework.integrations.publishing import run_outputs
 from rag_evaluation_framework.scoring import score_rankings, score_spans
 from rag_evaluation_framework.testing import LoopbackProviders
 from support.each import each
@@ -433,7 +433,7 @@ def test_an_experiment_of_langsmith_has_the_scores_of_a_run_of_our_own(providers
         lambda inputs: {"retrieved_spans": retrieve(inputs["query"], 5)},
         get_langsmith_evaluators(metrics, k=[1, 5]),
     )
-    result = evaluate(retrieve, dataset, (1, 5), (), corpus=CORPUS, metrics=metrics)
+    result = evaluate(retrieve, dataset, (1, 5), (), documents=CORPUS, metrics=metrics)
     for name in ("span_recall@1", "span_recall@5", "span_iou@1", "span_iou@5"):
         ours = {entry.text: result.per_query(name)[entry.id] for entry in dataset.queries}
         assert {text: feedback[name].score for text, feedback in found.items()} == ours
@@ -515,8 +515,8 @@ UNITS = {
 def test_what_repeats_and_what_was_not_located_counts_as_in_a_run_of_our_own(level, drawn):
     found, truth = drawn.draw(FOUND[level]), LABELLED[level]
     dataset, metrics = Dataset([truth], level), RANKED[level]
-    result = evaluate(lambda text, k: found[:k], dataset, (1, 3, 5), (), corpus=CORPUS, metrics=metrics)
-    written = ExperimentContent(result, result.queries.hits, {"q0": {}}, [0]).outputs(0)
+    result = evaluate(lambda text, k: found[:k], dataset, (1, 3, 5), (), documents=CORPUS, metrics=metrics)
+    written = run_outputs(result.queries[0], result.queries.hits[0])
     key, unit = UNITS[level]
     outputs = [written]
     if level is not TOKEN or all("text" not in hit for hit in found):

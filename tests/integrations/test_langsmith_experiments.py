@@ -9,10 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections import Counter
 from contextlib import closing
 from dataclasses import replace
-from uuid import uuid4
 
 import pytest
 from langsmith import Client, traceable
@@ -75,7 +73,7 @@ def test_a_result_becomes_an_experiment_with_every_question_and_every_score_once
     experiment = is_there_once(providers, result)
     assert told.complete
     assert told.problems == ()
-    assert (told.dataset_name, told.questions, told.runs, told.sent) == (NAME, 8, 8, 8)
+    assert (told.dataset_name, told.questions, told.runs) == (NAME, 8, 8)
     assert told.scores == told.scores_there == len(local_scores(result)) == 36
     assert told.name == experiment.name
     assert told.name.startswith("of June-")
@@ -84,15 +82,13 @@ def test_a_result_becomes_an_experiment_with_every_question_and_every_score_once
     assert told.url.endswith(f"/datasets/{experiment.dataset_id}/compare?selectedSessions={experiment.id}")
 
 
-def test_a_second_publication_sends_nothing(providers):
+def test_a_second_publication_is_an_experiment_of_its_own(providers):
     result = published_result()
-    first = publish_experiment(result, NAME)
-    before = providers.counts()
-    second = publish_experiment(result, NAME)
-    sent = {route for route, number in (providers.counts() - before).items() if number and not route.startswith("GET")}
-    assert sent == {"POST /runs/query"}
-    assert (second.name, second.url, second.sent, second.complete) == (first.name, first.url, 0, True)
-    is_there_once(providers, result)
+    first, second = publish_experiment(result, NAME), publish_experiment(result, NAME)
+    assert first.name != second.name
+    for told in (first, second):
+        assert told.complete
+        assert told.url.endswith(is_there_once(providers, result, told.name).id)
 
 
 def test_two_results_of_one_retriever_are_two_experiments(providers):
@@ -177,9 +173,9 @@ def test_metadata_names_the_servers_that_are_not_the_providers_own(providers):
     assert metadata["servers"] == [f"openai at {providers.url}/v1"]
 
 
-def test_a_name_that_nobody_gave_is_that_of_the_retriever(providers):
+def test_a_name_that_nobody_gave_tells_the_parts(providers):
     result = TokenLevelEvaluation(CORPUS, published_dataset()).run(retriever=BM25Retriever(k1=2.0), k=2)
-    assert publish_experiment(result, NAME).name.startswith("BM25Retriever-")
+    assert publish_experiment(result, NAME).name.startswith("BM25 (k1=2.0), recursive 800-")
 
 
 @pytest.mark.parametrize("name", ["v1(chunk=200)", "v1(chunk=500) rerank", "BM25Retriever(k1=2.0)"])
@@ -193,7 +189,7 @@ def test_a_name_that_was_given_is_not_cut_also_of_a_saved_result(providers, tmp_
 
 def test_no_evaluator_is_traced_and_nothing_goes_elsewhere(providers):
     publish_experiment(published_result(), NAME)
-    assert [run["name"] for run in providers.langsmith.experiments.popitem()[1].runs].count("Target") == 8
+    assert [run["name"] for run in providers.langsmith.experiments.popitem()[1].runs] == ["retrieve"] * 8
     with closing(Client(auto_batch_tracing=False)) as client:
         assert {project.name for project in client.list_projects()} == {
             "default",
@@ -261,7 +257,6 @@ def test_many_questions_are_matched_over_several_pages(providers):
     told = publish_experiment(result, "many")
     assert (told.questions, told.runs, told.scores_there) == (232, 232, 230 * 6)
     is_there_once(providers, result)
-    assert publish_experiment(result, "many").sent == 0
 
 
 @pytest.mark.parametrize(
@@ -379,28 +374,24 @@ LOSSES = {
 
 
 @pytest.mark.parametrize(("fault", "complete", "why"), LOSSES.values(), ids=LOSSES)
-def test_runs_that_are_lost_are_reported_and_a_second_publication_completes_them(
-    providers, client, fault, complete, why
-):
+def test_runs_that_are_lost_are_reported_and_the_next_publication_is_whole(providers, client, fault, complete, why):
     push_dataset(published_dataset(60), "many")
     result, losses = published_result(60), []
     with closing(quick_client(tracing_error_callback=losses.append)) as own:
         providers.fault(RUNS, **fault)
         first = publish_experiment(result, "many", client=own, patience=0.2)
-    experiments = experiments_of(providers, result)
-    runs = runs_of(providers, experiments[0]) if experiments else {}
-    scores = scores_of(providers, experiments[0]) if experiments else {}
-    assert (first.complete, first.runs, first.scores_there) == (complete, len(runs), len(scores))
+    experiment = providers.langsmith.experiments[first.name]
+    there = (len(runs_of(providers, experiment)), len(experiment.feedback))
+    assert (first.complete, first.runs, first.scores_there) == (complete, *there)
     if not complete:
         assert first.runs < first.questions or first.scores_there < first.scores
         assert "is incomplete: " in first.told
-        assert first.told.endswith("Publish the result again to complete it")
+        assert first.told.endswith("Publishing the result again makes a new experiment")
         assert why is None or any(why in str(loss) for loss in losses)
     providers.clear_faults()
     second = publish_experiment(result, "many", client=client, patience=0.5)
     assert (second.complete, second.runs, second.scores_there) == (True, 62, 360)
-    assert (second.name, second.sent) == (first.name, 62 - len(runs))
-    is_there_once(providers, result)
+    is_there_once(providers, result, second.name)
 
 
 def test_a_key_that_may_not_write_is_told_with_what_to_do(providers):
@@ -436,11 +427,8 @@ def test_what_arrived_though_its_answers_were_lost_is_complete_and_one_reason_is
 ASKED = {
     "GET /datasets": "looking for the dataset 'mine'",
     "GET /examples": "listing the examples",
-    "GET /sessions": "looking for an earlier experiment",
     "POST /sessions": "recording the experiment",
-    "PATCH /sessions/{id}": "recording the experiment",
-    "GET /sessions/{id}": "(recording the experiment|reading back what arrived)",
-    "POST /runs/query": "listing the runs of the experiment",
+    "GET /sessions/{id}": "reading back what arrived",
 }
 FAILURES = [
     ({"status": 401}, ProviderRefused, "status 401: .*; check LANGSMITH_API_KEY"),
@@ -455,12 +443,7 @@ FAILURES = [
 
 @pytest.mark.parametrize(
     ("route", "fault", "kind", "told"),
-    [
-        (route, *failure)
-        for route in ASKED
-        for failure in FAILURES
-        if "body" not in failure[0] or route != "PATCH /sessions/{id}"  # nothing reads that answer
-    ],
+    [(route, *failure) for route in ASKED for failure in FAILURES],
 )
 def test_every_failure_is_one_error_and_the_next_publication_succeeds(providers, client, route, fault, kind, told):
     result = published_result()
@@ -472,11 +455,12 @@ def test_every_failure_is_one_error_and_the_next_publication_succeeds(providers,
     assert "loopb" not in str(caught.value)
     providers.clear_faults()
     client.flush()
-    assert publish_experiment(result, NAME, client=client, patience=0.5).complete
-    is_there_once(providers, result)
+    again = publish_experiment(result, NAME, client=client, patience=0.5)
+    assert again.complete
+    is_there_once(providers, result, again.name)
 
 
-@pytest.mark.parametrize("fault", [{"status": 429, **AT_ONCE}, {"status": 503, **AT_ONCE}, {"status": 409, "times": 2}])
+@pytest.mark.parametrize("fault", [{"status": 429, **AT_ONCE}, {"status": 503, **AT_ONCE}])
 def test_an_experiment_that_is_refused_at_first_is_made_all_the_same(providers, client, fault):
     providers.fault("POST /sessions", **fault)
     result = published_result()
@@ -485,146 +469,38 @@ def test_an_experiment_that_is_refused_at_first_is_made_all_the_same(providers, 
 
 
 @pytest.mark.parametrize("fault", [{"drop": True}, {"status": 500, **AT_ONCE}])
-def test_an_experiment_whose_answer_was_lost_is_not_published_twice(providers, client, fault):
+def test_an_experiment_whose_answer_was_lost_is_made_once(providers, client, fault):
     result = published_result()
     providers.fault("POST /sessions", lost=True, **fault)
-    first = publish_experiment(result, NAME, client=client)
-    second = publish_experiment(result, NAME, client=client)
-    assert (second.name, second.sent, second.complete) == (first.name, 0, True)
-    is_there_once(providers, result)
-
-
-def forget(providers, number):
-    """Lose some scores, as a service does."""
-    feedback = providers.langsmith.feedback
-    for identity in list(feedback)[:number]:
-        del feedback[identity]
-
-
-def posted(providers):
-    return providers.counts()["POST /feedback"]
-
-
-def test_scores_that_were_lost_though_their_runs_are_there_are_sent_once_more(providers, client):
-    result = published_result()
-    publish_experiment(result, NAME, client=client)
-    forget(providers, 5)
-    told = publish_experiment(result, NAME, client=client, patience=0.2)
-    assert (told.sent, told.scores_there, told.complete, posted(providers)) == (0, 36, True, 5)
-    is_there_once(providers, result)
-
-
-@pytest.mark.parametrize("fault", [{"drop": True}, {"status": 500, **AT_ONCE}, {"body": "<html>", "status": 200}])
-def test_a_score_whose_answer_was_lost_is_there_once(providers, client, fault):
-    result = published_result()
-    publish_experiment(result, NAME, client=client)
-    forget(providers, 5)
-    providers.fault("POST /feedback", lost=True, times=7, **fault)
-    publish_experiment(result, NAME, client=client, patience=0.2)
-    providers.clear_faults()
-    assert publish_experiment(result, NAME, client=client, patience=0.2).complete
-    is_there_once(providers, result)
-
-
-def test_a_score_that_is_refused_is_reported(providers, client):
-    result = published_result()
-    publish_experiment(result, NAME, client=client)
-    forget(providers, 5)
-    providers.fault("POST /feedback", status=403, times=None)
-    told = publish_experiment(result, NAME, client=client, patience=0.2)
-    assert (told.runs, told.scores_there, told.complete, posted(providers)) == (8, 31, False, 1)
-    assert "31 of 36 scores are there; a score was refused: " in told.told
-    providers.clear_faults()
-    assert publish_experiment(result, NAME, client=client, patience=0.2).complete
-    is_there_once(providers, result)
-
-
-def test_scores_of_runs_that_never_arrived_are_not_taken_for_others(providers, client):
-    result = published_result()
-    publish_experiment(result, NAME, client=client)
-    runs = providers.langsmith.runs
-    for run in list(runs):
-        if runs[run]["inputs"]["query"].startswith(("Question 1", "Does it fail")):
-            del runs[run]
-    told = publish_experiment(result, NAME, client=client, patience=0.2)
-    assert (told.sent, told.complete) == (2, True)
-    is_there_once(providers, result)
-    forget(providers, 15)  # more are there than are wanted, and yet not all
-    providers.fault("POST /feedback", status=403, times=None)
-    told = publish_experiment(result, NAME, client=client, patience=0.2)
-    (experiment,) = experiments_of(providers, result)
-    assert (told.complete, told.scores_there) == (False, len(scores_of(providers, experiment)))
-
-
-def test_a_run_that_never_ended_is_told_and_sent_again(providers, client):
-    result = published_result()
-    publish_experiment(result, NAME, client=client)
-    run = next(iter(providers.langsmith.runs.values()))
-    del run["end_time"]
-    told = publish_experiment(result, NAME, client=client, patience=0.2)
-    assert (told.sent, told.complete) == (1, True)
+    assert publish_experiment(result, NAME, client=client).complete
+    assert len(providers.langsmith.experiments) == 1
     is_there_once(providers, result)
 
 
 def test_what_can_be_read_only_after_a_while_is_waited_for(providers, client):
     result = published_result()
     providers.fault("GET /sessions/{id}", change=lambda read: {**read, "feedback_stats": {}, "run_count": 0}, times=4)
-    providers.fault("POST /runs/query", change=lambda answer: {**answer, "runs": answer["runs"][:5]}, times=2)
     assert publish_experiment(result, NAME, client=client, patience=5).complete
-    assert providers.counts()[RUNS] > 0
     is_there_once(providers, result)
 
 
 @pytest.mark.parametrize(
-    ("route", "late"),
+    ("late", "told"),
     [
-        ("GET /sessions/{id}", lambda read: {**read, "feedback_stats": {}}),
-        ("POST /runs/query", lambda answer: {"runs": [], "cursors": {}}),
-        ("GET /feedback", lambda answer: []),
+        ({"feedback_stats": {}}, "8 of 8 runs and 0 of 36 scores are there"),
+        ({"run_count": 3}, "3 of 8 runs and 36 of 36 scores are there"),
+        ({"feedback_stats": {"span_recall@1": {"n": 4}, "other@1": {"n": 99}}}, "8 of 8 runs and 4 of 36 scores"),
     ],
 )
-def test_what_is_later_than_the_patience_is_told_as_missing_and_sent_only_once(providers, client, route, late):
-    result = published_result()
-    hidden = lambda read: {**read, "feedback_stats": {}} if "run_count" in read else read  # noqa: E731
-    providers.fault("GET /sessions/{id}", change=hidden, times=None)
-    providers.fault(route, change=late, times=None)
-    assert not publish_experiment(result, NAME, client=client, patience=0.1).complete or route == "GET /sessions/{id}"
-    providers.clear_faults()
-    told = publish_experiment(result, NAME, client=client, patience=0.5)
-    assert (told.sent, told.complete, posted(providers)) == (0, True, 0)
-    is_there_once(providers, result)
-
-
-def test_scores_that_can_be_read_only_late_are_there_once_however_often_it_is_published(providers, client):
-    result = published_result()
-    providers.fault(RUNS, status=422, times=None)
-    assert publish_experiment(result, NAME, client=client, patience=0.1).runs == 0
-    providers.clear_faults()
-    providers.fault("GET /feedback", change=lambda answer: [], times=None)
-    for sent in (8, 0, 0):
-        told = publish_experiment(result, NAME, client=client, patience=0.1)
-        assert (told.sent, told.runs, told.scores_there, told.complete) == (sent, 8, 0, False)
-        is_there_once(providers, result)
-    providers.clear_faults()
-    assert publish_experiment(result, NAME, client=client, patience=0.5).complete
-    is_there_once(providers, result)
-
-
-def test_scores_of_runs_that_were_sent_now_are_not_sent_one_by_one(providers, client):
-    result = published_result()
-    providers.fault(RUNS, status=422, times=None)
-    publish_experiment(result, NAME, client=client, patience=0.1)
-    providers.clear_faults()
-    providers.fault("GET /feedback", change=lambda answer: [], times=None)
-    publish_experiment(result, NAME, client=client, patience=0.1)
-    assert posted(providers) == 0
-    publish_experiment(result, NAME, client=client, patience=0.1)
-    assert posted(providers) == 36
+def test_what_is_later_than_the_patience_is_told_as_missing(providers, client, late, told):
+    providers.fault("GET /sessions/{id}", change=lambda read: {**read, **late}, times=None)
+    experiment = publish_experiment(published_result(), NAME, client=client, patience=0.1)
+    assert (experiment.complete, experiment.problems) == (False, ())
+    assert told in experiment.told
 
 
 def test_scores_say_that_a_program_gave_them(providers, client):
     publish_experiment(published_result(), NAME, client=client)
-    forget(providers, 5)
     sources = {str(feedback["feedback_source"]["type"]) for feedback in providers.langsmith.feedback.values()}
     assert sources == {"model"}
 
@@ -637,8 +513,7 @@ def test_within_a_function_that_is_traced_it_is_the_same(providers, client):
         return publish_experiment(result, NAME, client=client, patience=1)
 
     with tracing_context(enabled=True, client=client):
-        first, second = outer(), outer()
-    assert (first.complete, first.sent, second.complete, second.sent) == (True, 8, True, 0)
+        assert outer().complete
     is_there_once(providers, result)
 
 
@@ -650,72 +525,17 @@ def test_whether_the_caller_traces_does_not_matter(providers, client, enabled):
     is_there_once(providers, result)
 
 
-def test_two_publications_at_once_make_one_experiment(providers):
+def test_two_publications_at_once_are_two_experiments(providers):
     result, told = published_result(), []
-    barrier = threading.Barrier(2, timeout=10)
-
-    class Meeting(Client):
-        def create_project(self, *arguments, **options):
-            barrier.wait()  # so that both saw that there is none
-            return super().create_project(*arguments, **options)
-
-    with closing(Meeting()) as client:
-
-        def publish():
-            told.append(publish_experiment(result, NAME, client=client, patience=10))
-
-        both = [threading.Thread(target=publish) for _ in range(2)]
-        for each in both:
-            each.start()
-        for each in both:
-            each.join()
-    assert {each.name for each in told} == {is_there_once(providers, result).name}
-    assert sorted((each.sent, each.complete) for each in told) == [(0, True), (8, True)]
-
-
-def test_questions_that_two_publications_sent_are_told(providers, client):
-    result = published_result()
-    publish_experiment(result, NAME, client=client)
-    runs = providers.langsmith.runs
-    first = next(run for run in runs.values() if run["reference_example_id"])
-    again = str(uuid4())
-    runs[again] = {**first, "id": again}
-    told = publish_experiment(result, NAME, client=client, patience=1)
-    assert (told.sent, told.complete) == (0, False)
-    assert told.problems == (
-        "1 of its questions have several runs, as another publication of it was sending meanwhile",
-    )
-    assert told.problems[0] in told.told
-
-
-def test_who_comes_second_says_who_else_publishes(providers, client):
-    result = published_result()
-    (known,) = (publish_experiment(result, NAME, client=client),) and experiments_of(providers, result)
-    for run in list(providers.langsmith.runs):
-        del providers.langsmith.runs[run]
-    providers.fault("GET /sessions", change=lambda experiments: [], times=1)
-    told = publish_experiment(result, NAME, client=client, patience=0.2)
-    assert (told.name, told.sent, told.runs, told.complete) == (known.name, 0, 0, False)
-    assert told.problems == ("another process is publishing it, so that nothing was sent",)
-    assert publish_experiment(result, NAME, client=client, patience=1).complete
-
-
-def test_a_name_that_another_experiment_has_is_not_taken(providers, client):
-    result = published_result()
-    name = publish_experiment(result, NAME, client=client).name
-    providers.langsmith.sessions.clear()
-    providers.langsmith.runs.clear()
-    client.create_project(name)
-    told = publish_experiment(result, NAME, client=client)
-    assert told.complete
-    assert told.name.startswith(name)
-    assert told.name != name
-
-
-def test_names_that_are_always_refused_are_one_error(providers, client):
-    providers.fault("POST /sessions", status=409, times=None)
-    with pytest.raises(ProviderUnavailable, match="recording the experiment failed: "):
-        publish_experiment(published_result(), NAME, client=client)
+    both = [threading.Thread(target=lambda: told.append(publish_experiment(result, NAME))) for _ in range(2)]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join()
+    assert len({each.name for each in told}) == 2
+    for each in told:
+        assert each.complete
+        is_there_once(providers, result, each.name)
 
 
 def test_one_result_on_two_datasets_is_two_experiments(providers, client):
@@ -728,17 +548,8 @@ def test_one_result_on_two_datasets_is_two_experiments(providers, client):
 @pytest.mark.parametrize("stats", [{"span_recall@1": 7}, {"span_recall@1": {}}, {"span_recall@1": {"n": "many"}}])
 def test_counts_that_cannot_be_read_are_one_error(providers, client, stats):
     providers.fault("GET /sessions/{id}", change=lambda read: {**read, "feedback_stats": stats}, times=None)
-    with pytest.raises(InvalidAnswer, match=r"(reading back what arrived|recording the experiment) failed"):
+    with pytest.raises(InvalidAnswer, match="reading back what arrived failed"):
         publish_experiment(published_result(), NAME, client=client, patience=0.2)
-
-
-@pytest.mark.parametrize("answer", [[], {"runs": 7, "cursors": {}}, {"runs": [{"id": 1}], "cursors": None}, {}])
-def test_runs_that_cannot_be_read_are_one_error(providers, client, answer):
-    result = published_result()
-    publish_experiment(result, NAME, client=client)
-    providers.fault("POST /runs/query", body=answer, status=200, times=None)
-    with pytest.raises(InvalidAnswer, match="listing the runs of the experiment failed"):
-        publish_experiment(result, NAME, client=client, patience=0.2)
 
 
 def test_examples_whose_ids_are_no_ids_are_one_error(providers, client):
@@ -746,7 +557,7 @@ def test_examples_whose_ids_are_no_ids_are_one_error(providers, client):
         return [{**example, "id": f"number {place}"} for place, example in enumerate(examples)]
 
     providers.fault("GET /examples", change=renamed)
-    with pytest.raises(InvalidAnswer, match="reading the examples failed"):
+    with pytest.raises(InvalidAnswer, match="listing the examples failed"):
         publish_experiment(published_result(), NAME, client=client)
 
 
@@ -770,13 +581,10 @@ publish_experiment(result, "many")
         (RUNS, 60),
         nightly(RUNS, 1),
         nightly(RUNS, 150),
-        nightly("PATCH /sessions/{id}", 0),
         nightly("GET /sessions/{id}", 0),
     ],
 )
-def test_a_publication_that_was_killed_is_completed_by_the_next_and_nothing_is_there_twice(
-    providers, client, tmp_path, route, moment
-):
+def test_after_a_publication_that_was_killed_the_next_one_is_whole(providers, client, tmp_path, route, moment):
     push_dataset(published_dataset(200), "many")
     result = load_result(published_result(200).save(tmp_path / "run"))
     has_come, is_over = threading.Event(), threading.Event()
@@ -798,11 +606,9 @@ def test_a_publication_that_was_killed_is_completed_by_the_next_and_nothing_is_t
     process.stdout.close()
     providers.clear_faults()
     is_over.set()
-    before = Counter(run["reference_example_id"] for run in providers.langsmith.runs.values() if "end_time" in run)
     told = publish_experiment(result, "many", client=client, patience=0.5)
     assert told.complete
-    assert told.sent <= 202 - len(before)  # what it had sent may still be arriving
-    is_there_once(providers, result)
+    is_there_once(providers, result, told.name)
     assert len(list(tmp_path.joinpath("run").glob("experiment.json"))) == 1
 
 

@@ -107,7 +107,7 @@ def test_gains_count(client):
     pushed = [DocumentLevelGroundTruth(query(name), ["a.md", "b.md"], gains={"a.md": 3}) for name in ("one", "two")]
     push_dataset(Dataset(pushed, DOCUMENT), NAME)
     found = [{"doc_id": "b.md"}, {"doc_id": "a.md"}]
-    result = evaluate(lambda text, k: found, Dataset(pushed, DOCUMENT), 2, (), corpus=CORPUS, metrics=[NDCG()])
+    result = evaluate(lambda text, k: found, Dataset(pushed, DOCUMENT), 2, (), documents=CORPUS, metrics=[NDCG()])
     assert told(result, NAME, client) == ((), (), True)
     edit(client, NAME, "two", lambda outputs: {**outputs, "gains": {"b.md": 3}})
     assert told(result, NAME, client) == (("two",), (), False)
@@ -119,12 +119,12 @@ def test_whether_all_of_the_places_or_any_of_them_are_wanted_counts(client, text
     corpus = CORPUS if text else None
     pushed = Dataset([TokenLevelGroundTruth(query(name), both) for name in ("one", "two")], TOKEN, corpus=corpus)
     push_dataset(pushed, NAME)
-    result = evaluate(lambda text, k: ["nothing"], pushed, 1, (), corpus=CORPUS, metrics=[SpanRecall()])
+    result = evaluate(lambda text, k: ["nothing"], pushed, 1, (), documents=CORPUS, metrics=[SpanRecall()])
     assert told(result, NAME, client) == ((), (), True)
     edited = replace(pushed, ground_truth=(pushed.ground_truth[0], TokenLevelGroundTruth(query("two"), [one])))
     push_dataset(edited, NAME)
     assert told(result, NAME, client) == (("two",), (), False)
-    result = evaluate(lambda text, k: ["nothing"], edited, 1, (), corpus=CORPUS, metrics=[SpanRecall()])
+    result = evaluate(lambda text, k: ["nothing"], edited, 1, (), documents=CORPUS, metrics=[SpanRecall()])
     assert told(result, NAME, client) == ((), (), True)
 
 
@@ -137,7 +137,7 @@ def quoted(client):
     push_dataset(dataset, NAME)
     outputs = [example.outputs for example in client.list_examples(dataset_name=NAME)]
     assert all("text" in record for each in outputs for record in each["relevant_spans"])
-    return evaluate(retrieve, dataset, (1, 2), (), corpus=CORPUS)
+    return evaluate(retrieve, dataset, (1, 2), (), documents=CORPUS)
 
 
 def test_labels_that_were_moved_to_where_the_same_text_is_are_the_same(client, quoted):
@@ -177,23 +177,13 @@ def test_results_of_chunks_and_documents_are_compared_by_the_spans(client, tmp_p
     assert told(result, NAME, client) == (("q3",), (), False)
 
 
-def test_spans_that_are_others_in_the_same_documents_are_the_same_documents(client, tmp_path):
-    push_dataset(published_dataset(), NAME)
-    result = DocumentLevelEvaluation(CORPUS, langsmith_dataset_name=NAME, publish=False, root=tmp_path).run(k=2)
-    edit(client, NAME, "q3", moved(start=0, end=5))
-    assert told(result, NAME, client) == ((), (), True)
-
-
-def test_of_results_that_do_not_have_what_their_labels_are_known_by_documents_are_compared_and_chunks_not(
-    client, tmp_path
-):
+def test_results_that_do_not_have_what_their_labels_are_known_by_are_not_compared(client, tmp_path):
     push_dataset(published_dataset(2), NAME)
     options = {"langsmith_dataset_name": NAME, "publish": False, "root": tmp_path}
-    kinds = (ChunkLevelEvaluation, DocumentLevelEvaluation)
-    results = [kind(CORPUS, **options).run(CHUNKER, k=2) for kind in kinds]
-    chunks, documents = (replace(each, queries=replace(each.queries, labelled={})) for each in results)
-    assert told(documents, NAME, client) == ((), (), True)
-    assert told(chunks, NAME, client) == ((), ("q0", "q1", "none", "fails"), False)
+    for kind in (ChunkLevelEvaluation, DocumentLevelEvaluation):
+        result = kind(CORPUS, **options).run(CHUNKER, k=2)
+        unknown = replace(result, queries=replace(result.queries, labelled={}))
+        assert told(unknown, NAME, client) == ((), ("q0", "q1", "none", "fails"), True)
 
 
 def test_documents_and_chunks_that_a_dataset_names_in_another_way_are_the_same(client, tmp_path):
@@ -216,47 +206,25 @@ def test_documents_and_chunks_that_a_dataset_names_in_another_way_are_the_same(c
 # --- examples that cannot be read without more ------------------------------------------------------------------------
 
 
-def test_quotes_are_compared_with_the_texts_of_spans(client, tmp_path):
-    corpus = Corpus([Document(DocumentId("a.md"), TEXT)])
-    theirs(client, {"excerpts": ["Refunds  take five\nworking days."]}, {"excerpts": ["Invoices are sent monthly."]})
-    evaluation = TokenLevelEvaluation(corpus, langsmith_dataset_name="theirs", root=tmp_path)
+ONCE = Corpus([Document(DocumentId("a.md"), TEXT)])
+UNREADABLE = {
+    "quotes": (ONCE, {"excerpts": ["Refunds take five working days."]}, {}),
+    "ids of chunks": (CORPUS, {"relevant_chunk_ids": [CHUNKS[0].id]}, {"registry": ChunkRegistry(CHUNKS)}),
+    "a key of one's own": (ONCE, {"gold": [{"doc_id": "a.md", "start": 3, "end": 40}]}, {"ground_truth_key": "gold"}),
+}
+
+
+@pytest.mark.parametrize(("corpus", "outputs", "options"), UNREADABLE.values(), ids=UNREADABLE)
+def test_questions_whose_labels_cannot_be_compared_are_published_and_named(client, tmp_path, corpus, outputs, options):
+    theirs(client, *[outputs] * 7)
+    evaluation = TokenLevelEvaluation(corpus, langsmith_dataset_name="theirs", root=tmp_path, **options)
     result = evaluation.run(retriever=retrieve, k=2)
-    assert (result.raw_results.uncompared, result.raw_results.complete) == ((), True)
-    edit(client, "theirs", "q1", lambda outputs: {"excerpts": ["The server restarts at night."]})
-    assert told(result, "theirs", client) == ((), ("q1",), False)
-
-
-def test_ids_of_chunks_are_compared_with_the_texts_of_spans(client, tmp_path):
-    theirs(client, {"relevant_chunk_ids": [CHUNKS[0].id, CHUNKS[2].id]}, {"chunk_ids": [CHUNKS[1].id]})
-    options = {"langsmith_dataset_name": "theirs", "root": tmp_path, "registry": ChunkRegistry(CHUNKS)}
-    result = TokenLevelEvaluation(CORPUS, **options).run(retriever=retrieve, k=2)
-    assert (result.raw_results.uncompared, result.raw_results.complete) == ((), True)
-    edit(client, "theirs", "q0", lambda outputs: {"relevant_chunk_ids": [CHUNKS[0].id]})
-    assert told(result, "theirs", client) == ((), ("q0",), False)
-
-
-@pytest.mark.parametrize("kind", [TokenLevelEvaluation, DocumentLevelEvaluation])
-def test_labels_under_a_key_of_ones_own_are_compared(client, tmp_path, kind):
-    gold = [{"doc_id": "a.md", "start": 3, "end": 40}] if kind is TokenLevelEvaluation else ["a.md"]
-    theirs(client, {"gold": gold}, {"gold": gold, "gains": {}})
-    evaluation = kind(CORPUS, langsmith_dataset_name="theirs", root=tmp_path, ground_truth_key="gold")
-    result = evaluation.run(retriever=retrieve, k=2)
-    assert (result.raw_results.uncompared, result.raw_results.complete) == ((), True)
-    edit(client, "theirs", "q1", lambda outputs: {"gold": []})
-    assert told(result, "theirs", client) == ((), ("q1",), False)
-
-
-def test_of_how_many_questions_the_labels_could_not_be_compared_is_told_and_noted(client, tmp_path):
-    theirs(client, *[{"relevant_chunk_ids": [CHUNKS[0].id]} for _ in range(7)])
-    options = {"langsmith_dataset_name": "theirs", "root": tmp_path, "registry": ChunkRegistry(CHUNKS)}
-    evaluation = DocumentLevelEvaluation(CORPUS, **options)
-    with pytest.warns(UserWarning, match="of 7 of the run's questions it is not known whether their labels"):
-        result = evaluation.run(retriever=retrieve, k=2)
     experiment = result.raw_results
-    assert (experiment.runs, len(experiment.uncompared), experiment.complete) == (7, 7, False)
+    assert (experiment.runs, len(experiment.uncompared), experiment.complete) == (7, 7, True)
     assert experiment.told == (
         f"experiment {experiment.name} in LangSmith: 7 of 7 runs and {experiment.scores} of {experiment.scores} scores "
         "are there; of 7 of the run's questions it is not known whether their labels there are those that they were "
         f"scored with: {', '.join(experiment.uncompared[:5])} …"
     )
-    assert f"publishing the result: {experiment.told}" in result.notes
+    edit(client, "theirs", "q1", lambda outputs: {"relevant_spans": [{"doc_id": "a.md", "start": 7, "end": 9}]})
+    assert told(result, "theirs", client)[0] == ("q1",)

@@ -77,7 +77,7 @@ def table(request, tmp_path):
 
 
 def test_a_run_takes_no_row_for_another_where_all_rows_moved_by_one(table):
-    result = evaluate(BM25Retriever(), table, corpus=SHIFTED, k=1)
+    result = evaluate(BM25Retriever(), table, documents=SHIFTED, k=1)
     for query in result.queries:
         (found,) = query.relevant
         assert SHIFTED["a.md"].content[: found.start].endswith(f"plan {int(query.query_id[1:]) + 10} | ")
@@ -149,7 +149,7 @@ def test_rankings_are_not_scored_by_labels_that_are_elsewhere_now(table):
 def test_labels_whose_document_is_unchanged_stay_whatever_else_changed(table):
     after = corpus_of(a=TABLE["a.md"].content, b="New.\n")
     assert relabel_edited(table, after) is None
-    notes = evaluate(BM25Retriever(), table, corpus=after, k=1).notes
+    notes = evaluate(BM25Retriever(), table, documents=after, k=1).notes
     assert "the corpus has changed since the dataset was labelled; all labelled spans still match" in notes
     assert [finding for finding in lint_dataset(table, after).findings if finding.kind == "place differs"] == []
 
@@ -165,7 +165,7 @@ def test_labels_that_are_where_they_were_in_an_edited_document_stay():
 def test_what_knows_nothing_of_its_documents_stays_while_its_texts_are_where_they_were():
     made = dataset_of(None, *(span(TABLE, "a.md", ANSWER, number) for number in range(10)))
     assert relabel_edited(made, SHIFTED) is None
-    assert evaluate(BM25Retriever(), made, corpus=SHIFTED, k=1).counts["scored"] == 10
+    assert evaluate(BM25Retriever(), made, documents=SHIFTED, k=1).counts["scored"] == 10
 
 
 def test_a_label_that_contradicts_the_labelled_documents_is_linted_all_the_same():

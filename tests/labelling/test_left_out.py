@@ -1,6 +1,7 @@
 import pytest
 
 from rag_evaluation_framework import Corpus
+from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.labelling import leaving_out, pattern_with
 
 
@@ -16,8 +17,8 @@ def folder(tmp_path):
     ("glob", "names", "pattern"),
     [
         ("guides/*.md", ["b.md"], "**/*.md"),
-        ("**/*.md", ["c.txt"], "**/*.{md,txt}"),
-        ("**/*.md", ["c.txt", "noext"], None),
+        ("**/[ab].md", ["c.txt"], "**/*.{md,txt}"),
+        ("**/[ab].md", ["c.txt", "noext"], None),
     ],
 )
 def test_the_pattern_that_is_named_reads_what_was_left_out(folder, glob, names, pattern):
@@ -25,7 +26,15 @@ def test_the_pattern_that_is_named_reads_what_was_left_out(folder, glob, names, 
     assert [leaving_out(name, corpus) for name in names] == [glob] * len(names)
     assert pattern_with(names, corpus) == pattern
     if pattern is not None:
-        assert {document.id for document in Corpus.from_folder(folder, pattern)} >= {"guides/a.md", *names}
+        with collected():  # of c.txt
+            read = {document.id for document in Corpus.from_folder(folder, pattern)}
+        assert read >= {"guides/a.md", *names}
+
+
+def test_a_file_that_is_excluded_is_left_out_without_a_pattern(folder):
+    with collected():  # of noext
+        corpus = Corpus.of(folder, exclude="b.md")
+    assert leaving_out("b.md", corpus) == ""
 
 
 @pytest.mark.parametrize("name", ["guides/a.md", "gone.md", ".hidden.md", "../b.md", "/etc/passwd", "a\0b", "guides"])

@@ -174,10 +174,10 @@ def test_a_quote_that_never_had_a_place_stays_skipped():
 def test_evaluations_ask_questions_that_are_back_without_an_update(tmp_path):
     dataset, _ = updated(dataset_of(*LABELS), tmp_path, corpus_of(b=OTHER))
     assert len(dataset) == 2
-    result = evaluate(lambda query, k: [], dataset, corpus=BEFORE, k=1)
+    result = evaluate(lambda query, k: [], dataset, documents=BEFORE, k=1)
     assert (result.counts["questions"], result.skipped) == (4, ())
     assert any("3 back" in note for note in result.notes)
-    kept = evaluate(lambda query, k: [], dataset, corpus=corpus_of(b=OTHER), k=1)
+    kept = evaluate(lambda query, k: [], dataset, documents=corpus_of(b=OTHER), k=1)
     assert (kept.counts["questions"], len(kept.skipped)) == (2, 3)
 
 

@@ -131,7 +131,7 @@ def test_a_metric_is_accepted_at_its_own_levels_only(evaluation, labelled, name)
 
 @pytest.mark.parametrize("labelled", LEVELS)
 def test_evaluate_scores_at_the_level_of_the_dataset(labelled):
-    result = evaluate(Spy(), DATASETS[labelled], corpus=CORPUS)
+    result = evaluate(Spy(), DATASETS[labelled], documents=CORPUS)
     groups = {
         "document-level": DEFAULT_DOCUMENT_METRICS,
         "chunk-level": DEFAULT_CHUNK_METRICS,
@@ -142,21 +142,21 @@ def test_evaluate_scores_at_the_level_of_the_dataset(labelled):
     for other, group in groups.items():
         spy = Spy()
         if other == labelled or (labelled, other) == ("chunk-level", "document-level"):
-            assert evaluate(spy, DATASETS[labelled], corpus=CORPUS, metrics=group).metric_names == tuple(group)
+            assert evaluate(spy, DATASETS[labelled], documents=CORPUS, metrics=group).metric_names == tuple(group)
             continue
         with pytest.raises(LevelMismatch, match=f"is {labelled}"):
-            evaluate(spy, DATASETS[labelled], corpus=CORPUS, metrics=group)
+            evaluate(spy, DATASETS[labelled], documents=CORPUS, metrics=group)
         assert spy.calls == []
 
 
 def test_a_mapping_of_metrics_must_use_their_own_names():
     assert evaluate(
-        Spy(), DATASETS["token-level"], corpus=CORPUS, metrics={"own_token_metric": OwnTokenMetric()}
+        Spy(), DATASETS["token-level"], documents=CORPUS, metrics={"own_token_metric": OwnTokenMetric()}
     ).metrics
     with pytest.raises(ConfigError, match=r"\['mine'\] are called \['own_token_metric'\].*pass a list"):
-        evaluate(Spy(), DATASETS["token-level"], corpus=CORPUS, metrics={"mine": OwnTokenMetric()})
+        evaluate(Spy(), DATASETS["token-level"], documents=CORPUS, metrics={"mine": OwnTokenMetric()})
     with pytest.raises(ConfigError, match="no metrics were given"):
-        evaluate(Spy(), DATASETS["token-level"], corpus=CORPUS, metrics={})
+        evaluate(Spy(), DATASETS["token-level"], documents=CORPUS, metrics={})
 
 
 def test_only_the_chunk_level_accepts_chunk_id():
@@ -170,7 +170,7 @@ def test_only_the_chunk_level_accepts_chunk_id():
 
 
 def test_results_of_two_levels_are_not_compared():
-    results = {level: evaluate(Spy(), DATASETS[level], corpus=CORPUS) for level in LEVELS}
+    results = {level: evaluate(Spy(), DATASETS[level], documents=CORPUS) for level in LEVELS}
     for first in LEVELS:
         for second in LEVELS:
             if first == second:

@@ -469,7 +469,7 @@ def test_a_file_of_many_blocks_is_read_whole(written):
         (read_rankings, "q Q0 d 1 nan t\n", "line 1: score: got 'nan'; expected a number"),
         (read_rankings, "q Q0 d 1 0x10 t\n", "line 1: score: got '0x10'"),
         (read_qrels, b"q 0 d 1\nq 0 \xff 1\n", "line 2: docid: not valid UTF-8 .byte 0.; save the file as UTF-8"),
-        (read_qrels, b"\xff\xfeq\x00 \x00", "is UTF-16; expected UTF-8"),
+        (read_qrels, b"\xff\xfeq\x00 \x00 ", "not valid UTF-16; save the file as UTF-8"),
         (read_qrels, b"q\x00 0 d 1\nq d\n", "line 2: 2 columns"),
         (read_qrels, "query-id\tcorpus-id\tscore\nq\td\n", "line 2: 2 columns.*expected 3: query-id corpus-id score"),
         (read_qrels, "query-id\tcorpus-id\tscore\nq\t\t1\n", "line 2: corpus-id: is empty"),
@@ -564,3 +564,30 @@ def test_a_line_that_is_too_long_is_not_read(written, monkeypatch, before):
     monkeypatch.setattr(MODULE, "LONGEST_LINE", len(long) - 1)
     with pytest.raises(DatasetError, match=rf"run\.jsonl: line {before + 1}: has more than 1,0\d\d bytes"):
         read_rankings(path)
+
+
+def test_ties_of_trec_eval_are_of_single_precision_and_put_the_higher_id_first(written):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    path = written(f"q Q0 a 1 0.300000004 t\nq Q0 c 2 0.3 t\nq Q0 b 3 0.3 t\nr Q0 a 1 {10.0**300} t\n")
+    assert [*read_rankings(path)["q"]] == ["a", "c", "b"]
+    run = read_rankings(path, ties="trec_eval")
+    assert sorted(run["q"], key=lambda name: -run["q"][name]) == ["c", "b", "a"]
+    qrels = {"q": {"a": 1, "b": 0, "c": 0}, "r": {"a": 1}}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(read_rankings(path))
+    assert score_rankings(qrels, run, ["mrr"]).per_query("mrr") == {
+        query: pytest.approx(found["recip_rank"]) for query, found in theirs.items()
+    }
+    lists = written('{"q": ["a", "b"]}', "lists.json")
+    assert read_rankings(lists, ties="trec_eval") == read_rankings(lists)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ties": "ids"}, "ties='ids'; expected 'trec_eval', or None"),
+        ({"ties": "trec_eval", "order": "given"}, "order='given' ignores scores"),
+    ],
+)
+def test_ties_that_there_are_not_are_refused(written, options, message):
+    with pytest.raises(ConfigError, match=message):
+        read_rankings(written("q Q0 a 1 1 t\n"), **options)

@@ -165,6 +165,8 @@ def test_a_leaderboard_as_a_dataframe_has_what_its_record_has(board):
 
 # Sweeps
 
+AXES = {"chunk_size": {"200": "200", "800": "800"}, "kind": {'"a"': "a", json.dumps(NASTY): NASTY}}
+
 
 def hostile(page_of=lambda result: result):
     """A sweep whose names, notes and failures are markup."""
@@ -178,7 +180,7 @@ def hostile(page_of=lambda result: result):
         retriever = rag.BM25Retriever(rag.RecursiveCharacterChunker(size))
         facts = CellFacts.of(rag.evaluate(retriever, dataset, k=[5, 10], budgets=["1000ch", "4000ch"]))
         made.append(CellOutcome(cell, facts=replace(facts, notes=(*facts.notes, NASTY))))
-    return SweepResult(tuple(made), {"chunk_size": [200, 800], "kind": ["a", NASTY]}, bill={"cells": 4, "cost": None})
+    return SweepResult(tuple(made), AXES, bill={"cells": 4, "cost": None})
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +247,7 @@ def test_charts_of_a_sweep_are_asked_for_by_kind(swept):
     assert [point["is_front"] for point in points].count(True) == len(swept.pareto(["latency"]))
     with pytest.raises(ConfigError, match="expected one of 'cutoffs', 'heatmap', 'pareto'"):
         swept.plot("pie")
-    alone = SweepResult(swept.cells[:1], {"chunk_size": [200]})
+    alone = SweepResult(swept.cells[:1], {"chunk_size": AXES["chunk_size"]})
     for kind, why in (("heatmap", "fewer than two axes"), ("pareto", "no cost is known for all cells that differs")):
         with pytest.raises(ConfigError, match=why):
             alone.plot(kind)

@@ -117,7 +117,7 @@ def test_a_question_whose_documents_were_renamed_is_compared(result, tmp_path):
     renamed = Corpus(
         [Document(DocumentId(document.id.replace("b.md", "x.md")), document.content) for document in CORPUS]
     )
-    after = evaluate(search, load_dataset(path), corpus=renamed, k=2, budgets=[])
+    after = evaluate(search, load_dataset(path), documents=renamed, k=2, budgets=[])
     assert [place[0].doc_id for place in after.queries[0].answers[0].places] == ["a.md", "x.md", "c.md"]
     compared = result.compare(after)
     assert (len(compared.before.query_ids), compared.changed) == (1, ())

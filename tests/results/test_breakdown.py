@@ -51,6 +51,14 @@ def tagged(found, *tags):
 BILLING = [tagged(found, "billing") for found in (True, True, False)]
 
 
+def test_other_metadata_that_groups_all_questions_breaks_down_too():
+    def kept(found, number, team):
+        return found, {"team": team, "number": str(number), "one": "x", **({"some": "a"} if number % 2 else {})}
+
+    (told,) = run(*(kept(found, at, "ab"[at % 2]) for at, found in enumerate((True, False, True, True)))).breakdowns
+    assert (told.by, {team: mean.mean for team, mean in told.means.items()}) == ("team", {"b": 0.5, "a": 1.0})
+
+
 def test_each_tag_has_its_mean_and_interval_the_lowest_first():
     (told,) = run(*BILLING, tagged(True, "account"), tagged(False, "data", "account")).breakdowns
     assert (told.by, told.score, told.values) == ("tags", "hit@1", 3)

@@ -360,7 +360,7 @@ def test_spans_that_quote_the_same_text_of_a_document_are_the_same_truth_whereve
 
 def test_identities_are_the_same_whether_the_dataset_or_the_evaluation_knows_the_documents():
     alone = Dataset(dataset().ground_truth, TOKEN, name="numbers")
-    given = evaluate(search, alone, k=[4, 1], budgets=["12ch"], corpus=CORPUS)
+    given = evaluate(search, alone, k=[4, 1], budgets=["12ch"], documents=CORPUS)
     assert given.queries.identities == run().queries.identities
     assert given.config["dataset"] == run().config["dataset"]
 
@@ -373,7 +373,7 @@ def test_two_labels_of_the_same_text_are_another_truth_than_one():
             CharacterSpan(DocumentId("a.md"), start, end, corpus["a.md"].content[start:end]) for start, end in spans
         ]
         asked = Dataset([TokenLevelGroundTruth(Query(QueryId("one"), QueryText("Really?")), labels)], TOKEN)
-        return evaluate(lambda query, k: ["Yes."], asked, corpus=corpus, k=1).queries.identities
+        return evaluate(lambda query, k: ["Yes."], asked, documents=corpus, k=1).queries.identities
 
     both = identities((0, 4), (9, 13))
     assert both != identities((0, 4))

@@ -1,4 +1,5 @@
 import math
+import sys
 from unicodedata import category, normalize
 
 import bm25s
@@ -237,6 +238,19 @@ class TestHits:
 
 
 class TestIndex:
+    def test_how_many_chunks_are_counted_at_once_changes_nothing(self, monkeypatch):
+        handbook = load_handbook()
+
+        def found():
+            retriever = BM25Retriever(chunker=Lines())
+            retriever.index(handbook.corpus)
+            return [retriever.retrieve(query.text, 50).hits for query in handbook.queries]
+
+        whole = found()
+        monkeypatch.setattr(sys.modules[BM25Retriever.__module__], "_CHUNKS", 7)
+        monkeypatch.setattr(sys.modules[BM25Retriever.__module__], "_PAIRS", 101)
+        assert found() == whole
+
     @pytest.mark.parametrize("documents", [[], ["", " \n"]])
     def test_a_corpus_without_text_is_refused(self, documents):
         corpus = Corpus(Document(DocumentId(str(number)), text) for number, text in enumerate(documents))

@@ -277,8 +277,8 @@ class TestAsHits:
         [
             {},
             {"source": "a.md", "start": 0},
-            {"body": "Hello"},
-            {"id": 7, "body": "Hello"},
+            {"words": "Hello"},
+            {"id": 7, "words": "Hello"},
             {"source": "a.md"},
             {"metadata": {"source": "a.md", "start_index": 0}},
         ],
@@ -379,8 +379,8 @@ class TestAsHits:
         assert as_hits(gaps, "search") == found  # the columns with gaps are of floats
         scored = pandas.DataFrame({"chunk_id": [7, 8], "score": [0.5, float("nan")]})
         assert as_hits(scored, "search") == (Hit(chunk_id="7", score=0.5), Hit(chunk_id="8"))
-        with pytest.raises(InputError, match=r"the keys \['body'\]"):
-            as_hits(pandas.DataFrame({"body": ["Hello"]}), "search")
+        with pytest.raises(InputError, match=r"the keys \['words'\]"):
+            as_hits(pandas.DataFrame({"words": ["Hello"]}), "search")
 
     @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4), ("0", "5"), (0.0, 5.0), (0, "5")])
     def test_impossible_offsets_are_refused(self, start, end):

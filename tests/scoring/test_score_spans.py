@@ -373,7 +373,7 @@ class TestPlacesThatTheCorpusLacks:
         dataset = Dataset([TokenLevelGroundTruth(query, ANSWER)], TOKEN)
         metrics = [SpanRecall(), SpanPrecision(), SpanIoU()]
         budgets = {"k": [1, 2], "budgets": ["40ch"]}
-        evaluated = evaluate(lambda _, k: list(hits[:k]), dataset, corpus=CORPUS, metrics=metrics, **budgets)
+        evaluated = evaluate(lambda _, k: list(hits[:k]), dataset, documents=CORPUS, metrics=metrics, **budgets)
         scored = score_spans({"q": ANSWER}, {"q": [(hit.doc_id, hit.start, hit.end) for hit in hits]}, PLACE_SCORES)
         return [evaluated.scores.mean[name] for name in PLACE_SCORES], [scored.mean[name] for name in PLACE_SCORES]
 

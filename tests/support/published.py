@@ -56,7 +56,7 @@ def retrieve(query, k):
 
 def published_result(number=6, name=None, **options):
     """Return a result of that dataset, at two numbers of results."""
-    return evaluate(retrieve, published_dataset(number), (1, 2), (), corpus=CORPUS, experiment_name=name, **options)
+    return evaluate(retrieve, published_dataset(number), (1, 2), (), documents=CORPUS, experiment_name=name, **options)
 
 
 def local_scores(result):
@@ -102,9 +102,9 @@ def scores_of(providers, experiment):
     return dict(found)
 
 
-def is_there_once(providers, result):
-    """Assert that one experiment has each question once and each score once, to the digits that are sent."""
-    (experiment,) = experiments_of(providers, result)
+def is_there_once(providers, result, name=None):
+    """Assert that the experiment, of a name if there are several, has each question and score once, as it is sent."""
+    (experiment,) = (each for each in experiments_of(providers, result) if name in (None, each.name))
     runs = runs_of(providers, experiment)
     assert Counter({name: len(found) for name, found in runs.items()}) == Counter(result.scores.query_ids)
     wanted = {key: [round(score, 4)] for key, score in local_scores(result).items()}

@@ -154,10 +154,10 @@ def test_a_cell_in_which_questions_failed_is_run_again(folder, monkeypatch):
 
 
 def test_documents_and_questions_are_read_once(folder, monkeypatch):
-    read, from_folder = [], Corpus.from_folder
-    monkeypatch.setattr(Corpus, "from_folder", lambda *given: read.append(given) or from_folder(*given))
+    read, of = [], Corpus.of
+    monkeypatch.setattr(Corpus, "of", lambda given, **how: read.append(given) or of(given, **how))
     Sweep(base=base(), over={"chunker.chunk_size": [100, 200, 300]}).run()
-    assert len(read) == 1
+    assert [given for given in read if not isinstance(given, Corpus)] == ["docs"]
 
 
 def test_an_interrupt_says_what_is_done(folder, monkeypatch):
@@ -292,3 +292,9 @@ def test_a_class_that_a_file_names_is_found_again_though_it_is_no_dataclass(fold
 def test_a_sweep_of_one_lambda_runs(tmp_path):
     over = {"chunker": [lambda text: text.split("\n\n")]}
     assert made(Sweep(base=RunSpec(dataset=load_handbook()), over=over).run(tmp_path)) == [True]
+
+
+def test_without_imports_no_converter_is_imported(folder):
+    workshop = cells.Workshop(folder, folder / "runs", imports=False)
+    with pytest.raises(ConfigError, match="names your own code, and --no-import"):
+        workshop._with_sources(base(converter="not_there_at_all:convert"))

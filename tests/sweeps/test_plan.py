@@ -107,12 +107,13 @@ def test_a_component_that_is_none_in_a_file_is_none(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:.*nothing tells it from others")
 def test_values_that_are_described_alike_are_numbered_and_their_effect_is_told(tmp_path):
-    chunkers = [lambda text: text.split("\n\n"), "sentence", lambda text: [text]]
+    chunkers = [lambda text: text.split("\n\n"), "sentence", lambda text: [text], {"type": "sentence"}]
     sweep = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over={"chunker": chunkers})
-    first, _, second = (cell.values["chunker"] for cell in sweep.cells)
+    first, _, second, _ = (cell.values["chunker"] for cell in sweep.cells)
     assert second == f"{first} (2)"
-    assert [cell.name for cell in sweep.cells] == [f"chunker={first}", "chunker=sentence", f"chunker={second}"]
-    assert [effect.level for effect in sweep.run(tmp_path).effects()] == ["sentence", second]
+    names = [first, "sentence", second, "sentence (2)"]
+    assert [cell.name for cell in sweep.cells] == [f"chunker={name}" for name in names]
+    assert [effect.level for effect in sweep.run(tmp_path).effects()] == names[1:]
 
 
 def test_a_function_may_be_the_condition():

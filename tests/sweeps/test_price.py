@@ -13,6 +13,8 @@ from rag_evaluation_framework import (
     OpenAIEmbedder,
     Reranker,
     SemanticChunker,
+    VectorRAGRetriever,
+    evaluate,
 )
 from rag_evaluation_framework.chunkers import RecursiveCharacterChunker
 from rag_evaluation_framework.demo import load_handbook
@@ -160,6 +162,16 @@ def test_what_is_of_the_package_and_on_this_machine_costs_nothing(handbook, tmp_
     known = plan(handbook, tmp_path, **over)
     assert (known.totals["cost"], known.totals["requests"]) == (0, 0)
     known.check_spending(0)
+
+
+def test_what_an_earlier_run_paid_for_costs_nothing(handbook, tmp_path, providers):
+    embedder = OpenAIEmbedder(price_in=20.0)
+    over = {"chunker.chunk_size": [400], "embedder": [embedder]}
+    new = plan(handbook, tmp_path, **over).parts[0]
+    evaluate(VectorRAGRetriever(RecursiveCharacterChunker(400), embedder), handbook, save_results_path=tmp_path)
+    paid = plan(handbook, tmp_path, **over).parts[0]
+    assert (new.kept, paid.kept, paid.texts) == (0, new.texts, new.texts)
+    assert (paid.requests, paid.tokens, paid.cost) == (0, 0, 0)
 
 
 def test_a_plan_asks_no_provider_for_the_chunks_of_a_chunker(handbook, tmp_path, providers):

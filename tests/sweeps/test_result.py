@@ -6,17 +6,24 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import BM25Retriever, RecursiveCharacterChunker, VectorRAGRetriever, evaluate, load_result
+from rag_evaluation_framework import (
+    BM25Retriever,
+    LsaEmbedder,
+    RecursiveCharacterChunker,
+    VectorRAGRetriever,
+    evaluate,
+    load_result,
+)
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.results.means import Clusters, Duration, Latency
 from rag_evaluation_framework.statistics import paired_differences, tied_with_best
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
-from rag_evaluation_framework.sweeps.facts import CellFacts, IndexSize
-from rag_evaluation_framework.sweeps.result import SweepResult, axis_names, level_names
+from rag_evaluation_framework.sweeps.facts import CellFacts, Drawer, IndexSize
+from rag_evaluation_framework.sweeps.plan import told
+from rag_evaluation_framework.sweeps.result import SweepResult, axis_names, level_key
 
 LSA = {"type": "lsa", "dimensions": 32}
-WIDE = {"type": "lsa", "dimensions": 128}
 
 
 def facts(scores, seconds=None, size=None, sent=None, questions=None, clusters=None, **others):
@@ -54,7 +61,8 @@ def cells(axes, made):
 
 
 def sweep(axes, made, **others):
-    return SweepResult(cells(axes, made), axes, **others)
+    levels = {axis: {level_key(value): told(value) for value in values} for axis, values in axes.items()}
+    return SweepResult(cells(axes, made), levels, **others)
 
 
 def scored(name="span_recall@5", **others):
@@ -72,8 +80,14 @@ def names(standings):
 def test_facts_of_a_saved_run_are_those_of_the_run(tmp_path):
     result = evaluate(VectorRAGRetriever(RecursiveCharacterChunker(400)), load_handbook(), k=[5, 10], budgets=["900ch"])
     loaded = load_result(result.save(tmp_path / "run"))
-    one, other = CellFacts.of(result), CellFacts.of(loaded)
-    assert one.questions is other.questions
+    drawer = Drawer()
+    one, other = CellFacts.of(result, drawer), CellFacts.of(loaded, drawer)
+    for key in ("questions", "clusters", "settings", "notes"):
+        assert getattr(one, key) is getattr(other, key), key
+    assert list(one.scores) == list(result.score_names)
+    for name in one.scores:
+        np.testing.assert_array_equal(one.scores[name], result.scores.column(name))
+        np.testing.assert_array_equal(other.scores[name], result.scores.column(name))
     for key in ("index", "sent", "means", "notes", "unfilled", "evaluation_type", "settings"):
         assert getattr(one, key) == getattr(other, key), key
     assert one.latency == result.latency
@@ -383,13 +397,10 @@ def test_only_times_vary_so_that_a_higher_price_or_a_larger_index_is_none_that_i
 # Names, tables, many cells
 
 
-def test_levels_that_are_components_are_named_by_what_differs():
-    assert level_names([200, None, "bm25", 0.5, True]) == ["200", "none", "bm25", "0.5", "true"]
-    assert level_names([LSA, WIDE, {"type": "openai", "model": "x"}]) == [
-        "lsa(dimensions=32)",
-        "lsa(dimensions=128)",
-        "openai",
-    ]
+def test_levels_are_named_as_in_the_names_of_cells_by_what_was_given():
+    values = [None, "lsa", {"type": "lsa", "dimensions": 32}, LsaEmbedder(), LsaEmbedder(dimensions=64), 0.5]
+    told_as = ["none", "lsa", "lsa(dimensions=32)", "lsa", "lsa(dimensions=64)", "0.5"]
+    assert [*map(told, values)] == told_as
     assert axis_names(["chunker.chunk_size", "a.name", "b.name"]) == {
         "chunker.chunk_size": "chunk_size",
         "a.name": "a.name",
@@ -411,7 +422,7 @@ def test_a_dataframe_has_a_row_for_each_cell_and_cutoff():
         *("cell", "chunk_size", "embedder", "cutoff", "recall", "mrr", "latency", "index", "sent", "folder", "failure")
     ]
     assert frame["recall"].tolist()[:2] == [0.5, 1.0]
-    assert frame["embedder"].tolist()[:3:2] == ["lsa", "none"]
+    assert frame["embedder"].tolist()[:3:2] == ["lsa(dimensions=32)", "none"]
     assert frame["sent"].tolist()[0] == 7.0
     assert frame["failure"].tolist()[-1] == "RuntimeError: gone"
 

@@ -379,6 +379,22 @@ assert_type(result.metrics["span_recall@5"], float | None)
 assert_type(result.per_query("span_recall"), dict[str, float | None])
 assert_type(result.worst(3)[0].relevant, tuple[CharacterSpan, ...])
 
+assert_type(result.explain(result.worst(3)[0]), Explanation)
+assert_type(result.explain(result.worst(3)), list[Explanation])
+assert_type(result.explain(["query_1", "query_2"], deep=True), list[Explanation])
+assert_type(result.to_trec("trec"), Path)
+
+# Each place takes a path, a table or an object; what is no dataset yet is read at token level, or at the one asked for.
+table = [{"question": "Where?", "quote": "Here it is."}]
+assert_type(evaluate(search, "questions.xlsx", documents="docs"), EvaluationResult[CharacterSpan])
+assert_type(evaluate(search, Path("questions.csv"), documents=corpus), EvaluationResult[CharacterSpan])
+assert_type(evaluate(search, table, documents=[{"text": "Here it is."}], k=3), EvaluationResult[CharacterSpan])
+assert_type(evaluate(search, table, columns={"question": "question"}), EvaluationResult[CharacterSpan])
+assert_type(evaluate("run.txt", "beir", documents="beir/corpus.jsonl", level=DOCUMENT), EvaluationResult[DocumentId])
+assert_type(evaluate(Path("runs/1"), token_truth, level=CHUNK, metrics=[ChunkRecall()]), EvaluationResult[ChunkId])
+assert_type(evaluate(search, token_truth, documents=Path("docs"), level=TOKEN), EvaluationResult[CharacterSpan])
+assert_type(TokenLevelEvaluation("docs", table).run().name, str)
+
 assert_type(evaluate(search, token_truth), EvaluationResult[CharacterSpan])
 assert_type(evaluate(ForeignRetriever(), token_truth), EvaluationResult[CharacterSpan])
 assert_type(evaluate(ForeignPipeline(), token_truth), EvaluationResult[CharacterSpan])

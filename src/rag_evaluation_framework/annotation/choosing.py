@@ -9,6 +9,7 @@ from typing import TypeAlias
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data import CharacterSpan, Corpus, merge_overlapping_spans
 from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.markups.characters import UNSPACED
 from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from rag_evaluation_framework.text.text_locator import TextLocator, is_long
@@ -165,6 +166,49 @@ def is_cut(place: CharacterSpan, corpus: Corpus) -> bool:
     content = corpus[place.doc_id].content
     before, behind = content[max(place.start - _NEAR, 0) : place.start], content[place.end : place.end + _NEAR]
     return any(are_cut(place.doc_id, before, content[place.start : place.end], behind))
+
+
+_WORDS = re.compile(rf"{UNSPACED}|(?:(?!{UNSPACED})\S)+")
+_ENDS = re.compile(r"(<*|>*)([ws])(<*|>*)")
+
+
+def moved_ends(typed: str, content: str, start: int, end: int) -> tuple[int, int]:
+    """Return where a text begins and ends after its ends were moved.
+
+    Args:
+        typed: `w` for words or `s` for sentences. Each `<` or `>` before it moves the begin, each behind it the end: by
+            one of them towards the begin or the end of the document. `<<w>` has two words more before, one behind.
+        content: The document.
+        start: Where the text begins.
+        end: Where it ends.
+
+    Raises:
+        InputError: It is nothing of the kind, nothing would be left, or there is nothing more.
+    """
+    found = _ENDS.fullmatch(typed)
+    if found is None or typed == found[2]:
+        raise InputError(f"{shown(typed, 40)} is not understood; expected arrows at a w or an s, such as w> or <s")
+    if found[2] == "w":
+        places = [word.span() for word in _WORDS.finditer(content)]
+    else:
+        cut = ((at, content[at:to]) for at, to in sentence_places(content))
+        places = [(at + len(text) - len(text.lstrip()), at + len(text.rstrip())) for at, text in cut]
+    start = _moved(start, found[1], [place[0] for place in places])
+    end = _moved(end, found[3], [place[1] for place in places])
+    if start >= end:
+        raise InputError("Nothing would be left of the answer; d drops the question, d 2 its second answer.")
+    return start, end
+
+
+def _moved(at: int, arrows: str, stops: Sequence[int]) -> int:
+    """Return the stop to which arrows lead from a place, or the last one there is."""
+    if not arrows:
+        return at
+    is_later = arrows[0] == ">"
+    beyond = [stop for stop in stops if (stop > at if is_later else stop < at)]
+    if not beyond:
+        raise InputError("The document has nothing more there.")
+    return beyond[: len(arrows)][-1] if is_later else beyond[-len(arrows) :][0]
 
 
 # Choices that are the same text: those that overlap, and other places of what was chosen.

@@ -1,10 +1,11 @@
 """The pool: passages that several retrievers find for a question, for a person to choose from."""
 
+import re
 import sys
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, product, zip_longest
 from typing import Any
 
 from rag_evaluation_framework.base.exits import no_exit, outcome
@@ -127,17 +128,19 @@ class Pool:
         found = [described for number, described in enumerate(self._described) if number in answered]
         return {"retrievers": found, "depth": DEPTH}
 
-    def found(self, words: str) -> Found:
-        """Return the passages that are found for a question, or other words."""
+    def found(self, *queries: str) -> Found:
+        """Return the passages that are found for a question and for other words; tables of contents are the last."""
         problems: list[str] = []
-        rankings = [self._ranked(retriever, locator, words, problems) for retriever, locator in self._asked]
+        rankings = [self._ranked(*asked, words, problems) for words, asked in product(queries, self._asked)]
         in_turns = chain.from_iterable(zip_longest(*(ranking or () for ranking in rankings)))
         interleaved = (passage for passage in in_turns if passage is not None)
         first: dict[str, CharacterSpan] = {}
         for passage in interleaved:
             first.setdefault(_collapsed(passage.text), passage)
-        answered = frozenset(number for number, ranking in enumerate(rankings) if ranking is not None)
-        return Found(tuple(first.values()), tuple(problems), answered)
+        count = len(self._asked)
+        answered = frozenset(number for number in range(count) if None not in rankings[number::count])
+        passages = sorted(first.values(), key=lambda passage: is_contents(passage.text))
+        return Found(tuple(passages), tuple(dict.fromkeys(problems)), answered)
 
     def copies(self, passage: CharacterSpan) -> tuple[CharacterSpan, ...]:
         """Return the passages of the documents that have the text of this one, up to white space, itself among them."""
@@ -181,6 +184,24 @@ class Pool:
             problems.append(f"{retriever.name}: {lost} of {len(spans)} results are not text of the documents")
         covered = (self._passages.covered(span) for span in spans if span is not None)
         return list(dict.fromkeys(chain.from_iterable(covered)))
+
+
+_ENTRY = re.compile(
+    r"[\s>*+•|-]*(?:\d[\d.]*[.)]?\s+)?(?:\[[^\]\n]+\]\((?!\w+:)[^)\n]*\)[\s*|,.]*)+"  # only links to these documents
+    r"|.*(?:\.\s?){4}\s*\d{0,4}\s*"  # dots that lead to the number of a page
+)
+_NO_ENTRY = re.compile(r"\s*(?:#{1,6}\s.*|\d*\s*)")  # headings and numbers of pages tell nothing
+_FEWEST_ENTRIES, _MOSTLY = 2, 0.6
+
+
+def is_contents(text: str) -> bool:
+    """Return whether a passage is part of a table of contents: most lines are links, or lead to a page by dots.
+
+    Links to other sites are no entries: a list of them may well be the answer.
+    """
+    lines = [line for line in text.splitlines() if not _NO_ENTRY.fullmatch(line)]
+    entries = sum(bool(_ENTRY.fullmatch(line)) for line in lines)
+    return entries >= _FEWEST_ENTRIES and entries >= _MOSTLY * len(lines)
 
 
 class _Passages:

@@ -1,13 +1,16 @@
 """A session of reviewing: the questions of a dataset, accepted, edited or dropped, one by one."""
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from rag_evaluation_framework.annotation.choosing import moved_ends
 from rag_evaluation_framework.annotation.session import SavedFile
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data import (
     REVIEW,
+    CharacterSpan,
     ChunkLevelGroundTruth,
     ChunkRegistry,
     Corpus,
@@ -19,11 +22,12 @@ from rag_evaluation_framework.data import (
     Review,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.answers import Answer, as_answer
+from rag_evaluation_framework.data.answers import Answer, as_answer, mapped
+from rag_evaluation_framework.data.skipped import MovedEnds
 from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError, InputError
 from rag_evaluation_framework.inspection import Finding, lint_dataset
-from rag_evaluation_framework.inspection.findings import LabelTexts
+from rag_evaluation_framework.inspection.findings import Label, LabelTexts
 from rag_evaluation_framework.inspection.question_checks import wording_key
 
 # Questions without some of their answers.
@@ -60,6 +64,31 @@ def _documents_left(entry: DocumentLevelGroundTruth, gone: Set[Answer[DocumentId
         relevant_prefixes=tuple(prefix for prefix in entry.relevant_prefixes if stays(DocumentId(f"{prefix}*"))),
         gains=FrozenDict(),
     )
+
+
+def with_moved_ends(entry: GroundTruth[Any], moved: Iterable[MovedEnds]) -> GroundTruth[Any]:
+    """Return a question with other ends of its labels."""
+    if not isinstance(entry, TokenLevelGroundTruth):
+        return entry
+    spans = [(entry.labels[one.label], one) for one in moved if one.label < len(entry.labels)]
+    now = {
+        span: CharacterSpan(span.doc_id, span.start + one.start, span.end + one.end, one.text) for span, one in spans
+    }
+    return replace(entry, relevant_spans=mapped(entry.relevant_spans, lambda span: now.get(span, span)))
+
+
+def _once_more(
+    typed: str, labels: Sequence[Label], moved: MovedEnds, texts: LabelTexts
+) -> tuple[tuple[list[str], list[str]], MovedEnds]:
+    """Return the words of a label before and after its ends were moved once more, and its new ends."""
+    label = labels[moved.label]
+    content, start, end = texts.content(label), label.unit.start + moved.start, label.unit.end + moved.end
+    if label.problem or not content[start:end].strip():
+        raise InputError("the text of this answer is not in the documents at hand, so it stays as it is")
+    to_start, to_end = moved_ends(typed, content, start, end)
+    text = content[to_start:to_end]
+    words = content[start:end].split(), text.split()
+    return words, MovedEnds(moved.label, to_start - label.unit.start, to_end - label.unit.end, text)
 
 
 # A session of reviewing: the questions of a dataset, accepted, edited or dropped, saved after every decision.
@@ -123,9 +152,13 @@ class ReviewSession:
         """Return how a question is worded, or is to be."""
         return self._reviews[number].wording or self.questions[number].query.text
 
+    def labelled(self, number: int) -> GroundTruth[Any]:
+        """Return a question with its answers as its review trims and lengthens them, those that it drops included."""
+        return with_moved_ends(self.questions[number], self.review(number).moved_ends)
+
     def wanted(self, number: int) -> GroundTruth[Any]:
         """Return a question as its review wants it: reworded, and without dropped answers."""
-        entry, review = self.questions[number], self.review(number)
+        entry, review = self.labelled(number), self.review(number)
         reworded = replace(entry.query, text=QueryText(self.wording(number)))
         left: Any = without_answers(entry, frozenset(review.dropped_answers))
         return cast("GroundTruth[Any]", replace(left, query=reworded))
@@ -167,6 +200,35 @@ class ReviewSession:
             raise InputError(f"answer {answer + 1} is the only one that is left; d drops the question")
         now = tuple(sorted(dropped ^ {answer}))
         self._decide(number, lambda review: replace(review, verdict=None, dropped_answers=now))
+
+    def move_ends(self, number: int, answer: int, typed: str, texts: LabelTexts) -> None:
+        """Trim or lengthen an answer, and its copies in other places where they have these words; it is open again.
+
+        Args:
+            number: The number of the question.
+            answer: The number of the answer, from 0.
+            typed: How the ends move, such as `w>`, as `moved_ends` takes it.
+            texts: Reads the labels.
+
+        Raises:
+            InputError: There is no such answer, its text is not at hand, or the ends cannot move so.
+        """
+        entry = self.questions[number]
+        if not 0 <= answer < len(entry.answers):
+            raise InputError(f"there is no answer {answer + 1}: the question has {len(entry.answers)}")
+        places = entry.answers[answer].places
+        if not isinstance(entry, TokenLevelGroundTruth) or len(places[0]) > 1:
+            raise InputError("only an answer that is one text can be trimmed or lengthened")
+        labels, known = texts.labels(entry), {one.label: one for one in self.review(number).moved_ends}
+        reference, *copies = (entry.labels.index(place[0]) for place in places if len(place) == 1)
+        words, moved = _once_more(typed, labels, known.get(reference, MovedEnds(reference)), texts)
+        known[reference] = moved
+        for copy in copies:
+            with suppress(InputError):  # its document does not go on there
+                words_there, moved = _once_more(typed, labels, known.get(copy, MovedEnds(copy)), texts)
+                known |= {copy: moved} if words_there == words else {}
+        marks = tuple(one for _, one in sorted(known.items()) if one.start or one.end)
+        self._decide(number, lambda review: replace(review, verdict=None, moved_ends=marks))
 
     def reopen(self, number: int) -> None:
         """Take back what was decided about a question: it is open, and as the file has it."""

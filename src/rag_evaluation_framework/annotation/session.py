@@ -1,17 +1,16 @@
 """Sessions of labelling: questions from files, and the dataset of a person, which is saved after each answer."""
 
-import csv
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.annotation.choosing import Places
-from rag_evaluation_framework.base.files import read_text, table_rows
+from rag_evaluation_framework.base.files import LARGEST, read_bytes
 from rag_evaluation_framework.base.interrupts import finished
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.tables import SHEETS, decoded
 from rag_evaluation_framework.data import (
     NOT_LABELLED,
     TOKEN,
@@ -29,7 +28,7 @@ from rag_evaluation_framework.datasets.load import load_unfinished
 from rag_evaluation_framework.datasets.native import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
-from rag_evaluation_framework.labelling.quote_table import delimiter_of
+from rag_evaluation_framework.labelling.questions import question_rows
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -83,11 +82,19 @@ class Question:
         query: Its wording and id.
         truth: Its labels; None while it is not labelled.
         skipped: What the dataset keeps of it until then: that it is not labelled yet, or labels that were lost.
+        left: The labels that it was skipped with and that were not lost.
     """
 
     query: Query
     truth: GroundTruth[CharacterSpan] | None = None
     skipped: tuple[Skipped, ...] = ()
+    left: tuple[CharacterSpan, ...] = ()
+
+    @property
+    def earlier_texts(self) -> list[str]:
+        """The texts that it was labelled by before it was skipped; none if it is labelled."""
+        texts = [*(label.quote for label in self.skipped), *(span.text for span in self.left)]
+        return [text for text in texts if text and self.truth is None]
 
 
 class Session:
@@ -124,7 +131,13 @@ class Session:
         skipped: dict[str, list[Skipped]] = {}
         for label in dataset.skipped:
             skipped.setdefault(label.query.id, []).append(label)
-        self.questions += [Question(labels[0].query, None, tuple(labels)) for labels in skipped.values()]
+        left: dict[str, tuple[CharacterSpan, ...]] = {
+            one.query.id: tuple(span for numbers, span in one.labels() if numbers not in one.texts)
+            for one in dataset.incomplete
+        }
+        self.questions += [
+            Question(labels[0].query, None, tuple(labels), left.get(name, ())) for name, labels in skipped.items()
+        ]
 
     @property
     def labelled(self) -> int:
@@ -235,16 +248,19 @@ def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
         path: The file of the dataset.
         corpus: The documents.
     """
-    folder, pattern = corpus.metadata.get("source", "FOLDER"), corpus.metadata.get("glob_pattern", "**/*.md")
+    folder = corpus.metadata.get("source", "FOLDER")
     lost, total = sum(not change.is_found for change in found.changes), len(found.changes)
-    given = ["dataset", "update", str(path), "--corpus", str(folder), "--glob", str(pattern)]
+    given = ["dataset", "update", str(path), "--corpus", str(folder)]
+    for option, key in (("--glob", "glob_pattern"), ("--exclude", "exclude")):
+        patterns = corpus.metadata.get(key, ())
+        given += [text for each in ([patterns] if isinstance(patterns, str) else patterns) for text in (option, each)]
     update, are_left = f"rag-eval {shlex.join(given)}", any(entry.relevant for entry in found.dataset)
     return DatasetError(
         f"{path}: the documents have changed since it was labelled, and {lost} of its {total} labelled texts "
         f"{'is' if lost == 1 else 'are'} not found in {folder} any more"
         f"{'' if are_left else ', so no question keeps its labels'}; are these the right folder and pattern of files? "
         + (
-            f"Then `{update}` keeps the others"
+            f"Then `{update}` keeps the others, and labelling goes on with those that are lost"
             if are_left
             else "If the documents were rewritten, label them anew with `--output` and another file, or give a table "
             f"of new quotes: `{update} --questions TABLE`"
@@ -256,15 +272,14 @@ def _collapsed(text: str) -> str:
     return " ".join(text.split())
 
 
-_TABLES = (".csv", ".tsv")
 _NO_TEXTS = (".json", ".jsonl", ".yaml", ".yml")
 
 
 def read_questions(path: Path) -> list[Query]:
     """Return the questions of a file, each once.
 
-    A `.csv` or `.tsv` file has a column `question` and may have a column `id`; its other columns are metadata of the
-    questions. Any other file has one question per line.
+    A table has a column `question`, or one of a usual name for it, and may have a column `id`; its other columns are
+    metadata of the questions. Any other file has one question per line.
 
     Raises:
         DatasetError: The file cannot be read, has no questions, or has two of one id.
@@ -300,30 +315,11 @@ def read_wordings(path: Path) -> list[str]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    if path.suffix.lower() in _NO_TEXTS:
-        raise DatasetError(f"{path}: expected questions in a .csv or .tsv file, or a text file with one per line")
-    text = read_text(path, remedy="split it into several files")
-    if path.suffix.lower() in _TABLES:
-        return _table(text, path)
-    return ((number, {"question": line}) for number, line in enumerate(text.splitlines(), start=1) if line.strip())
-
-
-def _table(text: str, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    rows = table_rows(text, delimiter_of(text), skip_initial_space=True)
-    try:
-        header = [name.strip().lower() for name in next(rows, (1, list[str]()))[1]]
-        if "question" not in header or len({*header}) < len(header):
-            raise DatasetError(
-                f"{path}: line 1: expected one column 'question' and others of other names, got "
-                f"{', '.join(map(shown, header)) or 'none'}"
-            )
-        for number, cells in rows:
-            if len(cells) > len(header):
-                raise DatasetError(
-                    f"{path}: line {number}: expected {len(header)} columns, got {len(cells)}; put quotes around text "
-                    "that contains the sign between two columns"
-                )
-            if any(cell.strip() for cell in cells):
-                yield number, dict(zip_longest(header, cells, fillvalue=""))
-    except csv.Error as error:
-        raise DatasetError(f"{path}: {error}") from error
+    ending = path.suffix.lower()
+    if ending in _NO_TEXTS:
+        raise DatasetError(f"{path}: expected questions in a table (.csv, .xlsx), or a text file with one per line")
+    if ending not in (".csv", ".tsv", *SHEETS):
+        data = read_bytes(path, DatasetError, most=LARGEST, remedy="split it into several files")
+        lines = enumerate(decoded(data, path).splitlines(), start=1)
+        return ((number, {"question": line}) for number, line in lines if line.strip())
+    return question_rows(path)

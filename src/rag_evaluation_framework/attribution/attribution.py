@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +19,7 @@ from rag_evaluation_framework.attribution.losses import (
     span_losses,
     unit_losses,
 )
+from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.data import Corpus, EvaluationType
 from rag_evaluation_framework.data.columns import Integers
@@ -29,6 +30,7 @@ from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultEr
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.meaning import other_meaning
+from rag_evaluation_framework.results.missed import own_cutoff
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.retrievers.function import Pipeline
@@ -48,6 +50,7 @@ RECALLS: Mapping[EvaluationType, tuple[str, ...]] = {
 
 _NEARLY = 1e-9
 _LINE = 300
+_EXAMPLE = 80  # characters of a text
 
 
 def recall_name(result: EvaluationResult[Any], score: str | None = None, row: int | None = None) -> tuple[str, Cutoff]:
@@ -69,20 +72,13 @@ def recall_name(result: EvaluationResult[Any], score: str | None = None, row: in
     cutoffs = [cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)]  # one for all questions
     cutoff = None if given is None else str(given.cutoff or result.cutoffs[0])
     if cutoff == str(OWN_CUTOFF) and (given is None or given.cutoff is None or row is not None):
-        cutoff = cutoffs[0] if row is None else own_cutoff(result, row)
+        cutoff = cutoffs[0] if row is None else own_cutoff(result, result.scores.query_ids[row])
     if given is None or given.metric not in recalls or cutoff not in cutoffs:
         there = ", ".join(f"{known}@{cutoff}" for cutoff in cutoffs)
         own = f"; of one question alone also {known}@{OWN_CUTOFF}" if str(OWN_CUTOFF) in result.cutoffs else ""
         raise ConfigError(f"score {shown(score)}: losses are known only for recall; expected one of {there}{own}")
     meant = Cutoff.parse(cutoff)
     return str(ScoreName(given.metric, meant)), meant
-
-
-def own_cutoff(result: EvaluationResult[Any], row: int) -> str:
-    """Return the cutoff of a question: its own if each has one, else the first of all."""
-    others: Mapping[str, int] = result.config.get("top_k") or {}
-    first = next((cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)), result.cutoffs[0])
-    return str(others.get(result.scores.query_ids[row], first))
 
 
 def noted_own_cutoffs(result: EvaluationResult[Any], cutoff: Cutoff) -> list[str]:
@@ -169,10 +165,27 @@ def noted(result: EvaluationResult[Any], gathered: Gathered) -> list[str]:
         notes.append(f"the run counts as 0: {zeros}; here only questions that were scored count")
     if unplaced := unlocated(result, gathered):
         notes.append(
-            f"{unplaced} of {len(gathered.evidence.final.flat)} results have no place in the documents. Relevant text "
-            "may be among them: what is called not retrieved may have been returned, and was not found there"
+            f"{unplaced} of {len(gathered.evidence.final.flat)} results have no place in the documents"
+            f"{_first_unlocated(result, gathered)}. Relevant text may be among them: what is called not retrieved may "
+            "have been returned, and was not found there"
+        )
+    empty = np.flatnonzero(gathered.evidence.asked & (gathered.evidence.deep.counts == 0)).tolist()
+    if empty:
+        is_bm25 = is_object(record := result.config.get("retriever")) and record.get("type") == "bm25"
+        why = ", as none of the words that BM25 looks for is in the documents" if is_bm25 else ""
+        one = name_line(gathered.evidence.truth[empty[0]].query.text)
+        notes.append(
+            f"{len(empty)} of {len(gathered.evidence.truth)} questions have no result at all{why}, the first: {one}"
         )
     return notes
+
+
+def _first_unlocated(result: EvaluationResult[Any], gathered: Gathered) -> str:
+    """Return the first text that has no place, as a part of a sentence; nothing where results have no texts."""
+    read = LEVELS[result.evaluation_type].read
+    texts = (hit.text for ranking in gathered.evidence.final for hit in ranking if read(hit) is None and hit.text)
+    first = next(texts, None)
+    return "" if first is None else f", the first: {shown(first, _EXAMPLE)}"
 
 
 def unlocated(result: EvaluationResult[Any], gathered: Gathered) -> int:
@@ -240,7 +253,7 @@ def question_before(
     records = [(run.metric_names, run.config) for run in (baseline, result)]
     other = other_meaning(name, *records) if name in baseline.scores.columns.keys() & result.scores.columns else ""
     recall = None if column is None or other or np.isnan(column[there]) else float(column[there])
-    was, now = own_cutoff(baseline, there), own_cutoff(result, row)
+    was, now = own_cutoff(baseline, baseline.scores.query_ids[there]), own_cutoff(result, result.scores.query_ids[row])
     each = str(OWN_CUTOFF) in (*baseline.cutoffs, *result.cutoffs) and was != now
     cut = (f"the question is cut at {now}, and was cut at {was} in {name_line(baseline.name)}",) if each else ()
     cut = (*cut, f"{name} of {name_line(baseline.name)} is not comparable: {other}") if other else cut
@@ -280,6 +293,7 @@ Change = Literal[
     "reranker",
     "places",
     "deeper_ranking",
+    "returned",
 ]
 """What is to be changed."""
 
@@ -294,7 +308,7 @@ class Advice:
     Attributes:
         change: What is to be changed.
         share: The share of the missing recall that the change is about; in [0, 1].
-        depth: How many results were asked for again; None if none were.
+        depth: How many results were asked for again; of the change "returned" how many came; None if none were.
         deep_asks: Whether the pipeline was not asked, and `deep` asks it.
     """
 
@@ -383,6 +397,8 @@ class Attribution(Shown):
             everything or nothing, and are in none of the means.
         deep_asks: Whether the pipeline was not asked, and `deep=True` asks it.
         mostly_unlocated: Whether more than half of the results have no place, so that nothing can be advised.
+        returned: How many results the pipeline returns to each question, where it has a number of its own below
+            `depth`; else None.
     """
 
     run: str
@@ -396,6 +412,7 @@ class Attribution(Shown):
     headline: str
     deep_asks: bool = False
     mostly_unlocated: bool = False
+    returned: int | None = None
 
     @classmethod
     def of(
@@ -450,6 +467,7 @@ class Attribution(Shown):
             headline=result.headline,
             deep_asks=gathered.deep_asks,
             mostly_unlocated=2 * unlocated(result, gathered) > len(gathered.evidence.final.flat),
+            returned=gathered.returned,
         )
 
     @property
@@ -467,7 +485,10 @@ class Attribution(Shown):
         """What to change first; None if nothing is missing, or no change is about it."""
         if self.mostly_unlocated:
             return None
-        return advice(self.losses, self.depth, deep_asks=self.deep_asks)
+        found = advice(self.losses, self.depth, deep_asks=self.deep_asks)
+        if found is not None and found.change == "retriever" and self.returned is not None:
+            return replace(found, change="returned", depth=self.returned)
+        return found
 
     def causes(self, row: int) -> dict[Cause, float]:
         """Return what each cause lost of one question, the greatest loss first, without those that lost nothing."""

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -9,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.attribution.losses import Evidence, by_document, uncovered
+from rag_evaluation_framework.attribution.losses import Evidence
 from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.notes import collected
@@ -42,8 +43,9 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.documents import checked_corpus
 from rag_evaluation_framework.data.hits import Hit, RankedHits, Ranking
+from rag_evaluation_framework.data.spans import by_document, uncovered
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.errors import ConfigError, InputError, RagEvalError, ResultError
+from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.experiments.config import Asking
 from rag_evaluation_framework.experiments.runner import Index, ranked
 from rag_evaluation_framework.levels.chunk import ChunkIds
@@ -213,6 +215,8 @@ def _made(record: Any, imports: bool) -> Any:
     if is_object(record):
         function = record.get("function")
         if record.get("type") == _FUNCTION_RETRIEVER and isinstance(function, str):
+            if _is_method(function):
+                raise ConfigError(f"{shown(function)} is a method, and its object is not known")
             loaded: Any = build("retriever", function, imports=imports)
             return FunctionRetriever(loaded, stable=record.get("stable"))
         return {key: _made(value, imports) for key, value in record.items()}
@@ -224,17 +228,22 @@ def _made(record: Any, imports: bool) -> Any:
 def own_code(record: Any) -> dict[str, bool]:
     """Return what a record of components names of your own code, and whether it can be made again of that name.
 
-    Nothing is imported. A function has no name that can be imported if it is in another one, or in a notebook or script
-    that does not run now; of those that are no retriever, no component is made again.
+    Nothing is imported. A function has no name that can be imported if it is in another one, in a class, which its
+    object is not known of, or in a notebook or script that does not run now; of those that are no retriever, no
+    component is made again.
     """
     found: dict[str, bool] = {}
     for part in record_parts(record):
         name, function = part.get("type"), part.get("function")
         if isinstance(name, str) and f"{_FUNCTION}:" in name and isinstance(function, str):
-            found[function] = name == _FUNCTION_RETRIEVER and _can_be_named(function)
+            found[function] = name == _FUNCTION_RETRIEVER and _can_be_named(function) and not _is_method(function)
         elif isinstance(name, str) and ":" in name:
             found[name] = _can_be_named(name)
     return found
+
+
+def _is_method(reference: str) -> bool:
+    return "." in reference.partition(":")[2]
 
 
 def _can_be_named(reference: str) -> bool:
@@ -269,20 +278,20 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
             read any more.
     """
     known = result.config["corpus"]
-    source, pattern = known.get("source"), known.get("glob_pattern")
+    source = known.get("source")
     found = None if corpus is None else checked_corpus(corpus)
     if found is None and not known["documents"]:
         return Corpus(())
     if found is None:
         found = kept_corpus(known, result.folder) if result.corpus is None else result.corpus
     if found is None:
-        if not isinstance(source, str) or "://" in source:
+        if not isinstance(source, str) or "://" in source or "converter" in known:
             raise ResultError(
                 f"{name_line(result.name)}: its documents were not read from a folder, and are not kept any more: "
                 "give them, result.explain(..., corpus=corpus)"
             )
         try:
-            found = _read_again(source, pattern)
+            found = _read_again(known)
         except InputError as error:
             why = str(error).removesuffix(".")
             raise ResultError(
@@ -299,13 +308,15 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
     return found
 
 
-def _read_again(source: str, pattern: object) -> Corpus:
-    """Return the documents of a folder, or of the dataset that brings them."""
-    if not Path(source).is_file():
-        return Corpus.from_folder(source, *([pattern] if isinstance(pattern, str) else []))
-    with collected():
-        brought = load_dataset(source, DOCUMENT, allow_assets=True).corpus
-    return Corpus(()) if brought is None else brought
+def _read_again(known: Mapping[str, Any]) -> Corpus:
+    """Return the documents of a folder or file, or of the dataset that brings them."""
+    source = Path(known["source"])
+    if source.is_file() and source.suffix in (".json", ".jsonl"):
+        with collected(), suppress(DatasetError):  # else it has a document per line
+            brought = load_dataset(source, DOCUMENT, allow_assets=True).corpus
+            return Corpus(()) if brought is None else brought
+    columns = {key: known.get(key) for key in ("text_column", "name_column")}
+    return Corpus.of(source, glob=known.get("glob_pattern"), exclude=known.get("exclude", ()), **columns)
 
 
 # What was relevant in a run, as its result tells it: ground truth again.
@@ -358,6 +369,24 @@ class Gathered:
     depth: int | None
     notes: tuple[str, ...]
     deep_asks: bool = False
+
+    @property
+    def returned(self) -> int | None:
+        """How many results the pipeline returns to each question, if it has a number of its own below `depth`.
+
+        None of one that lists its chunks: of these, it returns all that it finds.
+        """
+        counts = self.evidence.deep.counts[self.evidence.asked]
+        if self.depth is None or self.evidence.chunks is not None or not len(counts):
+            return None
+        return int(counts[0]) if 0 < counts[0] < self.depth and (counts == counts[0]).all() else None
+
+    def question(self, number: int) -> "Gathered":
+        """Return what is known of one of the questions; why a pipeline was not asked for it, if it was not."""
+        evidence = self.evidence.take(np.array([number]), [self.evidence.truth[number]])
+        is_asked = bool(evidence.asked[0])
+        depth = self.depth if is_asked else None
+        return replace(self, evidence=evidence, depth=depth, notes=() if is_asked else self.notes)
 
 
 @dataclass(frozen=True, eq=False)

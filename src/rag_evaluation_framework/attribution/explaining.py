@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from rag_evaluation_framework.attribution.attribution import (
+    RECALLS,
     QuestionBefore,
     confirmed,
     losses_of,
@@ -17,7 +18,7 @@ from rag_evaluation_framework.attribution.attribution import (
     recall_name,
 )
 from rag_evaluation_framework.attribution.deep_pass import Gathered, gather, truth_of
-from rag_evaluation_framework.attribution.losses import CAUSES, Cause, Evidence, Losses, accounted, uncovered, units_of
+from rag_evaluation_framework.attribution.losses import CAUSES, Cause, Evidence, Losses, accounted, units_of
 from rag_evaluation_framework.base.outside import name_line, one_line, shown
 from rag_evaluation_framework.data import (
     Answer,
@@ -33,12 +34,13 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.hits import RankedHits, Ranking
 from rag_evaluation_framework.data.levels import LEVELS
 from rag_evaluation_framework.data.score_table import Status
+from rag_evaluation_framework.data.spans import uncovered
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.registry.loading import load_installed
+from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.shown import Shown
-from rag_evaluation_framework.retrievers.function import Pipeline
+from rag_evaluation_framework.results.shown import Shown, ShownList
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.report.pages.explanation import Page
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 
 # `explain`: what one question found, what it missed, and why.
 
-_PAGE = "rag_evaluation_framework.report.pages.explanation:explanation_page"  # a door upwards
+_PAGE = "rag_evaluation_framework.report.pages.explanation"  # a door upwards
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,7 @@ class Explanation(Shown):
             it is not among the results of the run.
         cutoff: Where rankings are cut, as it is printed.
         corpus: The documents.
+        returned: How many results the pipeline returned, where it has a number of its own below `depth`; else None.
     """
 
     run: str
@@ -188,10 +191,11 @@ class Explanation(Shown):
     gone: tuple[tuple[Hit, int, int | None], ...] = ()
     cutoff: str = ""
     corpus: Corpus | None = field(default=None, compare=False)
+    returned: int | None = None
 
     def summary(self) -> "Page":
         """Return the explanation as people read it."""
-        page: Page = load_installed(_PAGE)(self)
+        page: Page = load_installed(f"{_PAGE}:explanation_page")(self)
         return page
 
     def record(self) -> dict[str, Any]:
@@ -347,16 +351,20 @@ _AROUND = 80  # characters of the document on either side of what was missed
 
 def explain(
     result: EvaluationResult[Any],
-    question: str,
+    question: str | QueryResult[Any] | Sequence[QueryResult[Any]] | list[str] | None = None,
     score: str | None = None,
     *,
     baseline: EvaluationResult[Any] | None = None,
-    retriever: Pipeline | None = None,
-    corpus: Corpus | None = None,
-    tokenizer: Any = None,
-    deep: bool = False,
-) -> Explanation:
-    """Explain what one question of a run found and missed, as `EvaluationResult.explain` says.
+    **how: Any,
+) -> Explanation | list[Explanation]:
+    """Explain what questions of a run found and missed, as `EvaluationResult.explain` says.
+
+    Args:
+        result: The run.
+        question: One question, or a list of some; by default the worst.
+        score: The recall that is explained.
+        baseline: Another result.
+        how: How the pipeline is asked again: the keywords of `gather`.
 
     Raises:
         ConfigError: The question or the score is not known; or the pipeline cannot be made again or asked, and `deep`
@@ -365,15 +373,41 @@ def explain(
         ResultError: The documents have changed or cannot be read, it is not known what was retrieved, or the baseline
             does not have the question.
     """
-    row = find_question(result, question)
-    name, cutoff = recall_name(result, score, row)
-    rows = np.array([row], dtype=np.int64)
-    gathered = gather(result, rows, cutoff, retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep)
-    losses = None
-    if result.scores.statuses[row] == "scored":
-        losses = losses_of(result, gathered.evidence)
-    before = None if baseline is None else question_before(baseline, result, row, name)
-    return _Explaining(result, row, name, gathered, losses, before).explanation
+    if question is None:
+        question = _worst(result, recall_name(result, score)[0])
+    alone = not isinstance(question, list | tuple)
+    asked: list[Any] = [question] if alone else [*cast("Sequence[Any]", question)]
+    rows = [find_question(result, one.query_id if isinstance(one, QueryResult) else one) for one in asked]
+    names = [recall_name(result, score or _chosen_by(result, one), row) for one, row in zip(asked, rows, strict=True)]
+    has_failed = [result.scores.statuses[row] == "failed" for row in rows]  # of these nothing is asked
+    explained: dict[int, Explanation] = {}
+    for group in dict.fromkeys(zip(names, has_failed, strict=True)):
+        places = [place for place, known in enumerate(zip(names, has_failed, strict=True)) if known == group]
+        (name, cutoff), _ = group
+        gathered = gather(result, np.array([rows[place] for place in places], dtype=np.int64), cutoff, **how)
+        for number, place in enumerate(places):
+            row, own = rows[place], gathered.question(number)
+            losses = losses_of(result, own.evidence) if result.scores.statuses[row] == "scored" else None
+            before = None if baseline is None else question_before(baseline, result, row, name)
+            explained[place] = _Explaining(result, row, name, own, losses, before).explanation
+    if alone:
+        return explained[0]
+    page: Callable[[list[Explanation]], Page] = partial(load_installed(f"{_PAGE}:explanations_page"), result.name)
+    return ShownList([explained[place] for place in range(len(asked))], page)
+
+
+def _worst(result: EvaluationResult[Any], name: str) -> QueryResult[Any]:
+    """Return the question with the lowest recall; with the lowest first score, where the run has not this recall."""
+    worst = result.worst(1, name if name in result.scores.columns else None)
+    if not worst:
+        raise ConfigError(f"no question of {name_line(result.name)} has a score: name the one that is to be explained")
+    return worst[0]
+
+
+def _chosen_by(result: EvaluationResult[Any], question: Any) -> str | None:
+    """Return the score by which `worst` chose a query, if it is a recall."""
+    by = question.by if isinstance(question, QueryResult) else None
+    return by if by and by.partition("@")[0] in RECALLS[result.evaluation_type] else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,6 +479,7 @@ class _Explaining:
             gone=tuple(self._gone()),
             cutoff=str(self.evidence.cutoff),
             corpus=self.evidence.corpus,
+            returned=self.gathered.returned,
         )
 
     def _results(self) -> Iterator[RankedResult]:
@@ -534,7 +569,7 @@ class _Explaining:
         return [accounted(entry, units_of(entry, level, ranking[:rank])) / count for rank in range(1, len(ranking) + 1)]
 
     def _missed(self, answer: Answer[Any]) -> Iterator[Missed]:
-        """Yield what of the first place of an answer was not read, nor said by a copy that was."""
+        """Yield what of an answer's first place was not read, nor said by a copy that was; not white space alone."""
         if self.result.evaluation_type != "token-level":
             return
         read = merge_overlapping_spans(hit.span for hit in self.read if hit.span is not None)
@@ -543,7 +578,9 @@ class _Explaining:
             if wording == 0:
                 said += _echoes(place, answer.reference, read)
         for span in uncovered(answer.reference, said):
-            yield self._shown(span)
+            shown = self._shown(span)
+            if not shown.span.text.isspace():  # between chunks, as a splitter drops it
+                yield shown
 
     def _shown(self, span: CharacterSpan) -> Missed:
         corpus = self.evidence.corpus

@@ -19,10 +19,10 @@ from rag_evaluation_framework.data import (
     GroundTruth,
     Level,
     PositionAwareChunk,
-    merge_overlapping_spans,
 )
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.hits import Hit, HitTable, RankedHits, Ranking
+from rag_evaluation_framework.data.spans import uncovered
 from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, largest_sums, relevant_parts, sharing
 from rag_evaluation_framework.judging.stretches import Line, Merged, Pieces, Shared, SpanColumns, Stretches
@@ -541,30 +541,6 @@ def readable(budget: ContextBudget, table: HitTable) -> RankedHits:
     """Return each hit as a ranking of its own, cut where the budget ends: no order of results has it read further."""
     rows = np.arange(len(table))
     return budget.buy(RankedHits(table, rows, rows + 1)).hits
-
-
-def by_document(spans: Iterable[CharacterSpan]) -> dict[str, list[CharacterSpan]]:
-    """Return spans by the documents they are in."""
-    found: dict[str, list[CharacterSpan]] = {}
-    for span in spans:
-        found.setdefault(span.doc_id, []).append(span)
-    return found
-
-
-def uncovered(spans: Iterable[CharacterSpan], others: Iterable[CharacterSpan]) -> list[CharacterSpan]:
-    """Return what spans cover that others do not, in order."""
-    taken, left = by_document(merge_overlapping_spans(others)), list[CharacterSpan]()
-    for span in merge_overlapping_spans(spans):
-        begin = span.start
-        for other in taken.get(span.doc_id, ()):
-            if other.end <= begin or other.start >= span.end:
-                continue
-            if other.start > begin:
-                left.append(CharacterSpan(span.doc_id, begin, other.start))
-            begin = max(begin, other.end)
-        if begin < span.end:
-            left.append(CharacterSpan(span.doc_id, begin, span.end))
-    return left
 
 
 def cut_off(steps: SpanSteps) -> list[CharacterSpan]:

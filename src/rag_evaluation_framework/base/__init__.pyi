@@ -12,5 +12,7 @@ from .progress import progress as progress
 from .records import docstrings as docstrings
 from .records import own_first as own_first
 from .stages import Stages as Stages
+from .stages import kept_stages as kept_stages
+from .store import Store as Store
 from .strict_yaml import parse_yaml as parse_yaml
 from .version import installed_version as installed_version

@@ -1,6 +1,6 @@
 """Text, JSON and CSV files: strict reading, and writing that is whole or not at all."""
 
-import csv
+import codecs
 import errno
 import hashlib
 import io
@@ -20,7 +20,7 @@ from itertools import chain
 from math import isinf
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, BinaryIO, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.errors import DatasetError, InputError
@@ -201,7 +201,10 @@ def _machine() -> str:
 
 # Text, JSON and CSV files: strict reading and atomic writing.
 
-_LARGEST = 200_000_000  # bytes of a dataset that is read as a whole
+LARGEST = 200_000_000
+"""How many bytes a file may have that is read as a whole."""
+
+_WIDEST = 4  # bytes by which UTF-16 and UTF-32 are recognised
 LONGEST_LINE = 100_000_000  # bytes of a line, where what is in a file is read line by line
 # At the beginning of a text that has the encoding; others seldom begin so.
 _WIDE = {
@@ -276,36 +279,47 @@ def read_bytes(path: Path, refusal: type[InputError], *, most: int, remedy: str)
     return data
 
 
-def refuse_wide(data: bytes, path: Path, refusal: type[InputError]) -> None:
-    """Raise an error of the class `refusal` if the content of a file, or its begin, is UTF-16 or UTF-32."""
-    for encoding, begin in _WIDE.items():
-        if begin.match(data):
-            raise refusal(f"{path}: is {encoding}; expected UTF-8; convert it: iconv -f {encoding} -t UTF-8 OLD > NEW")
+def as_utf8(data: bytes, path: Path, refusal: type[InputError]) -> bytes:
+    """Return the content of a file in UTF-8: converted if it is UTF-16 or UTF-32, else as it is.
+
+    Raises:
+        InputError: It begins so, and is not valid; raised as the class `refusal`.
+    """
+    encoding = _wide(data)
+    try:
+        return data.decode(encoding).encode() if encoding else data
+    except UnicodeError as error:
+        raise refusal(f"{path}: not valid {encoding}; save the file as UTF-8") from error
+
+
+def _wide(data: bytes) -> str | None:
+    """Return the encoding of a content, or its begin, that is UTF-16 or UTF-32; None of another."""
+    return next((encoding for encoding, begin in _WIDE.items() if begin.match(data)), None)
 
 
 def read_text(
     path: Path,
     refusal: type[InputError] = DatasetError,
     *,
-    most: int = _LARGEST,
+    most: int = LARGEST,
     remedy: str = "save it as JSONL, which is read line by line",
 ) -> str:
-    """Return the text of a UTF-8 file or pipe, with newlines unchanged and without a byte order mark.
+    """Return the text of a file or pipe, with newlines unchanged and without a byte order mark.
 
-    The arguments are those of `read_bytes`.
+    It is UTF-8, or UTF-16 or UTF-32 by its byte order mark or its first characters. The arguments are those of
+    `read_bytes`.
 
     Raises:
         InputError: The file cannot be read, is too large, or is not valid UTF-8; raised as the class `refusal`.
     """
     data = read_bytes(path, refusal, most=most, remedy=remedy)
-    refuse_wide(data, path, refusal)
     try:
-        return data.decode("utf-8-sig")
+        return as_utf8(data, path, refusal).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
 
 
-def _opened(path: Path, refusal: type[InputError]) -> BinaryIO:
+def _opened(path: Path, refusal: type[InputError]) -> io.BufferedReader:
     """Open a regular file or a pipe for reading, without waiting for somebody to write to it."""
     try:
         file = open_at_once(path)
@@ -351,14 +365,14 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
     """
     try:
         with _opened(path, DatasetError) as lines:
-            for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE + 1), b""), start=1):
+            wide = _wide(lines.peek(_WIDEST))
+            utf8 = codecs.EncodedFile(lines, "utf-8", wide) if wide else lines
+            for number, line in enumerate(iter(partial(utf8.readline, LONGEST_LINE + 1), b""), start=1):
                 where = f"{path}: line {number}"
                 if len(line) > LONGEST_LINE:
                     raise DatasetError(
                         f"{where}: has more than {LONGEST_LINE:,} bytes; is it JSONL, one value per line?"
                     )
-                if number == 1:
-                    refuse_wide(line, path, DatasetError)
                 try:
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
@@ -367,40 +381,10 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
                     ) from error
                 if text.strip():
                     yield number, read_json_text(text.strip(), where)
+    except UnicodeError as error:
+        raise DatasetError(f"{path}: not valid UTF-16 or UTF-32; save the file as UTF-8") from error
     except OSError as error:
         raise _unreadable(path, error, DatasetError) from error
-
-
-def table_rows(text: str, delimiter: str = ",", *, skip_initial_space: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a CSV text, the header first, each with the number of the line on which it starts.
-
-    As Excel writes tables, a line `sep=;` may precede the header, and empty columns may follow on the right: neither is
-    part of the table.
-
-    Args:
-        text: The text, with newlines unchanged.
-        delimiter: The character between two cells.
-        skip_initial_space: Whether white space behind a delimiter is dropped.
-
-    Raises:
-        csv.Error: A row is not valid CSV; the message says on which line it starts.
-    """
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=skip_initial_space
-    )
-    first, width = 1, 0
-    try:
-        for cells in reader:
-            if first > 1 or cells != ["sep=", ""]:
-                width = width or max((place for place, cell in enumerate(cells, 1) if cell.strip()), default=0)
-                yield first, cells if any(cells[width:]) else cells[:width]
-            first = reader.line_num + 1
-    except csv.Error as error:
-        if "field limit" in str(error) and text.count('"') % 2 == 0:  # as many marks are opened as closed
-            told = f"a cell has more than {csv.field_size_limit():,} characters; shorten it"
-        else:
-            told = f"{error}; is there an unclosed quotation mark?"
-        raise csv.Error(f"line {first}: {told}") from error
 
 
 def folder_size(folder: Path) -> int:
@@ -417,6 +401,8 @@ def is_deeper(value: object, most: int) -> bool:
     """Return whether lists and objects are nested deeper than this, which what walks through them may not bear."""
     level: list[Any] = [value]
     for _ in range(most):
+        if not level:
+            return False
         nested = (item.values() if is_object(item) else item for item in level if is_object(item) or is_list(item))
         level = [*chain.from_iterable(nested)]
     return any(is_object(item) or is_list(item) for item in level)

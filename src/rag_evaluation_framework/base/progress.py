@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 AFTER = 0.3  # seconds, before which no bar is shown
+# With `miniters=1`, as what tqdm guesses from quick items hides that the next ones are slow.
 _OFF = True if os.environ.get("TQDM_DISABLE") else None  # tqdm's own variable; None: bars in terminals only
 
 
@@ -29,7 +30,7 @@ def progress(items: Iterable[T], doing: str, unit: str, *, file: TextIO | None =
         file: Where it is shown; by default standard error.
     """
     bar: Any = tqdm
-    shown: Bar[T] = bar(items, desc=doing, unit=unit, file=file, delay=AFTER, disable=_OFF, leave=False)
+    shown: Bar[T] = bar(items, desc=doing, unit=unit, file=file, delay=AFTER, disable=_OFF, leave=False, miniters=1)
     return shown
 
 
@@ -37,5 +38,7 @@ def progress_bar(total: int, doing: str, unit: str, *, delay: float = AFTER) -> 
     """Return a bar as `progress` shows it, which is told what is done."""
     bar: Any = tqdm
     scaled = unit == "B"  # 2.1 MB instead of 2100000 B
-    shown: Bar[Any] = bar(total=total, desc=doing, unit=unit, unit_scale=scaled, delay=delay, disable=_OFF, leave=False)
+    shown: Bar[Any] = bar(
+        total=total, desc=doing, unit=unit, unit_scale=scaled, delay=delay, disable=_OFF, leave=False, miniters=1
+    )
     return shown

@@ -41,6 +41,7 @@ class Stages(Cache):
         root: The folder of runs and datasets.
         shared: What the runs inside share in memory: `shared`.
         seconds: How long reading took what was kept, instead of making it.
+        measures_anew: Whether the times of this run are judged: then it takes nothing with the time of an earlier one.
     """
 
     def __init__(self, root: str | Path, most: int = _MOST) -> None:
@@ -48,6 +49,7 @@ class Stages(Cache):
         self.root, self._most = root, most
         self.shared: dict[Hashable, Any] = {}
         self.seconds = 0.0
+        self.measures_anew = False
 
     def arrays(self, key: str) -> Arrays | None:
         """Return what is kept by a key; None if there is nothing that can be read."""

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rag_evaluation_framework.base.files import folder_size, is_unfinished, remove_abandoned, unfinished
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.errors import DatasetError
 
 HASH = re.compile("[0-9a-f]{64}")
@@ -74,10 +75,12 @@ class HashedFiles:
     def _shrink(self, most: int) -> None:
         """Remove the files that were not used for the longest time, until the others fit."""
         used: list[tuple[float, int, str]] = []
-        for digest in self.digests():
+        for entry in progress(self._listed(), "Checking sizes", "file"):
+            if not _is_ours(entry):
+                continue
             with suppress(OSError):
-                known = (self.folder / digest).stat()
-                used.append((known.st_mtime_ns, known.st_size, digest))
+                known = entry.stat()
+                used.append((known.st_mtime_ns, known.st_size, entry.name))
         total = sum(size for _, size, _ in used)
         for _, size, digest in sorted(used):
             if total <= most:

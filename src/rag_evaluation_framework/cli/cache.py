@@ -11,7 +11,6 @@ import typer
 
 from rag_evaluation_framework import base, embedders, llms, registry, report, results
 from rag_evaluation_framework.base.files import checked_path, folder_size
-from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.cli import run_options
 from rag_evaluation_framework.cli.output import print_json, print_result, print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -72,7 +71,11 @@ def cache(
 
 
 def _described(
-    embeddings: embedders.EmbeddingCache, exports: Path, answers: llms.KeptAnswers, stages: base.Stages, texts: Store
+    embeddings: embedders.EmbeddingCache,
+    exports: Path,
+    answers: llms.KeptAnswers,
+    stages: base.Stages,
+    texts: base.Store,
 ) -> dict[str, Any]:
     contents = embeddings.contents()
     return {

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import count
@@ -50,7 +50,7 @@ DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any forma
 
 
 def read_dataset(
-    path: Path, corpus: Path | None, glob: list[str] | None, chunks: Path | None
+    path: Path, corpus: Path | None, glob: list[str] | None, exclude: list[str] | None, chunks: Path | None
 ) -> tuple[rag.Dataset[Any], rag.Corpus | None, rag.ChunkRegistry | None]:
     """Return a dataset as its file has it, with its documents and chunks; labels that contradict them are not refused.
 
@@ -58,7 +58,7 @@ def read_dataset(
         ConfigError: It can only be read with its documents, and there are none.
         DatasetError: It cannot be read.
     """
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    documents = None if corpus is None else paths.documents(corpus, glob, exclude)
     registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
     try:
         return _of_any_level(path, None, registry), documents, registry
@@ -119,6 +119,7 @@ def info(
     *,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -127,7 +128,7 @@ def info(
     Args:
         as_json: Print one JSON object.
     """
-    described = inspection.describe_dataset(*read_dataset(dataset, corpus, glob, chunks))
+    described = inspection.describe_dataset(*read_dataset(dataset, corpus, glob, exclude, chunks))
     record = {"dataset": str(dataset), **described.record()}
     print_result(record, lambda: report.dataset_page(described), as_json=as_json)
 
@@ -140,6 +141,7 @@ def lint(
     *,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     budget: str = "4000ch",
     k: Annotated[int, typer.Option(min=1)] = 10,
@@ -157,7 +159,7 @@ def lint(
         fix: Mend what is certain, in a native .json or .jsonl file; it is kept beside.
         as_json: Print one JSON object, with all that was found.
     """
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
+    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
     fixed, written = None, ""
     if fix and (loaded.kept is None or dataset.suffix not in (".json", ".jsonl")):
         raise ConfigError(
@@ -190,6 +192,7 @@ def quality(
     *,
     corpus: Path,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -199,7 +202,7 @@ def quality(
         corpus: The folder of documents.
         as_json: Print one JSON object.
     """
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
+    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
     measured = inspection.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
     public = inspection.public_questions()
     record = {"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]}
@@ -256,6 +259,7 @@ def push(
     delete_missing: bool = False,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -270,7 +274,7 @@ def push(
         delete_missing: Delete examples in LangSmith that are not in the file.
         as_json: Print one JSON object, with all ids.
     """
-    loaded, documents, _ = read_dataset(dataset, corpus, glob, chunks)
+    loaded, documents, _ = read_dataset(dataset, corpus, glob, exclude, chunks)
     if documents is not None:
         loaded = loaded.with_corpus(documents)
     pushed = integrations.push_dataset(loaded, name, description=description, delete_missing=delete_missing)
@@ -286,6 +290,7 @@ def pull(
     level: Literal["document-level", "chunk-level", "token-level"] | None = None,
     corpus: options.Corpus = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     query_key: str | None = None,
     ground_truth_key: str | None = None,
@@ -307,7 +312,7 @@ def pull(
     if output.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"--output {output}: expected a file name ending in .json or .jsonl")
     paths.new_file("--output", output)
-    documents = None if corpus is None else rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    documents = None if corpus is None else paths.documents(corpus, glob, exclude)
     registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
     levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
     pulled = integrations.pull_dataset(
@@ -331,7 +336,8 @@ def pull(
 _SHORTEST = 2
 _OVERHEAD = 14  # lines of a page that are no answers
 _LINES = (1, 8)  # before and behind an answer, at least and at most
-_MORE = (20_000, 30)  # characters of an answer, and lines around it
+_MORE = 20_000  # characters of an answer that is shown alone
+_BESIDE_ONE = 9  # lines of that page that are not of the document
 
 
 class ReviewDialog(Dialog):
@@ -363,7 +369,6 @@ class ReviewDialog(Dialog):
             "a": partial(_done, session.accept, number),
             "e": partial(self._edit, number, ""),
             "d": partial(_done, session.drop, number),
-            "m": partial(self._show, number, _MORE),
             "s": lambda: True,
             "u": partial(self._reopen, number),
             "b": partial(self.back, number),
@@ -371,13 +376,20 @@ class ReviewDialog(Dialog):
         self.ask(report.reviewing(answers), partial(self._change, number), commands)
 
     def _change(self, number: int, typed: str) -> None:
-        """Change the wording of a question, or whether it has one of its answers."""
-        key, _, rest = typed.partition(" ")
-        match key.lower(), rest:
+        """Change the wording of a question, whether it has one of its answers, or where that begins or ends."""
+        key, _, rest = typed.lower().partition(" ")
+        match key, rest:
             case "e", _ if rest:
-                self._edit(number, rest)
+                self._edit(number, typed[2:])
             case "d", _ if rest:
-                self._toggle(number, rest)
+                answer = _answer(key, rest)
+                self._session.toggle_answer(number, answer)
+                self.tell(report.dropped_text(answer, answer in self._session.review(number).dropped_answers))
+            case "m", _:
+                self._more(number, _answer(key, rest))
+            case _ if {*key} & {"<", ">"}:
+                self._session.move_ends(number, _answer(key, rest), key, self._checks.texts)
+                self._show(number)
             case _:
                 raise InputError("expected a letter, such as a, or d 2 for answer 2; ? explains all of them")
 
@@ -386,18 +398,28 @@ class ReviewDialog(Dialog):
         self._show(number)
         print_text("")
 
-    def _show(self, number: int, size: tuple[int, int] | None = None) -> None:
-        """Show a question and its answers: of each so many characters, and lines around it."""
-        entry, dropped = self._session.questions[number], self._session.review(number).dropped_answers
-        size = size or self._fitting(len(entry.answers))
-        self._show_question(number, report.answer_blocks(entry, dropped, self._checks.texts, *size))
-
-    def _show_question(self, number: int, answers: Iterable[report.Block] = ()) -> None:
+    def _show(self, number: int) -> None:
+        """Show a question and its answers, each with lines around it."""
         session = self._session
         print_text("")
         self.tell(report.question_number(number, len(session.questions), f" ({session.counts()})"))
         query, findings = session.questions[number].query, self._checks.findings(number)
+        answers = self._answers(number, *self._fitting(len(session.questions[number].answers)))
         self.show(report.review_page(query, session.review(number), findings, answers))
+
+    def _answers(self, number: int, most: int, around: int, rows: int | None = None) -> Iterator[report.Block]:
+        session, entry = self._session, self._session.labelled(number)
+        before, dropped = session.questions[number], session.review(number).dropped_answers
+        return report.answer_blocks(entry, dropped, self._checks.texts, most, around, rows, before)
+
+    def _more(self, number: int, answer: int) -> None:
+        """Show one answer and as much of its document as fits."""
+        blocks = [*self._answers(number, _MORE, 0, self.console.height - _BESIDE_ONE)]
+        if not 0 <= answer < len(blocks):
+            raise InputError(f"there is no answer {answer + 1}: the question has {len(blocks)}")
+        print_text("")
+        self.tell(self._session.wording(number))
+        self.show(blocks[answer])
 
     def _fitting(self, answers: int) -> tuple[int, int]:
         """Return how much of each of so many answers fits on a page."""
@@ -405,13 +427,6 @@ class ReviewDialog(Dialog):
         each = (self.console.height - _OVERHEAD) // max(answers, 1)
         lines = min(max(each // 4, fewest), most)
         return self.console.width * min(max(each - 2 * lines, fewest), 2 * most), lines
-
-    def _toggle(self, number: int, typed: str) -> None:
-        if not typed.isdecimal():
-            raise InputError(f"expected the number of an answer behind d, such as d 2, got {typed!r}")
-        answer = int(typed) - 1
-        self._session.toggle_answer(number, answer)
-        self.tell(report.dropped_text(answer, answer in self._session.review(number).dropped_answers))
 
     def _edit(self, number: int, typed: str) -> None:
         """Give a question another wording: what was typed, or is typed then."""
@@ -425,7 +440,14 @@ class ReviewDialog(Dialog):
         if len(typed) < _SHORTEST:
             raise InputError("That is no question; the wording stays as it is.")
         self._session.reword(number, typed)
-        self._show_question(number)
+        self._show(number)
+
+
+def _answer(key: str, typed: str) -> int:
+    """Return the number, from 0, of the answer that is named behind a key; the first if none is."""
+    if not (typed or "1").isdecimal():
+        raise InputError(f"expected the number of an answer behind {key}, such as {key} 2, got {typed!r}")
+    return int(typed or "1") - 1
 
 
 def _done(decide: Callable[[int], None], number: int) -> bool:
@@ -438,6 +460,7 @@ def review(
     *,
     corpus: Corpus = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     everything: Annotated[bool, typer.Option("--all")] = False,
     output: Path | None = None,
@@ -457,7 +480,7 @@ def review(
     if output is not None:
         paths.new_file("--output", output)
     file = annotation.SavedFile(dataset)
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, chunks)
+    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
     if loaded.kept is None or dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(
             f"{dataset}: decisions are kept in the dataset, which has to be a native .json or .jsonl file, as "
@@ -479,7 +502,7 @@ def review(
         dialog.show(report.review_lines(session, dataset, loaded, documents))
         dialog.hold()
     counts, again = session.counts(), ["dataset", "review", str(dataset)]
-    anew = [*again, *options_of(corpus, paths.pattern(glob)), *option("--chunks", chunks)]
+    anew = [*again, *options_of(corpus, glob, exclude), *option("--chunks", chunks)]
     written = [*again, "--output", str(dataset.with_name(f"{dataset.stem}-reviewed{dataset.suffix}"))]
     stay = counts.accepted + counts.edited + counts.open
     following = [anew] * bool(counts.open) + [written] * bool(stay) or [[*anew, "--all"]]

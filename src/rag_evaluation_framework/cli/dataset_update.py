@@ -28,6 +28,7 @@ def update(
     *,
     corpus: Path,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     questions: Path | None = None,
     output: Path | None = None,
     repeated: Repeated = "ambiguous",
@@ -64,8 +65,7 @@ def update(
         paths.new_page("--html", html)
     if output is None and dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
-    pattern = paths.pattern(glob)
-    documents = rag.Corpus.from_folder(corpus, pattern)
+    documents = paths.documents(corpus, glob, exclude)
     loaded = rag.load_dataset(dataset, corpus=documents if utf16_offsets else None, utf16_offsets=utf16_offsets)
     if output is None and loaded.kept is None:
         raise ConfigError(
@@ -96,10 +96,13 @@ def update(
     if html is not None:
         written.append(write_page(html, report.update_page(found, documents, additions, written, whole=True)))
     again = ["dataset", "update", str(output or dataset)]
-    following = "" if additions is None else save_suggestions(additions.check, again, corpus, pattern)
+    following = (
+        "" if additions is None else save_suggestions(additions.check, [*again, *options_of(corpus, glob, exclude)])
+    )
     if skipped and not following:
-        table = command_lines([*again, *options_of(corpus, pattern), "--questions", "TABLE.csv"])
-        following = report.relabelling_text(data.count_skipped(updated.skipped), table)
+        label = command_lines(["label", str(corpus), "--output", again[-1], *options_of(None, glob, exclude)])
+        table = command_lines([*again, *options_of(corpus, glob, exclude), "--questions", "TABLE.csv"])
+        following = report.relabelling_text(data.count_skipped(updated.skipped), label, table)
     with arriving("; ".join(written)):
         if as_json:
             print_json({**_record(dataset, found, additions), "written": written})

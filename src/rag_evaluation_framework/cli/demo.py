@@ -34,16 +34,16 @@ def demo(
     dataset = built_in.load_handbook()
     missing = missing_extras(rag.LsaEmbedder.requires)
     cells = _cells(bool(missing))
-    done: list[tuple[tuple[str, str, rag.EvaluationResult[rag.CharacterSpan]], dict[str, str | None]]] = []
+    done: list[tuple[rag.EvaluationResult[rag.CharacterSpan], dict[str, str | None]]] = []
     interrupt: KeyboardInterrupt | None = None
     try:
-        for kind, size, retriever in support.progress(cells, "Evaluating", "run"):
+        for retriever in support.progress(cells, "Evaluating", "run"):
             result = rag.evaluate(retriever, dataset)
-            done.append(((kind, f"recursive {size}", result), _saved(result, root)))
+            done.append((result, _saved(result, root)))
     except KeyboardInterrupt as error:
         interrupt = error
     runs = root / "runs"
-    rows = [row for row, _ in done]
+    made = [result for result, _ in done]
     folders = [Path(where["run"]) for _, where in done if where["run"] is not None]
     problems = [where["not_saved"] for _, where in done if where["not_saved"] is not None]
     saved = report.demo_saved(runs, len(done), problems)
@@ -51,17 +51,17 @@ def demo(
         if as_json:
             known = [
                 {**where, "name": result.name, "metrics": result.metrics, "counts": result.counts}
-                for (_, _, result), where in done
+                for result, where in done
             ]
             print_json({"runs": known, "missing_extras": missing})
-        elif rows and dataset.corpus is not None:
-            report.show(stdout(), report.demo_page(dataset.corpus, len(dataset), rows, whole=interrupt is None))
+        elif made and dataset.corpus is not None:
+            report.show(stdout(), report.demo_page(dataset.corpus, len(dataset), made, whole=interrupt is None))
             report.print_wrapped(stdout(), report.demo_next(folders, missing), 0)
     if interrupt is not None:
         raise Interrupted(
-            f"{len(rows)} of {len(cells)} evaluations were made; "
+            f"{len(made)} of {len(cells)} evaluations were made; "
             f"{f'they are saved in {runs}' * bool(folders)}{'; ' * bool(folders and problems)}"
-            f"{f'shown, but {saved}' * bool(problems)}{'' if rows else 'nothing is saved'}"
+            f"{f'shown, but {saved}' * bool(problems)}{'' if made else 'nothing is saved'}"
         ) from interrupt
     if problems:
         raise ResultError(f"the results are shown, but {saved}")
@@ -75,8 +75,8 @@ def _saved(result: rag.EvaluationResult[rag.CharacterSpan], root: Path) -> dict[
         return {"run": None, "not_saved": error.why}
 
 
-def _cells(words_only: bool) -> list[tuple[str, int, rag.Retriever]]:
-    chunkers = {size: rag.RecursiveCharacterChunker(chunk_size=size) for size in _SIZES}
-    words = [("BM25", size, rag.BM25Retriever(chunker=chunker)) for size, chunker in chunkers.items()]
-    vectors = [("LSA vectors", size, rag.VectorRAGRetriever(chunker=chunker)) for size, chunker in chunkers.items()]
+def _cells(words_only: bool) -> list[rag.Retriever]:
+    chunkers = [rag.RecursiveCharacterChunker(chunk_size=size) for size in _SIZES]
+    words = [rag.BM25Retriever(chunker=chunker) for chunker in chunkers]
+    vectors = [rag.VectorRAGRetriever(chunker=chunker) for chunker in chunkers]
     return [*words] if words_only else [*words, *vectors]

@@ -84,6 +84,7 @@ def generate(
     *,
     corpus: Path,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     model: str | None = None,
     provider: Literal["openai", "anthropic"] = "openai",
     base_url: str | None = None,
@@ -146,7 +147,7 @@ def generate(
         dry_run: Ask for nothing: print how many calls and tokens it would take.
         as_json: Print one JSON object, with all rejections.
     """
-    documents = rag.Corpus.from_folder(corpus, paths.pattern(glob))
+    documents = paths.documents(corpus, glob, exclude, imports=not no_import)
     settings: dict[str, Any] = {
         "max_retries": max_retries,
         "max_tokens": max_tokens,
@@ -185,7 +186,7 @@ def generate(
         if as_json:
             print_json(_record(generator, done))
         else:
-            _show(generator, done, options_of(corpus, paths.pattern(glob)), chunker)
+            _show(generator, done, options_of(corpus, glob, exclude), chunker)
     if generator.path is None or generator.failed:
         raise Found
 

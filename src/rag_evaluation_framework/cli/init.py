@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, datasets, labelling, report, results
-from rag_evaluation_framework.base.files import checked_path, remove_abandoned, write_new
+from rag_evaluation_framework.base.files import checked_path, read_text, remove_abandoned, write_new, write_over
 from rag_evaluation_framework.base.outside import harmless, one_line, shown
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import arriving, command_lines, option, print_text, stdout, write_page
-from rag_evaluation_framework.cli.paths import left_out, options_of
+from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.results import store
 
@@ -40,18 +41,22 @@ _FILES = {
 }
 """Where each of the templates for CI goes, below the working directory."""
 
+_DIGITS = 16  # of a SHA-256
+_MARK = (
+    "\n# As `rag-eval init` wrote it ({dataset} {config} {questions}). Until this file or its dataset is changed, "
+    "`init` may write both again.\n"
+)
+_AGAIN = "The dataset and the configuration are written again: nobody had changed them.\n"
 _ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
 _PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
 
 
-def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus: Path, glob: str) -> str:
+def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str]) -> str:
     """Write the suggestions beside the questions; return what to tell about them, "" if there are none.
 
     Args:
         check: The check; of a pipe, nothing is written.
-        command: The command that reads them when they have been looked through.
-        corpus: Its folder of documents.
-        glob: Its pattern.
+        command: The command that reads them when they have been looked through, with its documents.
     """
     if not Path(check.source).is_file():
         return ""
@@ -60,7 +65,7 @@ def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str], corpus
         path = check.save_suggestions()
     except InputError as error:
         path = error
-    again = command_lines([*command, *options_of(corpus, glob), "--questions", str(path)])
+    again = command_lines([*command, "--questions", str(path)])
     return report.suggestions_text(check, path, again)
 
 
@@ -126,20 +131,37 @@ def init(
     questions: Path | None = None,
     ci: bool = False,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
+    converter: str | None = None,
+    text_column: str | None = None,
+    name_column: str | None = None,
+    question_column: str | None = None,
+    quote_column: str | None = None,
+    document_column: str | None = None,
+    id_column: str | None = None,
     name: str | None = None,
     root: Path = _ROOT,
     repeated: Repeated = "ambiguous",
     no_texts: bool = False,
     html: paths.Html = None,
 ) -> None:
-    """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file.
+    """Create a dataset and a configuration from a folder and questions with quotes.
 
+    With other options it writes them again, unless one was changed since; nothing that a person wrote is overwritten.
     Suggestions for quotes that were not found are written beside the questions, as NAME.suggested.csv.
 
     Args:
-        corpus: The folder of documents.
-        questions: CSV or JSONL of question, quote[, document].
+        corpus: The documents: a folder, a file, a .zip, or a table or JSONL with one per row.
+        questions: A table (CSV, XLSX), JSON or JSONL of question, quote[, document].
+        converter: Your own function from the path of a file to its text, module:function; it reads what is not plain
+            text.
+        text_column: The column that has the texts, of a table or JSONL with a document per row.
+        name_column: The column that has the ids of these documents.
         ci: Instead, what CI needs: a configuration, a sample dataset, an engine file and a workflow.
+        question_column: The column of the question, if it has another name.
+        quote_column: The column of the quote, or of the first of several that are numbered.
+        document_column: The column of the document; '' if there is none.
+        id_column: The column of the id; '' if there is none.
         name: Name of the dataset; by default that of the questions file.
         root: Where datasets, configurations and runs are saved.
         no_texts: Keep no texts of the documents beside the dataset, only their hashes.
@@ -152,24 +174,32 @@ def init(
     if corpus is None or questions is None:
         missing = [name for name, path in (("--corpus", corpus), ("--questions", questions)) if path is None]
         raise ConfigError(f"{' and '.join(missing)} missing; expected both, or --ci")
+    if datasets.beir_files(checked_path(questions)) is not None:
+        ran = command_lines(["run", "--no-config", "--corpus", corpus, "--dataset", questions])
+        raise ConfigError(f"--questions {questions}: BEIR's labels are documents, which need no init: {ran.strip()}")
     called = _checked_name(name or questions.stem)
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
-    if checked_path(config, ConfigError).exists():
-        raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
+    asked = _digest(Path(os.path.relpath(questions, root)).as_posix())
+    written = _written_before(config, None if name else asked)
     checked_path(target, ConfigError)
     results.check_root(root)
     if html is not None:
         paths.new_page("--html", html)
-    pattern = paths.pattern(glob)
-    documents = rag.Corpus.from_folder(corpus, pattern)
-    check = rag.check_quotes(questions, documents, repeated=repeated)
+    others = {"converter": converter, "text_column": text_column, "name_column": name_column}
+    how = {key: value for key, value in {"glob": paths.one_or_all(glob), "exclude": exclude, **others}.items() if value}
+    spec = rag.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how)
+    documents = cast("rag.Corpus", spec.documents(Path()))  # None only where no corpus is named
+    told = {"question": question_column, "quote": quote_column, "document": document_column, "id": id_column}
+    columns = {role: column for role, column in told.items() if column is not None}
+    check = rag.check_quotes(questions, documents, repeated=repeated, columns=columns)
     page = "" if html is None else f"{write_page(html, report.quotes_page(check, whole=True))}\n"
     kept = option("--root", None if root == _ROOT else root)
-    others, dataset = left_out(documents, corpus, pattern), _dataset(check, called)
+    dataset = _dataset(check, called)
     if dataset is None:
         report.show(stdout(), report.quotes_page(check))
-        suggested = save_suggestions(check, ["init", *kept, "--name", called], corpus, pattern)
-        print_text(f"\n{page}{others}{suggested or report.NO_SUGGESTION}")
+        again = ["init", *kept, "--name", called, *options_of(corpus, glob, exclude)]
+        again += [text for key, value in others.items() for text in option(f"--{key.replace('_', '-')}", value)]
+        print_text(f"\n{page}{save_suggestions(check, again) or report.NO_SUGGESTION}")
         located = any(row.status == "located" for row in check.rows)
         raise ConfigError(
             f"{check.source}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, "
@@ -179,24 +209,63 @@ def init(
     if no_texts:
         dataset = datasets.without_texts(dataset)
     try:
-        _save(dataset, target)
+        _save(dataset, target, written)
         settings = {
             "config": one_line(shlex.quote(config.as_posix())),
             "corpus": _yaml_path(corpus, config.parent),
-            "glob": _yaml_text(pattern),
+            "how": "".join(f"{key}: {_yaml_text(value)}\n" for key, value in how.items()),
             "dataset": _yaml_path(target, config.parent),
         }
-        write_new(config, _template("pipeline.yaml").format(**settings))
+        text = _template("pipeline.yaml").format(**settings)
+        text += _MARK.format(dataset=datasets.file_state(target)[:_DIGITS], config=_digest(text), questions=asked)
+        if written is None:
+            write_new(config, text)
+        else:
+            write_over(config, text)
     except InputError:
         report.show(stdout(), report.quotes_page(check))
         raise
     skipped = data.count_skipped(dataset.skipped)
-    suggested = save_suggestions(check, ["dataset", "update", str(target)], corpus, pattern)
+    read = ["--corpus", str(config)] if any(others.values()) else options_of(corpus, glob, exclude)
+    suggested = save_suggestions(check, ["dataset", "update", str(target), *read])
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         report.show(stdout(), report.quotes_page(check))
         ran = command_lines(["run", config, *kept])
         kept_texts = report.kept_texts_text(datasets.KeptTexts.of(dataset, target))
-        print_text(f"\n{page}{others}{kept_texts}\n{report.dataset_text(target, config, ran, skipped, suggested)}")
+        print_text(f"\n{page}{_AGAIN if written else ''}{kept_texts}")
+        print_text(report.dataset_text(target, config, ran, skipped, suggested))
+
+
+def _written_before(config: Path, asked: str | None) -> str | None:
+    """Return how the dataset was that `init` wrote with a configuration, if nobody has changed that; None without one.
+
+    Args:
+        config: The configuration.
+        asked: The digest of the path of the questions, if nothing else says that it is their dataset.
+
+    Raises:
+        ConfigError: It was changed, or is not one that `init` wrote, or is that of other questions.
+    """
+    if not checked_path(config, ConfigError).exists():
+        return None
+    text, mark, end = read_text(config, ConfigError).rpartition(_MARK.partition("{")[0])
+    dataset, own, questions = (*end.partition(")")[0].split(" "), "", "", "")[:3]
+    marked = _MARK.format(dataset=dataset, config=own, questions=questions)
+    if not mark or own != _digest(text) or mark + end != marked:
+        raise ConfigError(
+            f"{config} already exists and is not overwritten, as it is not as `rag-eval init` wrote it; choose another "
+            "--name, or move the file"
+        )
+    if asked not in (None, questions):
+        raise ConfigError(
+            f"{config} already exists and is not overwritten, as it is that of other questions of this name; choose a "
+            f"--name, or say --name {shlex.quote(config.stem)} to write it again with these"
+        )
+    return dataset
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 def _checked_name(called: str) -> str:
@@ -223,15 +292,16 @@ def _dataset(check: labelling.QuoteCheck, name: str) -> rag.Dataset[rag.Characte
     return dataset if any(entry.relevant for entry in dataset) else None
 
 
-def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
-    """Save a dataset, unless it is there: an `init` that was interrupted may have come so far.
+def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path, written: str | None) -> None:
+    """Save a dataset, also in place of one that is as `init` wrote it, or that an interrupted `init` has left.
 
     Raises:
         ConfigError: Another one is there.
         DatasetError: It cannot be saved.
     """
-    if not target.exists():
-        rag.save_dataset(dataset, target)
+    state = datasets.file_state(target)
+    if not state or (written and state.startswith(written)):
+        datasets.replace_dataset(dataset, target, state)
         return
     try:
         there = rag.load_dataset(target)
@@ -241,8 +311,13 @@ def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
     remove_abandoned(target.parent)
     if same:
         datasets.keep_texts(dataset, target)
-    else:
-        raise ConfigError(f"{target} already exists and is not overwritten; choose another --name, or move the file")
+        return
+    changed = f"as it was changed since `rag-eval init` wrote it (rag-eval dataset update {shlex.quote(str(target))} "
+    changed += "--corpus FOLDER --questions FILE adds questions to it)"
+    raise ConfigError(
+        f"{target} already exists and is not overwritten{f', {changed}' if written else ''}; choose another --name, or "
+        "move the file"
+    )
 
 
 def _yaml_path(path: Path, start: Path) -> str:
@@ -251,7 +326,7 @@ def _yaml_path(path: Path, start: Path) -> str:
     return _yaml_text(f"./{relative}" if relative.startswith("~") else relative)  # it would be a home folder
 
 
-def _yaml_text(text: str) -> str:
-    """Return a text as a YAML string: one of JSON, in which everything that is no sign of its own is an escape."""
-    written = json.dumps(text, ensure_ascii=False)
+def _yaml_text(given: str | list[str]) -> str:
+    """Return a text, or several, in YAML: in JSON, in which everything that is no sign of its own is an escape."""
+    written = json.dumps(given, ensure_ascii=False)
     return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in written)

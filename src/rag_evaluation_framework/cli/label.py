@@ -17,13 +17,14 @@ from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.dialog import Back, Dialog, Later, saving, typed_line
 from rag_evaluation_framework.cli.output import arriving, command_lines, components_print_to_stderr, option, print_text
-from rag_evaluation_framework.cli.paths import left_out, options_of
+from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _MOST = 9  # passages of a page
 _FEWEST = 4
 _AROUND = 9  # lines of a page that are no passages: the question, how many are labelled, what can be typed
 _LINES = (2, 6)  # of a passage, at least and at most; all of it is shown when it was chosen
+_BESIDE_ONE = 7  # lines of a page that shows one passage in full
 _INDENT = 4
 _DATASETS = Path(".rag-eval", "datasets")
 Places: TypeAlias = "tuple[rag.CharacterSpan, ...]"
@@ -49,16 +50,16 @@ class Passages:
         self.numbers: dict[rag.CharacterSpan, int] = {}
         self.answered = frozenset[int]()
 
-    def search(self, words: str) -> None:
-        """Show the first page of what is found for a question, or for other words."""
-        if not words:
+    def search(self, *queries: str) -> None:
+        """Show the first page of what is found for a question and its lost labels, or for other words."""
+        if not all(queries):
             raise InputError("expected words behind the slash, such as /refund to a card")
         with components_print_to_stderr():
-            found = self._pool.found(words)
+            found = self._pool.found(*queries)
         for problem in found.problems:
             report.print_wrapped(self._console, problem, 0)
         self.answered |= found.answered
-        self._words, self._left = words, [*found.passages]
+        self._words, self._left = " ".join(queries), [*found.passages]
         if not self._left:
             raise InputError(
                 "No passage was found. /other words searches with other words, 0 says that there is no answer."
@@ -81,6 +82,14 @@ class Passages:
         counts = {number: len(self._pool.copies(passage)) for number, passage in numbered.items()}
         most = most_of_each(self._console, len(numbered))
         report.show(self._console, report.passages_block(numbered, self._words, self._pool.corpus, counts, most))
+
+    def in_full(self, typed: str) -> None:
+        """Show passages of which the numbers were typed as they are written, in their documents."""
+        corpus, passages = self._pool.corpus, [*self.numbers]
+        for number in chain(*annotation.parse_choice(typed, len(passages))):
+            passage = annotation.trimmed("", passages[number - 1], corpus)
+            rows = self._console.height - _BESIDE_ONE
+            report.show(self._console, report.full_block(number, passage, corpus, rows))
 
 
 def fitting(console: Console) -> int:
@@ -131,12 +140,13 @@ class LabelDialog(Dialog):
         session, question = self._session, self._session.questions[number]
         print_text("")
         self.tell(report.question_number(number, len(session.questions), f", {session.labelled} labelled"))
-        self.show(report.label_page(question.query, question.truth, question.skipped, self._corpus))
+        self.show(report.label_page(question, self._corpus))
         print_text("")
         passages = Passages(self._pool, self.console)
         with self.refusals():
-            passages.search(question.query.text)
+            passages.search(*question.earlier_texts, question.query.text)
         commands: dict[str, Callable[[], bool | None]] = {
+            "": passages.again,
             "m": passages.more,
             "s": _later,
             "d": partial(self._remove, number),
@@ -156,9 +166,12 @@ class LabelDialog(Dialog):
         return True
 
     def _choose(self, number: int, passages: Passages, typed: str) -> bool | None:
-        """Search with other words, or label a question with the passages that were chosen."""
-        if typed.startswith("/"):
+        """Show passages, or label a question with those that were chosen."""
+        if typed[:1] == "/":
             passages.search(typed[1:].strip())
+            return None
+        if typed[:1].lower() == "f":
+            passages.in_full(typed[1:].strip())
             return None
         choice = annotation.parse_choice(typed, len(passages.numbers))
         try:
@@ -240,6 +253,7 @@ def label(
     questions: Path | None = None,
     output: Path | None = None,
     glob: paths.Glob = None,
+    exclude: paths.Exclude = None,
     retriever: str | None = None,
 ) -> None:
     """Label questions in the terminal: choose the passages that answer each, among those that are shown.
@@ -255,8 +269,7 @@ def label(
     path = checked_path(output or _DATASETS / f"{corpus.resolve().name or 'dataset'}.json", ConfigError)
     own = None if retriever is None else registry.build("retriever", retriever)
     asked = [] if questions is None else annotation.read_questions(questions)
-    pattern = paths.pattern(glob)
-    documents = rag.Corpus.from_folder(corpus, pattern)
+    documents = paths.documents(corpus, glob, exclude)
     session = annotation.Session(path, documents, path.stem)
     added = session.add(asked)
     counts = partial(report.session_counts, session)
@@ -264,13 +277,12 @@ def label(
         with components_print_to_stderr():
             pool = annotation.Pool(documents, own)
         dialog = LabelDialog(session, pool)
-        notes = (*pool.notes, left_out(documents, corpus, pattern).strip())
-        dialog.show(report.session_lines(session, added, len(asked), notes))
+        dialog.show(report.session_lines(session, added, len(asked), pool.notes))
         try:
             dialog.hold()
         finally:
             pool.close()
-    documents_of = options_of(corpus, pattern)
+    documents_of = options_of(corpus, glob, exclude)
     left, dataset = len(session.questions) - session.labelled, str(session.path)
     again = ["label", str(corpus), *option("--output", output), *documents_of[2:], *option("--retriever", retriever)]
     linted = ["dataset", "lint", dataset, *documents_of]

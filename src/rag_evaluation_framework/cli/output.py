@@ -193,8 +193,9 @@ def print_result(record: object, page: Callable[[], report.Page | str], *, as_js
 
 
 def write_page(path: Path, page: report.Page) -> str:
-    """Write a page as a new file of HTML; return what was written."""
-    text = report.whole_file(page)
+    """Write a page as a new file, as its name ends: HTML, Markdown or the tables in LaTeX; return what was written."""
+    as_others = {".md": page.as_markdown, ".tex": page.as_latex}
+    text = as_others.get(path.suffix.lower(), lambda: report.whole_file(page))()
     write_new(path, text)
     return f"Wrote {one_line(str(path))}: {len(text.encode(errors='backslashreplace')):,} bytes"
 

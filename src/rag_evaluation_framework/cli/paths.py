@@ -3,7 +3,6 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-import shlex
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, report
+from rag_evaluation_framework import experiments
 from rag_evaluation_framework.base.files import checked_path, from_home
 from rag_evaluation_framework.cli.output import option
 from rag_evaluation_framework.errors import ConfigError
@@ -30,9 +29,13 @@ def path(given: str) -> Path:
 
 PathOption = partial(typer.Option, parser=path)
 PathArgument = partial(typer.Argument, parser=path)
-DEFAULT_GLOB = "**/*.md"
 Glob = Annotated[
-    list[str] | None, typer.Option(help=f"Which files of the folder to read; by default {DEFAULT_GLOB}; repeatable.")
+    list[str] | None,
+    typer.Option(help="Which files of the folder to read; by default every kind that is read; repeatable."),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(help="Which files not to read; a name without a slash means all folders; repeatable."),
 ]
 Html = Annotated[
     Path | None, PathOption(help="Also write it as a page: every quote or label, marked in its passage, weakest first.")
@@ -47,29 +50,46 @@ def new_file(name: str, path: Path) -> Path:
     return path
 
 
-def new_page(name: str, path: Path) -> Path:
-    """Return the path of a page that an option names, to be written: raises ConfigError if it is no name of one."""
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise ConfigError(f"{name} {path}: expected the name of an HTML file, such as {path.stem or 'page'}.html")
+def new_page(name: str, path: Path, *others: str) -> Path:
+    """Return the path of a page that an option names, to be written: raises ConfigError if it is no name of one.
+
+    Args:
+        name: The option.
+        path: The path.
+        others: Endings of names that it may have beside those of HTML.
+    """
+    if path.suffix.lower() not in (".html", ".htm", *others):
+        or_others = "".join(f", or one that ends in {ending}" for ending in others)
+        named = f"such as {path.stem or 'page'}.html"
+        raise ConfigError(f"{name} {path}: expected the name of an HTML file, {named}{or_others}")
     return new_file(name, path)
 
 
-def pattern(given: list[str] | None) -> str:
-    """Return the pattern of all files that any `--glob` matches, or the default.
+def one_or_all(given: list[str] | None) -> str | list[str] | None:
+    """Return patterns as a configuration has them: a single one is a text."""
+    return given[0] if given and len(given) == 1 else given or None
+
+
+def documents(corpus: Path, glob: list[str] | None, exclude: list[str] | None, *, imports: bool = True) -> rag.Corpus:
+    """Return the documents of a folder or file, or those that a configuration names, read as it says.
 
     Raises:
-        CorpusError: They cannot be one pattern.
+        InputError: They cannot be read.
     """
-    return data.one_pattern(given) if given else DEFAULT_GLOB
+    if corpus.suffix not in (".yaml", ".yml") or corpus.is_dir():
+        return rag.Corpus.of(corpus, glob=one_or_all(glob), exclude=exclude or ())
+    found = experiments.load_config(corpus).documents(corpus.parent, imports=imports)
+    if found is None or glob or exclude:
+        raise ConfigError(
+            f"--corpus {corpus}: expected a configuration that names documents, and no --glob and --exclude"
+        )
+    return found
 
 
-def left_out(documents: rag.Corpus, corpus: Path, glob: str) -> str:
-    """Return a line about the text files of a folder that the default pattern does not match; "" if there are none."""
-    counts = data.texts_left_out(documents, corpus) if glob == DEFAULT_GLOB else {}
-    return report.unread_text(counts, shlex.quote(data.pattern_of([".md", *counts]))) if counts else ""
-
-
-def options_of(corpus: Path | None, glob: str) -> list[str]:
+def options_of(corpus: Path | None, glob: list[str] | None, exclude: list[str] | None) -> list[str]:
     """Return the options of a command that reads the same documents; none without any."""
-    pattern = None if corpus is None or glob == DEFAULT_GLOB else glob
-    return [*option("--corpus", corpus), *option("--glob", pattern)]
+    return [
+        *option("--corpus", corpus),
+        *(text for pattern in glob or () for text in option("--glob", pattern)),
+        *(text for pattern in exclude or () for text in option("--exclude", pattern)),
+    ]

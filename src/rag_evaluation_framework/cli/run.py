@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import contracts, experiments, gates, report, results, retrievers, sweeps, trackers
+from rag_evaluation_framework import base, contracts, experiments, gates, report, results, retrievers, sweeps, trackers
 from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.notes import note
@@ -27,6 +27,8 @@ from rag_evaluation_framework.results import store
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""
+_ORDER = ("order", "ties")
+"""Keys that are about stored rankings."""
 _ABOUT_ENGINES = ("ingest", "cleanup", "allow_custom_prefix", "allow_remote")
 
 
@@ -123,7 +125,10 @@ def _made(
 ) -> tuple[contracts.Outcome, KeyboardInterrupt | None]:
     """Return a run with the verdicts on its gates, and the interrupt that ended it, if one did."""
     planned = gating.gates_of(experiment)
-    result, ended = experiments.run(experiment, journal)
+    with base.kept_stages(experiment.config.save_results_path) as stages:
+        if stages is not None:
+            stages.measures_anew = any(gate.kind == "latency" for gate in planned)
+        result, ended = experiments.run(experiment, journal)
     if isinstance(ended, KeyboardInterrupt):
         return gating.outcome(result, (), ()), ended
     outcome = gating.outcome(result, planned, unreliable(result))
@@ -205,9 +210,9 @@ def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
         replaced |= {*_PARTS}
     if flags.keys() & {*_WHOLE}:
-        replaced |= {*parts, *_WHOLE, "order"}
+        replaced |= {*parts, *_WHOLE, *_ORDER}
     elif flags.keys() & parts:
-        replaced |= {*_WHOLE, "order"}
+        replaced |= {*_WHOLE, *_ORDER}
     if "rankings" in flags:
         replaced |= {*_ABOUT_ENGINES, "scope_prefix"}
     elif flags.keys() & parts:

@@ -34,7 +34,9 @@ Workers = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Corpus = Annotated[Path | None, paths.PathOption(help="The folder of documents.")]
+Corpus = Annotated[
+    Path | None, paths.PathOption(help="The documents: a folder or file, or a configuration that names them.")
+]
 SavedRun = Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")]
 Root = Annotated[Path | None, paths.PathOption(help="Where runs are saved; by default .rag-eval.")]
 Cluster = Annotated[
@@ -49,6 +51,13 @@ Order = Annotated[
     typer.Option(
         metavar="given|score",
         help="How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first.",
+    ),
+]
+Ties = Annotated[
+    str | None,
+    typer.Option(
+        metavar="trec_eval",
+        help="How equal scores are ordered: as trec_eval does, by id; by default as the file lists them.",
     ),
 ]
 
@@ -185,7 +194,7 @@ def _written(key: str, value: Any) -> Any:
     if key == "rankings":
         return [str(path.absolute()) for path in value]
     if key == "glob":
-        return paths.pattern(value)
+        return paths.one_or_all(value)
     if key == "ingest":  # --no-ingest says so
         return False
     return _tokenizer(value) if key == "tokenizer" else value

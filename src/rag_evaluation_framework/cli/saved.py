@@ -174,9 +174,10 @@ def report(
     worst: Annotated[int, typer.Option(min=0)] = 50,
     root: options.Root = None,
 ) -> None:
-    """Write a run, with its weakest questions and their passages marked, or a comparison, as one file of HTML.
+    """Write a run, with its weakest questions and their passages marked, or a comparison, as one file.
 
-    The file loads nothing and runs nothing: it can be sent, printed and opened anywhere.
+    HTML loads nothing and runs nothing: it can be sent, printed and opened anywhere. A name that ends in .md is written
+    as Markdown, one in .tex as LaTeX, which has the tables alone.
     Exit codes: 0 written, 2 refused.
 
     Args:
@@ -184,7 +185,7 @@ def report(
         output: The file to write; it must not exist.
         worst: How many of the weakest questions to show with their passages.
     """
-    paths.new_page("--output", output)
+    paths.new_page("--output", output, ".md", ".tex")
     runs = [results.load_result(results.find_run(name, root or store.ROOT)) for name in (run, *(others or ()))]
     print_text(write_page(output, pages.whole_page(runs, worst)))
 
@@ -198,9 +199,9 @@ def publish(
 ) -> None:
     """Record a run as an experiment on a dataset in LangSmith: where each result was found, and every score.
 
-    Needs LANGSMITH_API_KEY. What arrived is read back; a run that was published in part is completed, and nothing is
-    sent twice. `rag-eval dataset push` makes the dataset.
-    Exit codes: 0 all of it is there, 2 not all of it, or beside labels that could not be compared.
+    Needs LANGSMITH_API_KEY. What arrived is counted. Publishing a run again makes a new experiment. `rag-eval dataset
+    push` makes the dataset.
+    Exit codes: 0 all of it is there, 2 not all of it.
 
     Args:
         dataset: The name of its dataset in LangSmith.

@@ -26,6 +26,7 @@ def score(
     qrels: Path,
     rankings: list[Path],
     order: run_options.Order = None,
+    ties: run_options.Ties = None,
     metric: list[str] | None = None,
     per_query: bool = False,
     as_json: run_options.AsJson = False,
@@ -41,17 +42,19 @@ def score(
         per_query: Also show the scores of every question.
     """
     judged = rank_files.RankFile.of_qrels(qrels)
-    scored = [_scored(qrels, judged, path, order, metric) for path in rankings]
+    scored = [_scored(qrels, judged, path, order, ties, metric) for path in rankings]
     named = [(_name(path, scored), scores, counts) for path, scores, counts in scored]
     print_result(
         _as_json(qrels, judged, scored, per_query),
-        lambda: report.rankings_page(qrels.name, _qrels_counts(judged), named, per_query=per_query),
+        lambda: report.rankings_page(qrels.name, _qrels_counts(judged), named, per_query=per_query, ties=ties),
         as_json=as_json,
     )
 
 
-def _scored(qrels: Path, judged: rank_files.RankFile, path: Path, order: Any, metric: list[str] | None) -> Scored:
-    ranked = rank_files.RankFile.of_rankings(path, order)
+def _scored(
+    qrels: Path, judged: rank_files.RankFile, path: Path, order: Any, ties: Any, metric: list[str] | None
+) -> Scored:
+    ranked = rank_files.RankFile.of_rankings(path, order, ties)
     ranked.check_ids(path)
     truths, found = judged.by_query, ranked.by_query
     with collected() as notes:

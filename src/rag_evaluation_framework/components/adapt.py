@@ -137,8 +137,9 @@ def _has(given: Any, name: str) -> bool:
 
 
 def _named(owner: Any, method: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that records and messages call by its class and method."""
+    """Return a function that records and messages call by its class and method, and that knows its object: `owner`."""
     call.__module__, call.__qualname__ = type(owner).__module__, f"{class_name(owner)}.{method}"
+    setattr(call, "owner", owner)  # noqa: B010  no function has it for mypy
     return call
 
 

@@ -27,9 +27,13 @@ from rag_evaluation_framework.data import (
     Stage,
 )
 from rag_evaluation_framework.data.values import (
+    METADATA_KEYS,
+    SOURCE_KEYS,
+    TEXT_KEYS,
     UNREADABLE,
     all_chunks,
     at_most,
+    frame_rows,
     gives_items,
     is_mapping,
     is_truth,
@@ -51,16 +55,14 @@ _KEYS = (
     ("start",),
     ("end",),
     ("chunk_id", "chunkId", "id", "id_"),
-    ("text", "content", "page_content"),
+    TEXT_KEYS,
     ("score",),
 )
 """The keys under which dicts have what a hit has, in the order of a `Hit`. A distance is no score: lower is better."""
 
-_SOURCES = ("source", "file_path", "file_name", "path")
-"""The keys under which dicts name where a text is from: often a document, but it may be `confluence`, or a URL."""
-
-_METADATA_SOURCES = (*_SOURCES, "doc_id", "document_id", "docId")
-"""The keys under which metadata do, best first: LangChain may have an id of its own in `doc_id`."""
+_METADATA_SOURCES = (*SOURCE_KEYS, "doc_id", "document_id", "docId")
+"""The keys under which metadata name where a text is from, best first: LangChain may have an id of its own in `doc_id`.
+"""
 
 _SPLITTER_STARTS = ("start_index", "split_idx_start", "start_char_idx", "start")
 """The keys under which splitters write where a text begins. Not all count in the whole document, so no end is read: the
@@ -69,11 +71,10 @@ place counts only if the text is there."""
 _ENOUGH = ("doc_id", "document_id", "docId", "chunk_id", "chunkId")
 """Keys that tell what was found without a text or a place; the others are read beside one."""
 
-_METADATA = ("metadata", "meta")
 _INSIDE = ("node", "document", "payload")
 """Where results with a score keep what was found: LlamaIndex, many rerankers, Qdrant."""
 
-_ATTRIBUTES = (*chain(*_KEYS), *_SOURCES, *_SPLITTER_STARTS[:3], *_METADATA, "node", "payload", "ref_doc_id")
+_ATTRIBUTES = (*chain(*_KEYS), *SOURCE_KEYS, *_SPLITTER_STARTS[:3], *METADATA_KEYS, "node", "payload", "ref_doc_id")
 """What is read of the objects of other libraries."""
 
 _RUN_OUTPUTS = ("retrieved_chunk_ids", "retrieved_spans", "hits")
@@ -175,11 +176,8 @@ def all_results(returned: Any, source: str) -> Any:
         returned = _of_mapping(returned, source)
     if hasattr(returned, "__aiter__"):
         return resolved(_awaited(returned))
-    if hasattr(returned, "iterrows"):  # a DataFrame of pandas, whose items are its column names
-        returned = returned.convert_dtypes().astype(object)  # whole numbers, though there are gaps among them
-        return returned.where(returned.notna(), None).to_dict("records")
-    if hasattr(returned, "to_dicts"):  # one of Polars
-        return returned.to_dicts()
+    if (rows := frame_rows(returned)) is not None:
+        return rows
     if type(returned) not in (list, tuple):
         return next((inside for name in _LISTS if _is_ranked(inside := _attribute(returned, name))), returned)
     return returned
@@ -385,13 +383,13 @@ def _attribute(result: Any, name: str) -> Any:
 def _from_mapping(fields: Mapping[str, Any], source: str, what: str = "dict") -> Hit:
     given, fields = fields, fields_of(fields)
     doc_id, start, end, chunk_id, text, score = [_known(fields, keys) for keys in _KEYS]
-    metadata = _mapping(_known(fields, _METADATA))
+    metadata = _mapping(_known(fields, METADATA_KEYS))
     sources: tuple[Any, ...] = ()
     if text is None:
-        doc_id = _known(fields, _SOURCES) if doc_id is None else doc_id
+        doc_id = _known(fields, SOURCE_KEYS) if doc_id is None else doc_id
         if _known(fields, _ENOUGH) is None and (doc_id is None or start is None or end is None):
             if metadata:
-                known = {key: value for key, value in fields.items() if value is not None and key not in _METADATA}
+                known = {key: value for key, value in fields.items() if value is not None and key not in METADATA_KEYS}
                 return _from_mapping({**metadata, **known}, source, what)
             keys = sorted(f"{key}{' (None)' if value is None else ''}" for key, value in given.items())
             raise UnreadableAnswer(
@@ -401,7 +399,7 @@ def _from_mapping(fields: Mapping[str, Any], source: str, what: str = "dict") ->
     else:
         begin = told_start(fields)
         if doc_id is None:
-            named = [*map(fields.get, _SOURCES), *map(metadata.get, _METADATA_SOURCES), fields.get("ref_doc_id")]
+            named = [*map(fields.get, SOURCE_KEYS), *map(metadata.get, _METADATA_SOURCES), fields.get("ref_doc_id")]
             sources = tuple(_id(name) for name in named if name is not None)
             if not sources or type(start) is not int or type(end) is not int:  # of a transcript they are seconds
                 start, end = begin if sources else None, None
@@ -412,7 +410,7 @@ def _from_mapping(fields: Mapping[str, Any], source: str, what: str = "dict") ->
 
 def told_start(fields: Mapping[str, Any]) -> int | None:
     """Return where a text begins, as its splitter tells it, in its metadata too; None if it does not."""
-    begins = [_known(named, _SPLITTER_STARTS) for named in (fields, _mapping(_known(fields, _METADATA)))]
+    begins = [_known(named, _SPLITTER_STARTS) for named in (fields, _mapping(_known(fields, METADATA_KEYS)))]
     return next((begin for begin in begins if type(begin) is int and begin >= 0), None)
 
 

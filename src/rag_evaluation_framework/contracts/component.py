@@ -68,9 +68,7 @@ class Component:
     @property
     def name(self) -> str:
         """How tables call it: the class and, for a dataclass, its parameters that differ from their defaults."""
-        known = default_parameters(type(self))
-        changed = ((key, value) for key, value in parameters(self).items() if _differ(value, known[key]))
-        given = ", ".join(f"{key}={_shown(value)}" for key, value in changed)
+        given = ", ".join(f"{key}={shown_parameter(value)}" for key, value in changed_parameters(self).items())
         return f"{type(self).__name__}({given})" if given else type(self).__name__
 
 
@@ -116,6 +114,12 @@ def recorded_parameters(component: object) -> dict[str, Any]:
     return known
 
 
+def changed_parameters(component: object) -> dict[str, Any]:
+    """Return the parameters of a dataclass component that differ from their defaults, in order."""
+    known = default_parameters(type(component))
+    return {key: value for key, value in parameters(component).items() if _differ(value, known[key])}
+
+
 def _differ(value: Any, default: Any) -> bool:
     """Return whether two values differ, or that cannot be told: of arrays, and of what raises."""
     differ: Any = outcome(lambda: value != default, lambda _: True)
@@ -140,14 +144,15 @@ def _default(field: Field[Any]) -> Any:
     return field.default_factory() if field.default_factory is not MISSING else field.default
 
 
-def _shown(value: object) -> str:
+def shown_parameter(value: object) -> str:
+    """Return a parameter as names show it: components and functions by their names."""
     if isinstance(value, Component):
         return value.name
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
         return value.__qualname__
     text = shown(value, _VALUE)
     items: list[object] = [*value] if isinstance(value, tuple) else []
-    return f"({', '.join(map(_shown, items))})" if any(isinstance(item, Component) for item in items) else text
+    return f"({', '.join(map(shown_parameter, items))})" if any(isinstance(item, Component) for item in items) else text
 
 
 def check_count(owner: str, name: str, value: object, least: int = 1) -> None:

@@ -13,9 +13,7 @@ from .dataset_examples import TokenLevelDatasetExample as TokenLevelDatasetExamp
 from .dataset_examples import TokenLevelRunOutput as TokenLevelRunOutput
 from .documents import Corpus as Corpus
 from .documents import Document as Document
-from .documents import one_pattern as one_pattern
-from .documents import pattern_of as pattern_of
-from .documents import texts_left_out as texts_left_out
+from .folders import pattern_of as pattern_of
 from .ground_truth import ChunkLevelGroundTruth as ChunkLevelGroundTruth
 from .ground_truth import DocumentLevelGroundTruth as DocumentLevelGroundTruth
 from .ground_truth import GroundTruth as GroundTruth

@@ -1,60 +1,32 @@
 """Documents, and the corpus that is searched."""
 
 import hashlib
-import os
+import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from stat import S_ISREG
-from typing import Any, cast
-
-import bracex
+from typing import Any
 
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import first_of, shown
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.progress import progress
-from rag_evaluation_framework.corpus.readers import Source, read_file
+from rag_evaluation_framework.corpus.readers import Converter, converter_name
+from rag_evaluation_framework.data.brought import Columns, given_documents, read_path
+from rag_evaluation_framework.data.document import Document as Document
+from rag_evaluation_framework.data.folders import MARKDOWN, read_folder
 from rag_evaluation_framework.data.ids import DocumentId, canonical_document_id, content_digest
-from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, items
+from rag_evaluation_framework.data.values import FrozenDict, freeze_metadata, items
 from rag_evaluation_framework.errors import CorpusError, DatasetError
 
+HOW_READ = ("source", "glob_pattern", "exclude", "converter", "text_column", "name_column")
+"""The metadata of a corpus that tell how it was read, if that was asked for; results record them."""
+
 _MOST_NAMED = 3
-_TEXTS = (".adoc", ".htm", ".html", ".markdown", ".md", ".mdx", ".org", ".rst", ".txt")
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """Document of a corpus.
-
-    Attributes:
-        id: Name of the document in datasets and results, in Unicode's normal form NFC; unique in its corpus.
-        content: The whole text, as it is whatever the suffix of the id; all offsets count its code points.
-        metadata: Anything else about the document; a copy that cannot be changed.
-        source: The file from which a reader made the text; None of a text that is its file, or was given. Documents
-            are equal though their sources are not.
-
-    Raises:
-        CorpusError: A field is of another type.
-    """
-
-    id: DocumentId
-    content: str
-    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
-    source: Source | None = field(default=None, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        check_texts(self, CorpusError, "id", "content")
-        object.__setattr__(self, "id", canonical_document_id(self.id))
-        freeze_metadata(self, CorpusError)
-
-    @property
-    def content_hash(self) -> str:
-        """SHA-256 of the text in UTF-8, 64 hexadecimal digits."""
-        return content_digest(self.content)
+_PAGE = re.compile(r", page \d+\Z")  # as we tell places of a PDF
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -94,47 +66,74 @@ class Corpus:
     def from_folder(cls, folder_path: str | Path, glob_pattern: str = "**/*.md") -> "Corpus":
         r"""Read every matching file below a folder.
 
-        A document's id is its POSIX path relative to the folder, and documents are ordered by id. HTML (`.html`,
-        `.htm`) is read into the text that a browser shows, and plug-ins may read other kinds of files. All other files
-        are their own text, in UTF-8: newlines are kept unchanged (`\r\n` stays two characters), and a byte order mark
-        at the start is not part of it, so it never shifts an offset. Hidden files and folders (names that start with a
-        dot) are skipped. Links to folders are not followed, whatever the pattern, and a note says so; a link to a file
-        is read, with a note if the file is elsewhere.
+        A document's id is its POSIX path relative to the folder, and documents are ordered by id. HTML, PDF, DOCX and
+        notebooks are read into the text that people see, and plug-ins may read other kinds of files. All other files
+        are their own text: newlines are kept unchanged (`\r\n` stays two characters), and a byte order mark at the
+        start is not part of it, so it never shifts an offset. Hidden files and folders (names that start with a dot)
+        are skipped. Links to folders are not followed, whatever the pattern, and a note says so; a link to a file is
+        read, with a note if the file is elsewhere.
 
         Args:
             folder_path: The folder.
-            glob_pattern: Which files to read, relative to the folder; by default all Markdown files, recursively.
-                Braces hold alternatives, as in shells: `**/*.{md,rst,txt}`.
+            glob_pattern: Which files to read, relative to the folder; by default all Markdown files, recursively,
+                with a note on what else there is that `Corpus.of` would read. Braces hold alternatives, as in shells:
+                `**/*.{md,rst,txt}`.
 
         Raises:
-            CorpusError: The folder is missing, nothing matches, the pattern leads out of the folder, or a file cannot
-                be read, has more than 500 MB, or is not valid: text in UTF-8, or HTML in the encoding it declares.
+            CorpusError: The folder is missing, nothing matches, the pattern leads out of the folder, or files cannot be
+                read, have more than 500 MB, or are not of their kind; all of them are listed.
+            MissingDependency: Files of a kind need a package that is not installed.
         """
-        folder, given = checked_path(folder_path, CorpusError), cast("object", glob_pattern)
-        if not folder.is_dir():
-            raise CorpusError(
-                f"{folder}: {'is a file' if folder.exists() else 'does not exist'}; expected a folder of text files"
-            )
-        patterns = _alternatives(glob_pattern) if isinstance(given, str) else []
-        if not patterns or not all(map(_stays_inside, patterns)):
-            raise CorpusError(
-                f"glob pattern {shown(given)}: expected a pattern relative to the folder, such as '**/*.txt'"
-            )
-        try:
-            paths = dict(_visible(folder, patterns))
-        except (OSError, ValueError, IndexError, NotImplementedError, RecursionError) as error:
-            if isinstance(error, CorpusError):
-                raise
-            problem = (error.strerror if isinstance(error, OSError) else None) or str(error)
-            raise CorpusError(
-                f"glob pattern {shown(glob_pattern)}: {problem}; expected a pattern such as '**/*.txt'"
-            ) from error
-        if not paths:
-            raise _no_match(folder, glob_pattern)
-        names = sorted(paths, key=canonical_document_id)
-        read = ((name, read_file(paths[name])) for name in progress(names, "Reading documents", "document"))
-        documents = (Document(DocumentId(name), text, source=source) for name, (text, source) in read)
+        folder = checked_path(folder_path, CorpusError)
+        documents = read_folder(folder, None if glob_pattern == MARKDOWN else [glob_pattern], kinds=(".md",))
         return cls(documents, {"source": str(folder), "glob_pattern": glob_pattern})
+
+    @classmethod
+    def of(
+        cls,
+        given: Any,
+        *,
+        glob: str | Sequence[str] | None = None,
+        exclude: str | Sequence[str] = (),
+        converter: Converter | None = None,
+        text_column: str | None = None,
+        name_column: str | None = None,
+    ) -> "Corpus":
+        """Return the documents that somebody brings, whatever they are.
+
+        - A folder, or a `.zip` of one: every file of a kind that is read (Markdown, reStructuredText, text, HTML, PDF,
+          DOCX, notebooks), as `from_folder` reads them. What is not read is told by a note.
+        - A file: of one of these kinds; or a table (`.csv`, `.xlsx`) or `.jsonl` with one document per row, such as
+          BEIR's `corpus.jsonl`.
+        - Documents of LangChain, LlamaIndex or Haystack, dicts such as `{"id": ..., "text": ...}`, or a data frame.
+          Pages of one file are one document. A document is called like its file, without the folders that all share,
+          else by its id, else by a hash of its text.
+        - A `Corpus`, or a list of documents of ours.
+
+        Args:
+            given: A path, or the documents.
+            glob: Which files of a folder to read; by default every kind that is read.
+            exclude: Which of them not to read; a pattern without a slash means files of that name in all folders.
+            converter: A function from the path of a file to its text, which reads all files that are not plain text.
+            text_column: The column or key that has the text; by default a usual name, such as `text`.
+            name_column: The column or key that has the id.
+
+        Raises:
+            CorpusError: It is nothing of these, or something of it cannot be read.
+            MissingDependency: Files of a kind need a package that is not installed.
+        """
+        if isinstance(given, Corpus):
+            return given
+        patterns = [glob] if isinstance(glob, str) else glob and [*glob]
+        excluded = [exclude] if isinstance(exclude, str) else [*exclude]
+        columns = Columns(text_column, name_column)
+        if not isinstance(given, str | Path):
+            return cls(given_documents(given, columns))
+        path = checked_path(given, CorpusError)
+        documents = read_path(path, patterns, excluded, converter, columns)
+        named = None if converter is None else converter_name(converter)
+        how = zip(HOW_READ, (str(path), glob, excluded, named, *columns), strict=True)
+        return cls(documents, {key: value for key, value in how if value})
 
     @cached_property
     def _by_id(self) -> dict[DocumentId, Document]:
@@ -144,7 +143,8 @@ class Corpus:
     def content_hash(self) -> str:
         """SHA-256 of ids and contents, 64 hexadecimal digits; independent of the order of the documents."""
         digest = hashlib.sha256()
-        for document in sorted(self.documents, key=lambda document: document.id):
+        ordered = sorted(self.documents, key=lambda document: document.id)
+        for document in progress(ordered, "Hashing documents", "document"):
             for text in (document.id, document.content):
                 data = text.encode("utf-8", "surrogatepass")
                 digest.update(len(data).to_bytes(8, "big") + data)
@@ -195,6 +195,12 @@ class Corpus:
         return f"Corpus({len(self.documents)} documents, {characters:,} characters)"
 
 
+def readers_of(corpus: Corpus) -> dict[str, str]:
+    """Return the version of each reader, and converter, that made texts of a corpus, by its name."""
+    sources = (document.source for document in corpus)
+    return dict(sorted({source.reader: source.version for source in sources if source and source.sha256}.items()))
+
+
 def checked_corpus(corpus: Any) -> Corpus:
     """Return the corpus unchanged.
 
@@ -220,117 +226,6 @@ def _checked(document: Any) -> Document:
     if not isinstance(document, Document):
         raise CorpusError(f"got {shown(document)}; expected documents, such as Document('a.md', 'its text')")
     return document
-
-
-def pattern_of(suffixes: Iterable[str]) -> str:
-    """Return the pattern of all files with these suffixes: `**/*.md`, `**/*.{md,rst}`."""
-    kinds = sorted({suffix.removeprefix(".") for suffix in suffixes})
-    return f"**/*.{kinds[0]}" if len(kinds) == 1 else f"**/*.{{{','.join(kinds)}}}"
-
-
-def one_pattern(patterns: Sequence[str]) -> str:
-    """Return the pattern of all files that any of some patterns matches: `{docs/*.md,faq/*.txt}`.
-
-    Raises:
-        CorpusError: Braces cannot hold one of them, as it has a comma, or a brace without the other.
-    """
-    joined = patterns[0] if len(patterns) == 1 else f"{{{','.join(patterns)}}}"
-    if {*_alternatives(joined)} != {one for pattern in patterns for one in _alternatives(pattern)}:
-        raise CorpusError(
-            f"glob patterns {shown([*patterns])}: one has a comma outside braces, or a brace without the other; write "
-            "? in its place"
-        )
-    return joined
-
-
-def texts_left_out(corpus: Corpus, folder: Path) -> dict[str, int]:
-    """Return how many text files of a folder are no documents of a corpus, by suffix; hidden ones do not count."""
-    counts: Counter[str] = Counter()
-    for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for path in (Path(place) / name for name in files if not name.startswith(".")):
-            if path.suffix in _TEXTS and canonical_document_id(path.relative_to(folder).as_posix()) not in corpus:
-                counts[path.suffix] += 1
-    return dict(sorted(counts.items()))
-
-
-def _alternatives(pattern: str) -> list[PurePosixPath]:
-    """Return the patterns that one with braces stands for."""
-    try:
-        return [PurePosixPath(one) for one in dict.fromkeys(bracex.expand(pattern, keep_escapes=True))]
-    except (bracex.ExpansionLimitException, ValueError, RecursionError) as error:
-        raise CorpusError(f"glob pattern {shown(pattern)}: its braces stand for too much ({error})") from error
-
-
-def _stays_inside(pattern: PurePosixPath) -> bool:
-    return bool(pattern.parts) and not pattern.is_absolute() and ".." not in pattern.parts
-
-
-def _visible(folder: Path, patterns: Collection[PurePosixPath]) -> Iterator[tuple[str, Path]]:
-    """Yield the names and paths of the files that match, after checking every folder.
-
-    `glob` silently skips folders that it cannot read.
-    """
-    linked = _linked_folders(folder)
-    in_the_way = any("**" in pattern.parts for pattern in patterns)
-    passed = linked if in_the_way else set[Path]()
-    elsewhere: list[Path] = []
-    for path in dict.fromkeys(path for pattern in patterns for path in folder.glob(_without_repeats(pattern))):
-        name = "/".join(path.parts[len(folder.parts) :])
-        if "/." in f"/{name}":
-            continue
-        if linked and (through := linked.intersection(path.parents)):
-            passed = passed | through
-        elif S_ISREG(path.lstat().st_mode):  # by far the most: nothing else is asked of these
-            yield name, path
-        elif path.is_symlink() and not path.exists():
-            raise CorpusError(f"{path}: is a broken link; fix or remove it")
-        elif path.is_file():
-            if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-                elsewhere.append(path)
-            yield name, path
-        elif not path.is_dir():
-            raise CorpusError(f"{path}: is not a file but a device or pipe; remove it, or exclude it with the pattern")
-    if passed:
-        note(f"{_named(passed)} to a folder; links to folders are not followed")
-    if elsewhere:
-        note(f"{_named(elsewhere)} to a file outside {folder}; its text is read")
-
-
-def _linked_folders(folder: Path) -> set[Path]:
-    """Return the links to folders that are not hidden, after checking that every folder can be read."""
-    linked: set[Path] = set()
-    for place, folders, _ in os.walk(folder, onerror=_refuse_folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        linked.update(path for name in folders if (path := Path(place) / name).is_symlink())
-    return linked
-
-
-def _without_repeats(pattern: PurePosixPath) -> str:
-    """Return a pattern in which no `**` follows another: it adds nothing, and takes as long again for every folder."""
-    parts = pattern.parts
-    return "/".join(part for part, before in zip(parts, ("", *parts), strict=False) if not part == before == "**")
-
-
-def _named(links: Collection[Path]) -> str:
-    verb = "is a link" if len(links) == 1 else "are links, each"
-    return f"{first_of([*map(str, sorted(links))], _MOST_NAMED)}: {verb}"
-
-
-def _refuse_folder(error: OSError) -> None:
-    raise CorpusError(f"{error.filename}: cannot be read ({error.strerror}); check its permissions") from error
-
-
-def _no_match(folder: Path, glob_pattern: str) -> CorpusError:
-    suffixes = sorted({path.suffix for _, path in _visible(folder, [PurePosixPath("**/*")]) if path.suffix})
-    problem = f"{folder}: no file matches {glob_pattern!r}."
-    if not suffixes:
-        return CorpusError(f"{problem} The folder has no files with an extension.")
-    pattern = f"'{pattern_of([suffix for suffix in suffixes if suffix in _TEXTS] or suffixes[:1])}'"
-    return CorpusError(
-        f"{problem} It has files ending in {', '.join(suffixes[:8])}; select them with glob_pattern={pattern}, on the "
-        f"command line --glob {pattern}."
-    )
 
 
 # Resolver of document names as datasets write them.
@@ -478,7 +373,7 @@ class _Paths:
 
 
 def _named_parts(name: str) -> Sequence[str]:
-    return _parts(PurePosixPath(canonical_document_id(name.strip().replace("\\", "/"))))
+    return _parts(PurePosixPath(canonical_document_id(_PAGE.sub("", name.strip()).replace("\\", "/"))))
 
 
 def _parts(path: PurePosixPath) -> Sequence[str]:

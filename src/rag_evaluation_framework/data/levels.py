@@ -105,7 +105,8 @@ def check_level(source: str, found: EvaluationType, expected: Level[Any]) -> Non
     if found == "token-level":
         name = expected.evaluation_type.removesuffix("-level").title()
         raise LevelMismatch(f"{problem} load it without a level; {name}LevelEvaluation projects it")
+    name = found.removesuffix("-level").upper()
     raise LevelMismatch(
-        f"{problem} load it with load_dataset(path, {found.removesuffix('-level').upper()}) and evaluate it at that "
-        "level; labels cannot be made finer"
+        f"{problem} evaluate it at that level, evaluate(..., level={name}), or load it so, load_dataset(path, {name}); "
+        "labels cannot be made finer"
     )

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.answers import Answer
@@ -167,6 +167,22 @@ Verdict: TypeAlias = Literal["accepted", "dropped"]
 _DIGITS = 12
 
 
+class MovedEnds(NamedTuple):
+    """Other ends of a label, counted from where it is, so that they go along with it.
+
+    Attributes:
+        label: The number of the label among those of all places of all answers, from 0.
+        start: How many characters later it begins; negative if earlier.
+        end: How many characters later it ends; negative if earlier.
+        text: What it quotes then.
+    """
+
+    label: int
+    start: int = 0
+    end: int = 0
+    text: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Review:
     """Review of a question: marks beside it, which change neither its wording nor its labels.
@@ -175,6 +191,7 @@ class Review:
         verdict: Whether it stays; None while it is open.
         wording: What it is to be worded as; "" if it stays as it is.
         dropped_answers: The numbers of its answers that are to be left out, from 0, in their order.
+        moved_ends: The labels that are to be trimmed or lengthened.
         question: What the reviewed wording and answers are told by; "" if nothing is marked yet.
         earlier_wording: How the question was worded before a review that was carried out; "" if it was not reworded.
     """
@@ -182,18 +199,19 @@ class Review:
     verdict: Verdict | None = None
     wording: str = ""
     dropped_answers: tuple[int, ...] = ()
+    moved_ends: tuple[MovedEnds, ...] = ()
     question: str = ""
     earlier_wording: str = ""
 
     @property
     def is_edited(self) -> bool:
         """Whether the question is, or is to be, another one than it was before anybody reviewed it."""
-        return bool(self.wording or self.dropped_answers or self.earlier_wording)
+        return bool(self.wording or self.dropped_answers or self.moved_ends or self.earlier_wording)
 
     @property
     def is_to_be_carried_out(self) -> bool:
         """Whether the question is not yet as the review wants it."""
-        return bool(self.verdict == "dropped" or self.wording or self.dropped_answers)
+        return bool(self.verdict == "dropped" or self.wording or self.dropped_answers or self.moved_ends)
 
     @classmethod
     def of(cls, entry: GroundTruth[Any]) -> "Review | None":
@@ -205,7 +223,7 @@ class Review:
         review = _read(given)
         if review is None or review.question in ("", _told_by(entry)):
             return review
-        return replace(review, verdict=None, dropped_answers=())
+        return replace(review, verdict=None, dropped_answers=(), moved_ends=())
 
     def marked(self, entry: GroundTruth[Any]) -> GroundTruth[Any]:
         """Return a question with this review in its metadata, in place of an earlier one."""
@@ -214,6 +232,7 @@ class Review:
             "verdict": self.verdict,
             "wording": self.wording,
             "dropped_answers": [*self.dropped_answers],
+            "moved_ends": [moved._asdict() for moved in self.moved_ends],
             "earlier_wording": self.earlier_wording,
         }
         told = {key: value for key, value in record.items() if value}
@@ -255,11 +274,20 @@ def _read(given: object) -> Review | None:
     if verdict not in (None, *get_args(Verdict)) or not isinstance(numbers, list | tuple):
         return None
     counts = cast("list[object]", numbers)
-    if not all(type(number) is int and number >= 0 for number in counts):
+    moved = _read_moved(record.pop("moved_ends", ()))
+    if moved is None or not all(type(number) is int and number >= 0 for number in counts):
         return None
     texts: Any = record
     if not set(texts) <= {"wording", "question", "earlier_wording"} or not all(
         isinstance(text, str) for text in texts.values()
     ):
         return None
-    return Review(verdict, dropped_answers=tuple(cast("list[int]", counts)), **texts)
+    return Review(verdict, dropped_answers=tuple(cast("list[int]", counts)), moved_ends=moved, **texts)
+
+
+def _read_moved(given: object) -> tuple[MovedEnds, ...] | None:
+    if not isinstance(given, list | tuple):
+        return None
+    records: list[Any] = [{**one} if is_mapping(one) else {} for one in cast("list[object]", given)]
+    are_whole = all({key: type(value) for key, value in one.items()} == MovedEnds.__annotations__ for one in records)
+    return tuple(MovedEnds(**one) for one in records) if are_whole else None

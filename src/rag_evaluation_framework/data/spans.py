@@ -88,3 +88,27 @@ def calculate_overlap(spans_a: Iterable[CharacterSpan], spans_b: Iterable[Charac
 def total_length(spans: Sequence[CharacterSpan]) -> int:
     """Return the sum of the lengths; of merged spans, the number of characters covered."""
     return sum(span.length() for span in spans)
+
+
+def by_document(spans: Iterable[CharacterSpan]) -> dict[str, list[CharacterSpan]]:
+    """Return spans by the documents they are in."""
+    found: dict[str, list[CharacterSpan]] = {}
+    for span in spans:
+        found.setdefault(span.doc_id, []).append(span)
+    return found
+
+
+def uncovered(spans: Iterable[CharacterSpan], others: Iterable[CharacterSpan]) -> list[CharacterSpan]:
+    """Return what spans cover that others do not, in order."""
+    taken, left = by_document(merge_overlapping_spans(others)), list[CharacterSpan]()
+    for span in merge_overlapping_spans(spans):
+        begin = span.start
+        for other in taken.get(span.doc_id, ()):
+            if other.end <= begin or other.start >= span.end:
+                continue
+            if other.start > begin:
+                left.append(CharacterSpan(span.doc_id, begin, other.start))
+            begin = max(begin, other.end)
+        if begin < span.end:
+            left.append(CharacterSpan(span.doc_id, begin, span.end))
+    return left

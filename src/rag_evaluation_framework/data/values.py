@@ -142,6 +142,15 @@ def gives_items(value: object, *but: type) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, but) and not without_axes
 
 
+def frame_rows(given: Any) -> list[dict[str, Any]] | None:
+    """Return the rows of a frame of pandas or Polars as dicts, None where it has nothing; None if it is no frame."""
+    if hasattr(given, "iterrows"):  # pandas
+        given = given.convert_dtypes().astype(object)  # whole numbers, though there are gaps among them
+        rows: list[dict[str, Any]] = given.where(given.notna(), None).to_dict("records")
+        return rows
+    return given.to_dicts() if hasattr(given, "to_dicts") else None
+
+
 def at_most(given: Any, most: int, source: str) -> list[Any] | None:
     """Return what an iterable gives if that has an end after `most` items at most, else None; no more is read of it.
 
@@ -192,6 +201,11 @@ class FrozenDict(dict[K, V]):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self),)
 
+
+TEXT_KEYS = ("text", "content", "page_content", "contents", "body", "passage")
+SOURCE_KEYS = ("source", "file_path", "file_name", "path", "url")
+METADATA_KEYS = ("metadata", "meta")
+"""The keys and attributes under which other libraries have a text, its file, and what else is known, the best first."""
 
 NO_METADATA = FrozenDict[str, Any]()
 

@@ -1,6 +1,10 @@
+from .beir import beir_files as beir_files
 from .langsmith_examples import dataset_from_examples as dataset_from_examples
 from .langsmith_examples import to_example as to_example
 from .load import load_dataset as load_dataset
+from .load import questions_of as questions_of
+from .native import file_state as file_state
+from .native import replace_dataset as replace_dataset
 from .native import save_dataset as save_dataset
 from .retrieval_harness import Loader as Loader
 from .retrieval_harness import folder_loader as folder_loader

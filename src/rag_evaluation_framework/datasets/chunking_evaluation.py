@@ -1,11 +1,11 @@
 """Question table of the public chunking evaluation: `question, references, corpus_id`."""
 
-import csv
+from collections.abc import Iterable
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.base.files import read_json_text, table_rows
+from rag_evaluation_framework.base.files import read_json_text
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.data import TOKEN, CharacterSpan, Corpus, Dataset, Query, TokenLevelGroundTruth
@@ -16,30 +16,26 @@ from rag_evaluation_framework.errors import DatasetError
 COLUMNS = {"question", "references", "corpus_id"}
 
 
-def read_chunking_evaluation(text: str, path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
-    """Read the question table, the text of a file.
+def read_chunking_evaluation(
+    header: list[str], rows: Iterable[tuple[int, list[str]]], path: Path, corpus: Corpus
+) -> Dataset[CharacterSpan]:
+    """Read the question table, from its header and its other rows, each with its line.
 
     `references` is a JSON list of `content`, `start_index` and `end_index` in code points. A question about a document
     that the corpus lacks is an error, and so is a reference that does not match its text.
 
     Raises:
-        DatasetError: Lists every problem with its line.
+        DatasetError: The table cannot be read; or lists every problem with its line.
     """
     resolver, ids = DocumentResolver(corpus), QueryIds()
-    rows = table_rows(text)
     entries: list[TokenLevelGroundTruth] = []
     problems = Problems()
-    try:
-        _, header = next(rows)
-        for line, cells in rows:
-            if not cells:
-                continue
+    for line, cells in rows:
+        if cells:
             try:
                 entries.append(_entry(dict(zip_longest(header, cells[: len(header)])), corpus, resolver, ids))
             except ValueError as error:
                 problems.append(f"line {line}: {error}")
-    except csv.Error as error:
-        problems.append(str(error))
     if problems:
         raise DatasetError(problems.message(str(path)))
     return Dataset(entries, TOKEN, name=path.stem, corpus=corpus)

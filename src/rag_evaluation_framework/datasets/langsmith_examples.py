@@ -28,6 +28,7 @@ from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryIds,
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
 from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, have_places
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from rag_evaluation_framework.labelling.questions import question_keys
 
 _SPANS = ("relevant_spans", "relevantSpans")
 _QUOTES = ("excerpts",)
@@ -73,9 +74,9 @@ def question_id(example: Mapping[str, Any]) -> str | None:
     return given if isinstance(given, str) and given else example.get("id")
 
 
-def labels_of(outputs: Mapping[str, Any], key: str | None = None) -> dict[str, Any]:
-    """Return what of the outputs of an example is its ground truth, under the keys that are known and this one."""
-    known = {_ANSWERS, *_ALL_KEYS, *_PREFIXES, "gains", key}
+def labels_of(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of the outputs of an example is its ground truth, under the keys that are known."""
+    known = {_ANSWERS, *_ALL_KEYS, *_PREFIXES, "gains"}
     return {name: value for name, value in outputs.items() if name in known}
 
 
@@ -107,7 +108,7 @@ def dataset_from_examples(
         corpus: The documents; needed if the ground truth is given as quotes.
         utf16_offsets: Whether span offsets count UTF-16 units.
         registry: Positions of position-aware chunks; needed if the ground truth is given as their ids.
-        query_key: The key of `inputs` that holds the question; by default `query`.
+        query_key: The key of `inputs` that holds the question; by default `query`, or the one that is usual for it.
         ground_truth_key: The key of `outputs` that holds the ground truth; by default any key known for the level.
 
     Raises:
@@ -137,7 +138,7 @@ class ExampleReader:
         self.ids = QueryIds()
         self.texts: dict[DocumentId, str] = {}
         self.level, self.registry = checked_level(level), registry
-        self.query_key = "query" if query_key is None else query_key
+        self.query_key = query_key
         self.keys = self._known_keys() if ground_truth_key is None else (ground_truth_key,)
 
     def dataset(self, rows: Iterable[tuple[str, Any]], name: str) -> Dataset[Any]:
@@ -163,15 +164,17 @@ class ExampleReader:
         record = self.records.validate(_Example, data, where)
         if record is None:
             return None
-        if self.query_key not in record.inputs:
-            self._nothing_under(repr(self.query_key), "question", record.inputs, f"{where}.inputs", "query_key")
+        asked = question_keys(record.inputs) if self.query_key is None else [self.query_key]
+        if len(asked) != 1 or asked[0] not in record.inputs:
+            names = repr(self.query_key or "query")
+            self._nothing_under(names, "question", record.inputs, f"{where}.inputs", "query_key")
             return None
-        text = self.records.attempt(f"{where}.inputs.{self.query_key}", _question, record.inputs[self.query_key])
+        text = self.records.attempt(f"{where}.inputs.{asked[0]}", _question, record.inputs[asked[0]])
         if text is None:
             return None
         outputs = record.outputs or {}
         key = self._key(outputs, f"{where}.outputs")
-        metadata = self._metadata(record, outputs, key, where)
+        metadata = self._metadata(record, asked[0], outputs, key, where)
         identity = question_id({"metadata": metadata, "id": record.id}) or self.ids.of(text)
         for name in (QUERY_ID, to_camel(QUERY_ID)):
             if metadata.get(name) == identity:
@@ -222,9 +225,11 @@ class ExampleReader:
         advice = f"pass {argument}=, on the command line {option}"
         self.records.problem(where, f"expected the {what} under {names}, got {there:.80}; or {advice}")
 
-    def _metadata(self, record: _Example, outputs: dict[str, Any], key: str | None, where: str) -> dict[str, Any]:
+    def _metadata(
+        self, record: _Example, asked: str, outputs: dict[str, Any], key: str | None, where: str
+    ) -> dict[str, Any]:
         """Return everything that is neither question nor ground truth."""
-        inputs = {name: value for name, value in record.inputs.items() if name != self.query_key}
+        inputs = {name: value for name, value in record.inputs.items() if name != asked}
         own: Any = outputs.get("metadata")
         kept = None if own is None else self.records.attempt(f"{where}.outputs.metadata", as_object, own)
         others = {name: value for name, value in outputs.items() if name != key and name not in _PART_OF_TRUTH}

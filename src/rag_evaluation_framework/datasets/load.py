@@ -1,7 +1,7 @@
 """Loading a dataset from a file in any supported format."""
 
-import csv
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, overload
@@ -13,14 +13,17 @@ from rag_evaluation_framework.base.files import (
     json_lines,
     read_json_text,
     read_text,
-    table_rows,
 )
+from rag_evaluation_framework.base.notes import collected
+from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import brief_repr
+from rag_evaluation_framework.base.tables import SHEETS, read_rows
 from rag_evaluation_framework.data import CharacterSpan, ChunkRegistry, Dataset, count_skipped
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level
+from rag_evaluation_framework.datasets.beir import beir_files, read_beir
 from rag_evaluation_framework.datasets.chunking_evaluation import COLUMNS, read_chunking_evaluation
-from rag_evaluation_framework.datasets.langsmith_examples import ExampleReader, is_example
+from rag_evaluation_framework.datasets.langsmith_examples import ExampleReader, dataset_from_examples, is_example
 from rag_evaluation_framework.datasets.native import is_native, read_native
 from rag_evaluation_framework.datasets.retrieval_harness import Loader, is_harness, read_harness
 from rag_evaluation_framework.errors import DatasetError
@@ -39,6 +42,7 @@ def load_dataset(
     ground_truth_key: str | None = None,
     loader: Loader | None = None,
     allow_assets: bool = False,
+    columns: Mapping[str, str] | None = None,
 ) -> Dataset[CharacterSpan]: ...
 
 
@@ -54,6 +58,7 @@ def load_dataset(
     ground_truth_key: str | None = None,
     loader: Loader | None = None,
     allow_assets: bool = False,
+    columns: Mapping[str, str] | None = None,
 ) -> Dataset[U]: ...
 
 
@@ -68,27 +73,29 @@ def load_dataset(
     ground_truth_key: str | None = None,
     loader: Loader | None = None,
     allow_assets: bool = False,
+    columns: Mapping[str, str] | None = None,
 ) -> Dataset[Any]:
     """Load a dataset from a file; its format is recognised by its content.
 
     Formats: the native JSON, JSONL or YAML; datasets of the retrieval harness, version 1, in JSON or YAML; examples of
-    `inputs` and `outputs` as LangSmith stores them, in JSON, JSONL or YAML; CSV or JSONL of
-    `question, quote[, document]`; the public chunking evaluation's CSV of `question, references, corpus_id`. The last
-    two need the corpus.
+    `inputs` and `outputs` as LangSmith stores them, in JSON, JSONL or YAML; BEIR's folders; questions with quotes in a
+    table, a sheet, JSON or JSONL, also as ragas, DeepEval, LlamaIndex and SQuAD write them; the public chunking
+    evaluation's CSV of `question, references, corpus_id`. The last two need the corpus.
 
     Args:
-        path: The file.
+        path: The file; of BEIR, its folder, `queries.jsonl`, or the one of several `qrels/*.tsv`.
         level: The evaluation type to load: `TOKEN`, `CHUNK` or `DOCUMENT`.
         corpus: The documents that the dataset refers to. With it, documents may be named by a part of their id, unless
             the file keeps hashes of them, or the texts around its spans.
         utf16_offsets: Whether span offsets count UTF-16 units, as in JavaScript.
         registry: Where position-aware chunks are in the documents, for examples that list chunk ids instead of spans.
-        query_key: The key of `inputs` that holds the question; by default `query`.
+        query_key: The key of `inputs` that holds the question; by default `query`, or the one that is usual for it.
         ground_truth_key: The key of `outputs` that holds the ground truth; by default any key known for the level.
         loader: What returns the text of a document of the retrieval harness that has a `loaderRef` in its place, such
             as `folder_loader("docs")`.
         allow_assets: Whether documents of the retrieval harness may have `assets`, which stay in their metadata: what
             reads them may fetch anything that they name.
+        columns: What the columns of questions with quotes are called, as for `check_quotes`.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`, or is empty.
@@ -98,16 +105,52 @@ def load_dataset(
     path, level = checked_path(path), checked_level(level)
     corpus = None if corpus is None else checked_corpus(corpus)
     ending = path.suffix.lower()
+    beir = beir_files(path)
     dataset: Dataset[Any]
-    if ending in (".json", ".jsonl", ".yaml", ".yml"):
+    if beir is not None:
+        check_level(str(path), "document-level", level)
+        dataset = read_beir(*beir, corpus)
+    elif ending in (".json", ".jsonl", ".yaml", ".yml"):
         examples = ExampleReader(str(path), level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
-        dataset = _read_values(path, level, corpus, utf16_offsets, examples, loader, allow_assets)
-    elif ending in (".csv", ".tsv"):
-        dataset = _read_table(path, level, corpus)
+        dataset = _read_values(path, level, corpus, utf16_offsets, examples, loader, allow_assets, columns)
+    elif ending in (".csv", ".tsv", ".txt", *SHEETS):
+        dataset = _read_table(path, level, corpus, columns)
     else:
-        raise DatasetError(f"{path}: expected a file name ending in .json, .jsonl or .csv (or .yaml, .yml, .tsv)")
+        raise DatasetError(
+            f"{path}: expected a file name ending in .json, .jsonl or .csv (or .yaml, .yml, .tsv, .txt, .xlsx, .xlsm, "
+            ".xls, .ods), or a folder of BEIR with queries.jsonl and qrels"
+        )
     if not len(dataset):
         raise DatasetError(f"{path}: {_no_questions(dataset)}")
+    return dataset
+
+
+def questions_of(
+    given: Any, corpus: Corpus | None, level: Level[U], columns: Mapping[str, str] | None = None
+) -> Dataset[U]:
+    """Return the dataset of whatever holds questions.
+
+    Args:
+        given: A `Dataset`, which is returned; a path, as for `load_dataset`; a list of dicts, a data frame, or an
+            object of ragas, DeepEval or LlamaIndex, as for `check_quotes`; examples of LangSmith.
+        corpus: The documents; quotes are located in them.
+        level: The evaluation type.
+        columns: What columns are called, as for `check_quotes`.
+
+    Raises:
+        CorpusError: The corpus is not a `Corpus`, or is empty.
+        DatasetError: It holds no questions, or they cannot be used.
+        LevelMismatch: They have another level.
+    """
+    found: Any = given
+    if isinstance(given, str | os.PathLike):
+        return load_dataset(Path(found), level, corpus=corpus, columns=columns)
+    if isinstance(given, Sequence) and given and all(map(is_example, found)):
+        return dataset_from_examples(found, level, corpus=corpus)
+    if not isinstance(given, Dataset):
+        check_level("questions", "token-level", level)
+        found = labelling.dataset_from_quotes(given, _needed(corpus, f"questions={shown(found, 60)}"), columns)
+    dataset: Dataset[U] = found
     return dataset
 
 
@@ -143,6 +186,7 @@ def _read_values(
     examples: ExampleReader,
     loader: Loader | None,
     allow_assets: bool,
+    columns: Mapping[str, str] | None,
 ) -> Dataset[Any]:
     """Read a file of one value or of a value per line; the first value tells which format it is."""
     (where, first), lines = _values(path)
@@ -152,12 +196,15 @@ def _read_values(
         if is_example(first):
             return examples.dataset(chain([(where, first)], lines), path.stem)
         check_level(str(path), "token-level", level)
-        return labelling.dataset_from_quotes(path, _needed(corpus, path))
+        return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
+    if isinstance(first, list) and (not first or any(map(is_example, first))):
+        return examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
+    if labelling.is_export(first):
+        check_level(str(path), "token-level", level)
+        return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
     if is_harness(first):
         check_level(str(path), "document-level", level)
         return read_harness(first, path, corpus, loader, allow_assets=allow_assets)
-    if isinstance(first, list) and (not first or any(map(is_example, first))):
-        return examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
     raise DatasetError(f"{path}: {_no_dataset(first)}")
 
 
@@ -173,19 +220,17 @@ def _values(path: Path) -> tuple[tuple[str, Json], Iterator[tuple[str, Json]] | 
     return first, lines
 
 
-def _read_table(path: Path, level: Level[Any], corpus: Corpus | None) -> Dataset[CharacterSpan]:
+def _read_table(
+    path: Path, level: Level[Any], corpus: Corpus | None, columns: Mapping[str, str] | None
+) -> Dataset[CharacterSpan]:
     check_level(str(path), "token-level", level)
-    text = read_text(path)
-    if _header(text) >= COLUMNS:
-        return read_chunking_evaluation(text, path, _needed(corpus, path))
-    return labelling.dataset_from_quotes(path, _needed(corpus, path))
-
-
-def _header(text: str) -> set[str]:
-    try:
-        return set(next(table_rows(text), (1, list[str]()))[1])
-    except csv.Error:  # the reader of quotes says where, and knows other delimiters
-        return set()
+    if path.suffix.lower() == ".csv":
+        with collected():  # the reader of quotes says it again
+            rows = read_rows(path)
+            _, header = next(rows, (1, list[str]()))
+        if set(header) >= COLUMNS:
+            return read_chunking_evaluation(header, rows, path, _needed(corpus, path))
+    return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
 
 
 def _yaml(path: Path) -> Json:
@@ -196,11 +241,11 @@ def _yaml(path: Path) -> Json:
         raise DatasetError(f"{path}: cannot be parsed: {error}") from error
 
 
-def _needed(corpus: Corpus | None, path: Path) -> Corpus:
+def _needed(corpus: Corpus | None, path: Path | str) -> Corpus:
     if corpus is None:
         raise DatasetError(
-            f"{path}: quotes have to be located in the documents; pass corpus=Corpus.from_folder(...), on the command "
-            "line --corpus"
+            f"{path}: quotes have to be located in the documents; pass evaluate(..., documents='path'), elsewhere "
+            "corpus=Corpus.of('path'), on the command line --corpus"
         )
     return corpus
 

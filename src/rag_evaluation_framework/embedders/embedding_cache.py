@@ -24,7 +24,7 @@ from rag_evaluation_framework.errors import InputError
 
 T = TypeVar("T")
 
-_FLOATS = np.dtype("<f4")
+_FLOATS, _SECONDS = np.dtype("<f4"), np.dtype("<f8")
 _VERSION = b"3"  # part of every key: what another version wrote is not found
 
 
@@ -34,10 +34,12 @@ class Embedding(NamedTuple):
     Attributes:
         vector: float32, shape (dimension,).
         truncated: Whether it covers only a part of the text.
+        seconds: How long making it took; None if that is not kept.
     """
 
     vector: NDArray[np.float32]
     truncated: bool
+    seconds: float | None = None
 
 
 class KnownEmbedder(NamedTuple):
@@ -100,7 +102,7 @@ class EmbeddingCache:
                     damaged += 1
                     continue
                 if entry is not None:
-                    found[text] = Embedding(np.frombuffer(entry[1:], _FLOATS).astype(np.float32), bool(entry[0]))
+                    found[text] = _embedding(entry)
 
         start = perf_counter()
         self._tried("read", read, None)
@@ -135,8 +137,7 @@ class EmbeddingCache:
         record = {"identity": identity, "dimension": dimension, "input_limit": _limit(input_limit)}
         entries = {vectors.folder.name: json.dumps(record).encode()}
         for text, embedding in embeddings.items():
-            content = bytes([embedding.truncated]) + embedding.vector.astype(_FLOATS).tobytes()
-            entries[vector_key(identity, role, text)] = content
+            entries[vector_key(identity, role, text)] = _content(embedding)
         self._tried("written", lambda: vectors.put(entries), None)
 
     def contents(self) -> list[CachedVectors]:
@@ -221,6 +222,19 @@ class EmbeddingCache:
 def vector_key(identity: str, role: str, text: str) -> str:
     """Return what the vector of a text is found by, embedded by an embedder of this identity in this role."""
     return hashlib.sha256(_digest(identity) + f"{role}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _content(embedding: Embedding) -> bytes:
+    """Return an entry: a byte, 1 if the vector is truncated and 2 if there are seconds; the vector; the seconds."""
+    vector, truncated, seconds = embedding
+    timed = b"" if seconds is None else np.array(seconds, _SECONDS).tobytes()
+    return bytes([truncated | 2 * bool(timed)]) + vector.astype(_FLOATS).tobytes() + timed
+
+
+def _embedding(entry: bytes) -> Embedding:
+    end = len(entry) - (_SECONDS.itemsize if entry[0] & 2 else 0)
+    seconds = float(np.frombuffer(entry[end:], _SECONDS)[0]) if entry[0] & 2 else None
+    return Embedding(np.frombuffer(entry[1:end], _FLOATS).astype(np.float32), bool(entry[0] & 1), seconds)
 
 
 def _digest(identity: str) -> bytes:

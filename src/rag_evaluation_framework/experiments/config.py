@@ -32,18 +32,18 @@ from rag_evaluation_framework.base.records import Faults, docstrings, refuse_unk
 from rag_evaluation_framework.base.stages import Arrays, kept_stages, shared, stage
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
 from rag_evaluation_framework.contracts.chunker import Tokenizer
-from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.sink import Outcome, Sink
 from rag_evaluation_framework.data import CharacterSpan, count_skipped
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level
-from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.documents import HOW_READ, Corpus, checked_corpus, readers_of
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Scope
 from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
+from rag_evaluation_framework.experiments.naming import run_name
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.building import as_component, build
@@ -181,7 +181,7 @@ class Measuring(Asking, frozen=True):
     """How a run is asked and measured."""
 
     experiment_name: Annotated[str, Field(min_length=1)] | None = None
-    """Name of the result. By default that of the retriever."""
+    """Name of the result. By default made of the parts, such as "BM25, recursive 800"."""
 
     budgets: Annotated[_Budgets, Option("--budget", takes=list[str])] = Field(
         default=(Cutoff(4000, "ch"),), json_schema_extra={"default": ["4000ch"]}
@@ -416,7 +416,7 @@ class ExperimentConfig(Generic[U]):
         documents = _documents(dataset, fields.get("corpus"), pipeline, level)
         dataset, moved = _once("found", dataset, documents, lambda: _found_again(dataset.with_scopes(), documents))
         with faults.gathered():
-            if scopes := Scope.of_all(dataset.queries):
+            if scopes := _once("scopes", dataset, documents, lambda: Scope.of_all(dataset.queries)):
                 pipeline = within_scopes(pipeline, scopes, documents)
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
@@ -462,7 +462,7 @@ class ExperimentConfig(Generic[U]):
     @property
     def name(self) -> str:
         """The name of the result."""
-        return fit_to_keep(self.config.experiment_name or component_name(self.retriever))
+        return fit_to_keep(self.config.experiment_name or run_name(self.retriever))
 
     @cached_property
     def record(self) -> dict[str, Any]:
@@ -484,7 +484,9 @@ class ExperimentConfig(Generic[U]):
             },
             "corpus": {
                 "source": None if source is None else whole_path(fit_to_keep(str(source))),
-                "glob_pattern": plain(self.corpus.metadata.get("glob_pattern")),
+                "glob_pattern": None,
+                **{key: plain(self.corpus.metadata[key]) for key in HOW_READ[1:] if key in self.corpus.metadata},
+                **({"readers": readers} if (readers := readers_of(self.corpus)) else {}),
                 "documents": len(self.corpus),
                 "characters": sum(len(document.content) for document in self.corpus),
                 "hash": self.corpus.content_hash,
@@ -518,12 +520,14 @@ class ExperimentConfig(Generic[U]):
     @property
     def _settings(self) -> dict[str, Any]:
         """What the record says of the run itself, apart from dataset and corpus."""
-        asked = zip(self.dataset.queries, self.top_k or (), strict=self.top_k is not None)
+        dataset: Dataset[Any] = self.dataset
+        asked = zip(dataset.queries, self.top_k or (), strict=self.top_k is not None)
+        scopes = _once("scopes", dataset, self.corpus, lambda: Scope.of_all(dataset.queries))
         return {
             "retriever": describe(self.retriever),
             **({"rewrites_texts": True} if self.retriever.rewrites_texts else {}),
             "mode": "retrieve+rerank" if isinstance(self.retriever, RerankedRetriever) else "retrieve",
-            "scope_prefixes": sorted({scope.prefix for scope in Scope.of_all(self.dataset.queries) if scope.prefix}),
+            "scope_prefixes": sorted({scope.prefix for scope in scopes if scope.prefix}),
             "metrics": [*map(describe_metric, self.metrics)],
             "k": list(self.k),
             **({} if self.top_k is None else {"top_k": {query.id: k for query, k in asked if k != self.k[0]}}),
@@ -546,7 +550,7 @@ def _documents(dataset: Dataset[Any], given: Corpus | None, retriever: Retriever
     if documents is None:
         raise CorpusError(
             f"dataset {dataset.name!r} brings no documents, and none were given to search: pass "
-            "corpus=Corpus.from_folder(...), on the command line --corpus, or an engine that has them, --engine"
+            "documents='path', on the command line --corpus, or an engine that has them, --engine"
         )
     return checked_corpus(documents)
 

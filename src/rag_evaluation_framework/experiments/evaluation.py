@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
+from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import refuse_unknown
 from rag_evaluation_framework.base.side_by_side import awaited
@@ -19,10 +20,11 @@ from rag_evaluation_framework.contracts.sink import Sink
 from rag_evaluation_framework.data import CharacterSpan, ChunkId, ChunkRegistry, Cutoff, DocumentId
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
-from rag_evaluation_framework.datasets.load import load_dataset
+from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U, checked_level
+from rag_evaluation_framework.datasets.load import load_dataset, questions_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch, MissingDependency
 from rag_evaluation_framework.experiments.config import (
+    CONFIGS,
     ChunkLevelExperimentConfig,
     DocumentLevelExperimentConfig,
     EvaluationConfig,
@@ -33,6 +35,7 @@ from rag_evaluation_framework.experiments.config import (
 )
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.levels.level_rules import NameChunk
+from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -42,8 +45,16 @@ from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.scoring.score_names import Metrics
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from rag_evaluation_framework.sweeps.plan import SweepConfig
     from rag_evaluation_framework.sweeps.result import SweepResult
+
+GivenDocuments: TypeAlias = "Corpus | str | Path | Iterable[Any] | pd.DataFrame"
+"""Documents as people have them: a path, what a loader returned, or a corpus; `Corpus.of` reads them."""
+
+GivenQuestions: TypeAlias = "str | Path | Sequence[Any] | pd.DataFrame"
+"""Questions as people have them: a path, or a table; `questions_of` reads them."""
 
 # The dataset of an evaluation: an object, a file, or a name that is looked up here and in LangSmith.
 
@@ -54,7 +65,7 @@ LANGSMITH_NAME = "langsmith_dataset"
 """The key of the metadata of a dataset under which its name in LangSmith is, if it was generated and pushed there."""
 
 _SWEEP = "rag_evaluation_framework.sweeps.plan:sweep_of"  # another one
-_PULL = "rag_evaluation_framework.integrations.langsmith_pull:pull_dataset"  # a door upwards
+_PULL = "rag_evaluation_framework.integrations.langsmith_datasets:pull_dataset"  # a door upwards
 Read: TypeAlias = Callable[[Level[Any]], Dataset[Any]]
 
 _ENDINGS = (".json", ".jsonl")
@@ -91,7 +102,7 @@ def find_dataset(
     """Return the dataset of an evaluation.
 
     Args:
-        given: A dataset, or the path of its file; None if it has a name.
+        given: A dataset, or what `questions_of` makes one of; None if it has a name.
         name: A name: of a file in `<root>/datasets/`, or else of a dataset in LangSmith.
         level: The level of the evaluation; a dataset at token level serves every other one, too.
         corpus: The documents.
@@ -119,7 +130,7 @@ def find_dataset(
     if isinstance(given, str | Path):
         return FoundDataset(_at_level(partial(load_dataset, Path(given), **reading), level))
     if name is None:
-        return FoundDataset(given)
+        return FoundDataset(_at_level(partial(questions_of, given, corpus), level))
     checked: Any = name
     if not isinstance(checked, str) or not checked.strip():
         raise ConfigError(f"langsmith_dataset_name={shown(checked)}: expected the name of a dataset")
@@ -156,6 +167,15 @@ def _at_level(read: Read, level: Level[Any]) -> Dataset[Any]:
             raise mismatch from None
 
 
+_ELSEWHERE = {
+    "chunker": "retriever=BM25Retriever(chunker=...)",
+    **dict.fromkeys(("embedder", "vector_store"), "retriever=VectorRAGRetriever({}=...)"),
+    **dict.fromkeys(("reranker", "candidates"), "retriever=RerankedRetriever(..., {}=...)"),
+    **dict.fromkeys(("glob", "exclude", "converter", "text_column", "name_column"), "documents=Corpus.of(..., {}=...)"),
+}
+"""What takes keywords that are none of `evaluate`."""
+
+
 class DatasetFields(ReadingFields, total=False):
     """The keywords of evaluations that say which dataset is read, and how: arguments of `Evaluation`."""
 
@@ -164,39 +184,108 @@ class DatasetFields(ReadingFields, total=False):
     root: str | Path
 
 
+@overload
 def evaluate(
-    retriever: Pipeline,
-    dataset: Dataset[U],
+    retriever: Pipeline | str | Path,
+    questions: Dataset[U],
     k: int | Sequence[int] | None = None,
     budgets: Iterable[str | Cutoff] = ("4000ch",),
     tokenizer: Any = None,
     *,
     metrics: Metrics[U] | None = None,
-    corpus: Corpus | None = None,
+    documents: GivenDocuments | None = None,
     **fields: Unpack[RunFields],
-) -> EvaluationResult[U]:
-    """Evaluate a retriever, or any function `(query, k) -> texts, chunks or dicts`, on a dataset, at its level.
+) -> EvaluationResult[U]: ...
 
-    Everything is checked before any work is done.
+
+@overload
+def evaluate(
+    retriever: Pipeline | str | Path,
+    questions: GivenQuestions,
+    k: int | Sequence[int] | None = None,
+    budgets: Iterable[str | Cutoff] = ("4000ch",),
+    tokenizer: Any = None,
+    *,
+    metrics: Metrics[CharacterSpan] | None = None,
+    documents: GivenDocuments | None = None,
+    columns: Mapping[str, str] | None = None,
+    **fields: Unpack[RunFields],
+) -> EvaluationResult[CharacterSpan]: ...
+
+
+@overload
+def evaluate(
+    retriever: Pipeline | str | Path,
+    questions: Dataset[CharacterSpan] | GivenQuestions,
+    k: int | Sequence[int] | None = None,
+    budgets: Iterable[str | Cutoff] = ("4000ch",),
+    tokenizer: Any = None,
+    *,
+    level: Level[U],
+    metrics: Metrics[U] | None = None,
+    documents: GivenDocuments | None = None,
+    columns: Mapping[str, str] | None = None,
+    **fields: Unpack[RunFields],
+) -> EvaluationResult[U]: ...
+
+
+def evaluate(
+    retriever: Pipeline | str | Path,
+    questions: Dataset[Any] | GivenQuestions,
+    k: int | Sequence[int] | None = None,
+    budgets: Iterable[str | Cutoff] = ("4000ch",),
+    tokenizer: Any = None,
+    *,
+    level: Level[Any] | None = None,
+    metrics: Metrics[Any] | None = None,
+    documents: GivenDocuments | None = None,
+    columns: Mapping[str, str] | None = None,
+    **fields: Unpack[RunFields],
+) -> EvaluationResult[Any]:
+    """Evaluate a retriever, or any function `(query, k) -> texts, chunks or dicts`, on questions with known answers.
+
+    Everything is checked before any question is asked.
 
     Args:
-        retriever: The retriever to evaluate.
-        dataset: The queries and their ground truth.
+        retriever: What is evaluated: a retriever, a function, a retriever of a library, or the path of rankings that
+            it made elsewhere: a TREC run, JSONL, or the folder of a run.
+        questions: The questions and their answers: the path of a file, a list of dicts, a DataFrame, or a `Dataset`.
         k: Numbers of results at which rankings are cut; by default that of the dataset, else 5 and 10.
         budgets: Context budgets at which rankings are cut, in characters (`4000ch`) or tokens (`1000tok`).
         tokenizer: The tokenizer that counts budgets in tokens.
+        level: What is compared: `TOKEN`, `CHUNK` or `DOCUMENT`; by default that of a `Dataset`, else `TOKEN`.
         metrics: The metrics to report, objects or names; by default those of the level.
-        corpus: The documents, if the dataset does not know them.
+        documents: What is searched: the path of a folder or file, a list of what a loader returned, or a `Corpus`; by
+            default the documents of the dataset.
+        columns: What the columns of a table of questions are called, such as `{"question": "Frage"}`, where that is not
+            found out.
         fields: Other fields of `EvaluationConfig`, such as `experiment_name`, `max_concurrency` and `on_error`.
 
     Raises:
         InputError: An argument cannot be used.
-        LevelMismatch: A metric does not fit the dataset.
+        LevelMismatch: A metric does not fit the questions, or they are of another level.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`.
     """
-    refuse_unknown(fields, "k", "budgets", "tokenizer", "metrics", "corpus", *RunFields.__annotations__)
+    for key in fields:
+        if key in _ELSEWHERE:
+            raise ConfigError(f"{key}: evaluate does not take it; expected {_ELSEWHERE[key].format(key)}")
+    refuse_unknown(
+        fields, "k", "budgets", "tokenizer", "level", "metrics", "documents", "columns", *RunFields.__annotations__
+    )
     config = EvaluationConfig(budgets=budgets, tokenizer=tokenizer, **fields)
-    return run_experiment(ExperimentConfig(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
+    corpus = None if documents is None else Corpus.of(documents)
+    wanted = TOKEN if level is None else checked_level(level)
+    dataset = _at_level(partial(questions_of, questions, corpus, columns=columns), wanted)
+    read_at: Level[Any] = dataset.level if level is None else wanted
+    if isinstance(retriever, str | Path):
+        if not checked_path(retriever, ConfigError).exists():
+            raise ConfigError(
+                f"retriever={shown(str(retriever))}: no such file; expected a Retriever, or a function (query, k) -> "
+                "results, or the path of stored rankings"
+            )
+        retriever = StoredRetriever(retriever, "chunk" if read_at is CHUNK else "document")
+    experiment: Any = CONFIGS[read_at.evaluation_type]
+    return run_experiment(experiment(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
 
 
 @dataclass(frozen=True, init=False)
@@ -204,9 +293,9 @@ class Evaluation(ABC, Generic[U]):
     """The base class of evaluations: one corpus and dataset for any chunker, embedder, store or retriever.
 
     Args:
-        corpus: The documents.
-        dataset: The questions and their ground truth, at the level of the evaluation or at token level; or the path of
-            their file.
+        corpus: The documents, as `evaluate` takes them.
+        dataset: The questions and their ground truth, at the level of the evaluation or at token level, as `evaluate`
+            takes them.
         langsmith_dataset_name: In place of `dataset`, a name: of a file in `<root>/datasets/`, with or without its
             ending (`.json`, `.jsonl`), or else of a dataset in LangSmith, which is not asked if the file is there.
         publish: Whether each result is published as an experiment of that dataset in LangSmith, too. By default it is
@@ -240,8 +329,8 @@ class Evaluation(ABC, Generic[U]):
 
     def __init__(
         self,
-        corpus: Corpus,
-        dataset: Dataset[U] | Dataset[CharacterSpan] | str | Path | None = None,
+        corpus: GivenDocuments,
+        dataset: Dataset[U] | Dataset[CharacterSpan] | GivenQuestions | None = None,
         *,
         langsmith_dataset_name: str | None = None,
         publish: bool | None = None,
@@ -250,16 +339,16 @@ class Evaluation(ABC, Generic[U]):
         query_key: str | None = None,
         ground_truth_key: str | None = None,
     ) -> None:
-        checked_corpus(corpus)
+        documents = checked_corpus(Corpus.of(corpus))
         if publish is not None:
             check_truth(type(self).__name__, "publish", publish)
         if publish and langsmith_dataset_name is None:
             raise ConfigError(f"{type(self).__name__}: publish=True needs langsmith_dataset_name=")
         reading = ReadingFields(registry=registry, query_key=query_key, ground_truth_key=ground_truth_key)
-        found = find_dataset(dataset, langsmith_dataset_name, self.level, corpus, root, **reading)
+        found = find_dataset(dataset, langsmith_dataset_name, self.level, documents, root, **reading)
         check_dataset_level(found.dataset, self.level)
         published = found.langsmith_name is not None if publish is None else publish
-        object.__setattr__(self, "corpus", corpus)
+        object.__setattr__(self, "corpus", documents)
         object.__setattr__(self, "dataset", found.dataset)
         object.__setattr__(self, "publishes_to", langsmith_dataset_name if published else None)
 
@@ -382,8 +471,8 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
 
     def __init__(
         self,
-        corpus: Corpus,
-        dataset: Dataset[ChunkId] | Dataset[CharacterSpan] | str | Path | None = None,
+        corpus: GivenDocuments,
+        dataset: Dataset[ChunkId] | Dataset[CharacterSpan] | GivenQuestions | None = None,
         chunk_id: NameChunk | None = None,
         **fields: Unpack[DatasetFields],
     ) -> None:

@@ -147,7 +147,9 @@ class Journal:
         is_finished: Whether the result is saved, so that the answers are not needed any more.
     """
 
-    def __init__(self, folder: Path, corpus: Corpus, questions: int, resume: Resume, *, sure: bool) -> None:
+    def __init__(
+        self, folder: Path, corpus: Corpus, questions: int, resume: Resume, *, sure: bool, after: float = 0.0
+    ) -> None:
         self.notes: list[str] = []
         self.is_finished = False
         self.folder, self.corpus, self.questions = folder, corpus, questions
@@ -159,6 +161,8 @@ class Journal:
         self._made: list[Path] = []
         self._writing = Lock()
         self._synced = time.monotonic()
+        self._from = self._synced + after
+        self._waiting: list[tuple[str, Returned]] = []
         self._answered = set[str]()
 
     def answer(self, query_id: str, depth: int) -> Returned | None:
@@ -172,25 +176,32 @@ class Journal:
 
     def keep(self, answers: Iterable[tuple[str, Returned]]) -> None:
         """Write answers, all at once; those that failed are asked for again. Threads call this."""
-        worked = [(query_id, answer) for query_id, answer in answers if answer.failure is None]
-        lines = b"".join(_line(query_id, answer, self.corpus) for query_id, answer in worked)
         with self._writing:
-            if self._file is None or not lines:
-                return
-            try:
-                self._file.write(lines)
-                self._file.flush()
-                if time.monotonic() - self._synced > _SYNCED:
-                    self._sync()
-            except OSError as error:
-                self.stop(error)
-            else:
-                self._written = True
-                self._answered.update(query_id for query_id, _ in worked)
+            self._waiting += [(query_id, answer) for query_id, answer in answers if answer.failure is None]
+            if time.monotonic() >= self._from:
+                self._write()
+
+    def _write(self) -> None:
+        """Write the answers that wait."""
+        worked, self._waiting = self._waiting, []
+        if self._file is None or not worked:
+            return
+        try:
+            self._file.write(b"".join(_line(query_id, answer, self.corpus) for query_id, answer in worked))
+            self._file.flush()
+            if time.monotonic() - self._synced > _SYNCED:
+                self._sync()
+        except OSError as error:
+            self.stop(error)
+        else:
+            self._written = True
+            self._answered.update(query_id for query_id, _ in worked)
 
     @property
     def said(self) -> str:
         """How many questions were answered, and how the run is continued."""
+        with self._writing:
+            self._write()
         if not self._answered:
             return "no answer is kept"
         how = "" if self.sure or self.resume == "always" else " with --resume"
@@ -261,6 +272,7 @@ class Journal:
         with self._writing, suppress(OSError):
             if self._file is not None:
                 if not self.is_finished:
+                    self._write()
                     self._sync()
                 self._file.close()
                 if not self._written:
@@ -323,7 +335,7 @@ class Journal:
 
 @contextmanager
 def open_journal(
-    config: ExperimentConfig[Any], resume: Resume, pipeline: Mapping[str, Any] | None = None
+    config: ExperimentConfig[Any], resume: Resume, pipeline: Mapping[str, Any] | None = None, after: float = 0.0
 ) -> Generator[Journal]:
     """Keep the answers of a run in its root, and take those of earlier starts.
 
@@ -331,6 +343,7 @@ def open_journal(
         config: The run.
         resume: Which answers are taken.
         pipeline: How a configuration describes the parts of the pipeline; None if they were given in Python.
+        after: From how many seconds on answers are written: a run that is finished by then writes none.
 
     Raises:
         ConfigError: Nothing can be written there; or nothing tells the retriever from others, so that answers of
@@ -343,7 +356,7 @@ def open_journal(
         return
     if root is None:
         raise ConfigError("resume=True keeps answers, and save_results_path is not given; expected the root of runs")
-    store.check_root(root)
+    shared(("root", root), lambda: store.check_root(root))
     is_named = pipeline is not None or config.config.experiment_name is not None
     if not is_named and not is_described(config.retriever):
         raise ConfigError(
@@ -357,6 +370,7 @@ def open_journal(
         len(config.dataset),
         resume,
         sure=sure,
+        after=after,
     )
     try:
         lock = journal.lock()

@@ -22,7 +22,6 @@ from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.stages import kept_stages, seconds_reading
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever, is_trusted
 from rag_evaluation_framework.contracts.sink import Outcome
@@ -315,14 +314,15 @@ class Index:
 
 
 def _dimension(pipeline: Any) -> int:
-    """Return how many numbers an index keeps per chunk: the dimensions of the embedders of all its retrievers."""
+    """Return how many numbers an index keeps per chunk: the lengths of the vectors of all its retrievers."""
     if not isinstance(pipeline, IndexedRetriever):
         return 0
     own: Mapping[str, Any] = vars(pipeline)
-    embedder: Any = getattr(own.get("_index"), "embedder", None)
+    vectors: Any = getattr(own.get("_index"), "vectors", None)
+    width = np.shape(vectors)[1] if getattr(vectors, "ndim", 0) == 2 else 0
     merged: object = own.get("retrievers")  # of a hybrid one
     parts = (*own.values(), *(cast("tuple[object, ...]", merged) if isinstance(merged, tuple) else ()))
-    return sum(map(_dimension, parts)) + (embedder.dimension if isinstance(embedder, Embedder) else 0)
+    return sum(map(_dimension, parts)) + width
 
 
 # `run_experiment`: index, retrieve, score, and save the result.
@@ -478,9 +478,16 @@ def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, c
     if retrieved:
         note(
             f"questions whose answer was retrieved at another place with the same text, which is not labelled and "
-            f"counts as not relevant: {retrieved}; for {missed} of them no labelled place was retrieved. `rag-eval "
-            "dataset lint` names the places; `*` as the document of a quote labels all of them"
+            f"counts as not relevant: {retrieved}{_also_missed(retrieved, missed)}. `rag-eval dataset lint` names the "
+            "places; `*` as the document of a quote labels all of them"
         )
+
+
+def _also_missed(retrieved: int, missed: int) -> str:
+    """Return of how many questions such a place is all that was retrieved."""
+    if not missed:
+        return "; a labelled place was retrieved, too"
+    return f"; of {'this' if missed == retrieved == 1 else missed} it is all that was retrieved of the answer"
 
 
 def _hold_copy(read: Sequence[CharacterSpan], entry: GroundTruth[CharacterSpan], corpus: Corpus) -> bool:

@@ -24,7 +24,7 @@ from rag_evaluation_framework.base.files import (
 )
 from rag_evaluation_framework.base.outside import fit_to_show, hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults, refusals
-from rag_evaluation_framework.base.stages import kept_stages
+from rag_evaluation_framework.base.stages import kept_stages, shared
 from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from rag_evaluation_framework.data.dataset import Mode
@@ -39,7 +39,7 @@ from rag_evaluation_framework.experiments.config import (
     Option,
     in_mode,
 )
-from rag_evaluation_framework.rankings.parsers import Order
+from rag_evaluation_framework.rankings.parsers import Order, Ties
 from rag_evaluation_framework.registry.building import build, load_function
 from rag_evaluation_framework.registry.table import Kind
 from rag_evaluation_framework.rerankers.function import FunctionReranker
@@ -180,13 +180,26 @@ class RunSpec(Measuring, frozen=True):
     model_config = ConfigDict(strict=True, title="rag-eval run")
 
     corpus: Annotated[GivenPath | None, _Objects, _File] = None
-    """The folder of documents. Without it, the documents are those of the dataset, or of the engine."""
+    """The folder of documents, a file of one, a .zip, or a table or JSONL with one per row. Without it, the documents
+    are those of the dataset, or of the engine."""
 
-    glob: Annotated[str, Option(takes=list[str])] = "**/*.md"
-    """Which files of the folder to read; by default **/*.md; repeatable."""
+    glob: Annotated[str | list[str] | None, Option(takes=list[str])] = None
+    """Which files of the folder to read; by default every kind that is read; repeatable."""
+
+    exclude: Annotated[str | list[str], Option(takes=list[str])] = Field(default=[])
+    """Which files of the folder not to read; a name without a slash means all folders; repeatable."""
+
+    converter: Annotated[str | None, _Objects] = None
+    """Your own function from the path of a file to its text, module:function; it reads what is not plain text."""
+
+    text_column: str | None = None
+    """The column that has the texts, of a table or JSONL with a document per row."""
+
+    name_column: str | None = None
+    """The column that has the ids of these documents."""
 
     dataset: Annotated[GivenPath | None, _Objects, _File] = None
-    """A dataset (.json, .jsonl), or questions with quotes (.csv)."""
+    """A dataset (.json, .jsonl), or questions with quotes (.csv, .xlsx, exports of other tools)."""
 
     evaluation_type: EvaluationType | None = None
     """document-level, chunk-level or token-level; by default that of the dataset. A token-level dataset can be
@@ -215,6 +228,9 @@ class RunSpec(Measuring, frozen=True):
 
     order: Annotated[Order | None, Option(metavar="given|score")] = None
     """How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first."""
+
+    ties: Annotated[Ties | None, Option(metavar="trec_eval")] = None
+    """How equal scores of stored rankings are ordered: as trec_eval does, by id; by default as the file lists them."""
 
     scope_prefix: str | None = None
     """What the ids of the documents begin with that are searched, and written."""
@@ -252,6 +268,9 @@ class RunSpec(Measuring, frozen=True):
 
     chunk_id: Annotated[str | None, _Objects, ONLY_IN_FILES] = None
     """A function that returns chunk ids as the dataset writes them, module:function; chunk level only."""
+
+    columns: Annotated[dict[str, str] | None, ONLY_IN_FILES] = None
+    """The columns of a table of questions that have names of their own: {question: Frage, quote: Zitat}."""
 
     tokenizer: Annotated[GivenPath | None, _Objects] = None
     """The tokenizer of budgets in tokens, for example cl100k_base. A name, or a file."""
@@ -317,10 +336,15 @@ class RunSpec(Measuring, frozen=True):
         part = partial(build, imports=imports)
         engine = self._engine(imports)
         with on_failure(lambda _: leave(engine)):
-            return self._experiment(folder, part, engine, chunk_id)
+            return self._experiment(folder, part, engine, chunk_id, imports)
 
     def _experiment(
-        self, folder: Path, part: Callable[[Kind, Any], Any], engine: Engine | None, chunk_id: Callable[..., Any] | None
+        self,
+        folder: Path,
+        part: Callable[[Kind, Any], Any],
+        engine: Engine | None,
+        chunk_id: Callable[..., Any] | None,
+        imports: bool,
     ) -> AnyExperimentConfig:
         """Build the experiment, whose own code is imported by now."""
         retriever: Any = None if self.rankings is not None or engine is not None else self._retriever(part)
@@ -330,11 +354,12 @@ class RunSpec(Measuring, frozen=True):
         sinks = [part("sink", sink) for sink in self.sinks]
         config = self._evaluation_config(folder, sinks)
         if config.save_results_path is not None:  # before the documents are read, and something of them is kept there
-            check_root(config.save_results_path)
+            root = config.save_results_path
+            shared(("root", root), lambda: check_root(root))  # once for all cells of a sweep
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
         with kept_stages(config.save_results_path):  # where the same quotes were located in the same documents before
-            corpus, dataset = self.sources(folder, engine)
+            corpus, dataset = self.sources(folder, engine, imports=imports)
         if self.scope_prefix is not None:
             dataset = dataset.with_scopes(self.scope_prefix)
         if self.shard is not None:
@@ -344,7 +369,7 @@ class RunSpec(Measuring, frozen=True):
             named = [self.rankings] if isinstance(self.rankings, str) else self.rankings
             paths = [normpath(folder / from_home(path)) for path in named]
             ids = "chunk" if evaluation_type == "chunk-level" else "document"
-            retriever = rankings.StoredRetriever(paths, ids, self.order)
+            retriever = rankings.StoredRetriever(paths, ids, self.order, self.ties)
         elif engine is not None:
             retriever = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
             if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode):
@@ -364,23 +389,49 @@ class RunSpec(Measuring, frozen=True):
         faults.tell()
         return made[0]
 
-    def sources(self, folder: Path, engine: Engine | None = None) -> tuple[Corpus | None, Dataset[Any]]:
+    def documents(self, folder: Path, *, imports: bool = True) -> Corpus | None:
+        """Return the documents that are named, which are read; None if none are.
+
+        Args:
+            folder: The folder of the file, to which paths are relative.
+            imports: Whether a converter may be imported.
+
+        Raises:
+            InputError: They cannot be read.
+        """
+        corpus: Any = self.corpus
+        if not isinstance(corpus, str):
+            return None if corpus is None else Corpus.of(corpus)
+        converter: Any = self.converter
+        if isinstance(converter, str):
+            converter = load_function("converter", converter, "path", imports=imports)
+        return Corpus.of(
+            normpath(folder / from_home(corpus)),
+            glob=self.glob,
+            exclude=self.exclude,
+            converter=converter,
+            text_column=self.text_column,
+            name_column=self.name_column,
+        )
+
+    def sources(
+        self, folder: Path, engine: Engine | None = None, *, imports: bool = True
+    ) -> tuple[Corpus | None, Dataset[Any]]:
         """Return the documents, None if they are those of the dataset, and the dataset; files are read.
 
         Args:
             folder: The folder of the file, to which paths are relative.
             engine: What loads the texts that the dataset refers to, if no folder does.
+            imports: Whether a converter may be imported.
 
         Raises:
             InputError: One of them cannot be read.
         """
-        corpus: Any = self.corpus
-        if isinstance(corpus, str):
-            corpus = Corpus.from_folder(normpath(folder / from_home(corpus)), self.glob)
+        corpus = self.documents(folder, imports=imports)
         dataset: Any = self.dataset
         if isinstance(dataset, str):
             path = normpath(folder / from_home(dataset))
-            dataset = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets)
+            dataset = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets, self.columns)
         return corpus, dataset
 
     def _check_chunk_id(self, evaluation_type: EvaluationType | None) -> None:
@@ -437,10 +488,11 @@ class RunSpec(Measuring, frozen=True):
         Raises:
             ConfigError: It cannot be made, or what is named beside it, or beside stored rankings, would not be asked.
         """
-        if self.order is not None and self.rankings is None:
-            raise ConfigError(
-                "order is about stored rankings, and none are named; name some (--rankings), or leave it out"
-            )
+        for key in ("order", "ties"):
+            if getattr(self, key) is not None and self.rankings is None:
+                raise ConfigError(
+                    f"{key} is about stored rankings, and none are named; name some (--rankings), or leave it out"
+                )
         for key in ("rankings", "engine"):
             others = ("engine", *_PIPELINE, *_SEARCHED) if key == "rankings" else _PIPELINE
             beside = [other for other in others if getattr(self, other) not in (None, "none")]
@@ -473,11 +525,13 @@ def _parts_beside(retriever: ComponentConfig, parts: Mapping[str, ComponentConfi
     return f"{given}; a retriever with parameters holds its parts: write {inside}"
 
 
-def _dataset(path: str, corpus: Corpus | None, loader: Loader | None, allow_assets: bool) -> Dataset[Any]:
+def _dataset(
+    path: str, corpus: Corpus | None, loader: Loader | None, allow_assets: bool, columns: Mapping[str, str] | None
+) -> Dataset[Any]:
     """Read a dataset of any level."""
     for level in (TOKEN, CHUNK):
         with suppress(LevelMismatch):
-            return load_dataset(path, level, corpus=corpus)
+            return load_dataset(path, level, corpus=corpus, columns=columns)
     return load_dataset(path, DOCUMENT, corpus=corpus, loader=loader, allow_assets=allow_assets)
 
 

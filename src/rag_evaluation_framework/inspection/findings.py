@@ -271,6 +271,14 @@ class LabelTexts:
         read = (self._span(unit) if isinstance(unit, CharacterSpan) else self._chunk(unit) for unit in units_of(entry))
         return tuple(read)
 
+    def content(self, label: Label) -> str:
+        """Return the text of the document of a span: as it is now or, where that lacks it, was labelled; "" without."""
+        if label.span is None:
+            return ""
+        if self.corpus is not None and label.problem is None:
+            return self.corpus[label.span.doc_id].content
+        return self.dataset.text(self.dataset.texts.get(label.span.doc_id, "")) or ""
+
     def where(self, span: CharacterSpan) -> str:
         """Return the place of a span: `file:line:column`, or its offsets if its document does not hold it."""
         content = "" if self.corpus is None or span.doc_id not in self.corpus else self.corpus[span.doc_id].content
@@ -297,7 +305,10 @@ class LabelTexts:
             return Label(span, span.text or None)
         if span.doc_id not in self.corpus:
             pattern = leaving_out(span.doc_id, self.corpus)
-            absent = "the corpus does not have" if pattern is None else f"the pattern {shown(pattern)} leaves out"
+            left_out = (
+                f"the pattern {shown(pattern)} leaves out" if pattern else "is not of a kind that is read, or excluded"
+            )
+            absent = "the corpus does not have" if pattern is None else left_out
             return Label(span, span.text or None, (FindingKind.DOCUMENT_MISSING, f"is in a document that {absent}"))
         problem = span_problem(span, self.corpus)
         content = self.corpus[span.doc_id].content

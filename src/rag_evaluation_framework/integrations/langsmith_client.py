@@ -1,27 +1,23 @@
-"""A connection to LangSmith, whose errors are ours: what it holds, and silence of its SDK."""
+"""A connection to LangSmith, whose errors are ours, and what it holds."""
 
 from __future__ import annotations
 
-import builtins
 import inspect
 import logging
 import os
 import re
+import traceback
 import unicodedata
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
-from functools import cache, partial
-from pathlib import Path
-from types import FrameType
+from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from rag_evaluation_framework.base.exits import errors_as
-from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import class_name, hide, one_line, raised, said, shown
-from rag_evaluation_framework.datasets.langsmith_examples import SPLITS
 from rag_evaluation_framework.errors import (
     ConfigError,
     InvalidAnswer,
@@ -34,94 +30,7 @@ if TYPE_CHECKING:
     from langsmith import Client
     from langsmith.schemas import Dataset as LangSmithDataset
 
-
-# What LangSmith's SDK prints and logs of calls of ours is kept back; what others write, and their calls, is not.
-
-_silent: ContextVar[bool] = ContextVar("rag_evaluation_framework_langsmith_silence", default=False)
-_own_classes = set[type]()
-_OWNERS = ("self", "client")  # what the SDK calls a client
-_LOGGERS = (
-    *("langsmith.client", "langsmith.run_trees", "langsmith.run_helpers", "langsmith.utils", "langsmith.cache"),
-    *("langsmith.evaluation._runner", "langsmith.evaluation.evaluator"),
-    *("langsmith._internal._operations", "langsmith._internal._serde", "langsmith._internal._backend_version"),
-)
-
-
-@cache
-def own_class(client_class: type[Any]) -> type[Any]:
-    """Return a class of clients of which nothing is logged, in none of the SDK's threads, and after they are closed.
-
-    What the SDK logs to its developers quotes parts of keys and whole addresses, and what was lost is told by us.
-
-    Args:
-        client_class: The `Client` of the SDK.
-    """
-    made = type("OwnClient", (client_class,), {"__slots__": ()})
-    _own_classes.add(made)
-    _keep_logs()
-    return made
-
-
-@contextmanager
-def silent() -> Generator[None]:
-    """Keep back what `client.evaluate` prints and logs in the body, where it is called.
-
-    It prints the address, which may be between lines of JSON, and shows a bar of its own. Standard output and error are
-    those of the whole process, so that they stay as they are; the SDK's module gets functions that look where they are
-    called, once and for all.
-    """
-    _keep_prints(require("langsmith.evaluation._runner", extra="langsmith", needed_by="publish_experiment"))
-    _keep_logs()
-    token = _silent.set(True)
-    try:
-        yield
-    finally:
-        _silent.reset(token)
-
-
-@cache
-def _keep_prints(runner: Any) -> None:
-    runner.print = _print
-    if hasattr(runner, "_load_tqdm"):  # there is no public door: where it moves, a bar is shown
-        runner._load_tqdm = partial(_bar, runner._load_tqdm)  # noqa: SLF001
-
-
-def _print(*values: Any, **options: Any) -> None:
-    if not _silent.get():
-        builtins.print(*values, **options)  # noqa: T201  of others
-
-
-def _bar(load: Any) -> Any:
-    return _no_bar if _silent.get() else load()
-
-
-def _no_bar(items: Iterable[Any]) -> Iterable[Any]:
-    return items
-
-
-def _keep_logs() -> None:
-    for name in _LOGGERS:
-        logging.getLogger(name).addFilter(_is_for_others)  # once, however often
-
-
-def _is_for_others(_: logging.LogRecord) -> bool:
-    return not (_silent.get() or _is_of_own(inspect.currentframe()))
-
-
-def _is_of_own(frame: FrameType | None) -> bool:
-    """Return whether a client of our own is at work: its threads have none of the context of who made it."""
-    while frame is not None:
-        if any(type(frame.f_locals.get(name)) in _own_classes for name in _OWNERS):
-            return True
-        frame = frame.f_back
-    return False
-
-
-# A connection to LangSmith, whose errors are ours.
-
 PROVIDER = "LangSmith"
-_KEYS = ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY")
-_ENDPOINTS = ("LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT")
 _NO_KEY = re.compile(r"[^!-~]")  # what is not ASCII, white space and control codes
 _LOGIN = "LANGSMITH_CONFIG_FILE"
 _MILLISECONDS = (10_000, 60_000)  # to connect, and to wait for an answer
@@ -133,6 +42,7 @@ _STATUS = re.compile(r"\b([45]\d\d) (?:(?:Client|Server) Error|error responses)"
 _UNANSWERED = ("LangSmithConnectionError", "ConnectionError", "ReadTimeout", "ConnectTimeout")
 _BUSY = (408, 425, 429)
 _LONGEST = 500  # characters of what it answered
+_PAGE = 100  # examples: more are not given at once
 
 
 @contextmanager
@@ -151,37 +61,81 @@ def opened(client: Client | None, needed_by: str, losses: list[BaseException] | 
         ConfigError: There is no key, or none that can be sent; the address is none; or the client is none.
         MissingDependency: The SDK is not installed.
     """
-    langsmith = check_ready(needed_by) if client is None else _sdk(needed_by)
+    if client is None:
+        check_ready(needed_by)
+    langsmith: Any = require("langsmith", extra="langsmith", needed_by=needed_by)
     if client is not None:
         if not isinstance(client, langsmith.Client):
             raise ConfigError(f"client={shown(client)}: expected a langsmith.Client")
-        _check_characters("the key of the client", client.api_key or "")
+        _check_key("the key of the client", client.api_key or "")
         yield client
         return
     tracing: dict[str, Any] = {"auto_batch_tracing": False}
     if losses is not None:  # all of it, whatever the environment says of the traces of others
         tracing = {"tracing_error_callback": losses.append, "tracing_sampling_rate": 1.0}
-    own = own_class(langsmith.Client)(timeout_ms=_MILLISECONDS, **tracing)
+    own = _quiet(langsmith.Client)(timeout_ms=_MILLISECONDS, **tracing)
     try:
-        _check_characters("the key of the login of LangSmith's command line", own.api_key or "")
+        _check_key("the key of the login of LangSmith's command line", own.api_key or "")
         yield own
     finally:
         own.close(timeout=0)
 
 
-def check_ready(needed_by: str) -> Any:
-    """Return LangSmith's SDK when there is what a client of our own needs; LangSmith is not asked.
+def check_ready(needed_by: str) -> None:
+    """Check that there is what a client of our own needs; LangSmith is not asked.
 
     Raises:
-        ConfigError: There is no key, or none that can be sent; or the address is none.
+        ConfigError: There is neither a key nor a login of LangSmith's command line, or none that can be sent; or the
+            address is none.
         MissingDependency: The SDK is not installed.
     """
-    _check_environment()
-    return _sdk(needed_by)
+    name, key = _variable("API_KEY")
+    _check_key(name, key)
+    # Of os.path, which raises nothing where there is no home.
+    login = os.path.expanduser(os.environ.get(_LOGIN) or "~/.langsmith/config.json")  # noqa: PTH111
+    if not key and not os.path.isfile(login):  # noqa: PTH113
+        raise ConfigError(f"LangSmith needs an API key: set {name}, which LangSmith's settings make")
+    name, address = _variable("ENDPOINT")
+    if address and not address.startswith(("http://", "https://")):
+        raise ConfigError(f"{name}={shown(address)}: expected an address that begins with https:// or http://")
+    require("langsmith", extra="langsmith", needed_by=needed_by)
 
 
-def _sdk(needed_by: str) -> Any:
-    return require("langsmith", extra="langsmith", needed_by=needed_by)
+def _variable(ending: str) -> tuple[str, str]:
+    """Return the variable that the SDK reads, and what it takes of it; the newer name and no text if none is set."""
+    names = (f"LANGSMITH_{ending}", f"LANGCHAIN_{ending}")
+    found = ((name, os.environ.get(name, "").strip().strip("\"'")) for name in names)
+    return next(((name, value) for name, value in found if value), (names[0], ""))
+
+
+def _check_key(name: str, key: str) -> None:
+    """Hide a key from now on, and raise ConfigError if it cannot be sent; the SDK would quote the whole of it."""
+    hide(key)
+    if wrong := _NO_KEY.search(key):
+        character = unicodedata.name(wrong[0], f"U+{ord(wrong[0]):04X}")
+        raise ConfigError(f"{name} has a character that no key has: {character}")
+
+
+@cache
+def _quiet(client_class: type[Any]) -> type[Any]:
+    """Return a class of clients of which the SDK logs nothing, in none of its threads, and after they are closed.
+
+    It would quote parts of keys and whole addresses, and what was lost is told by us. Its threads have none of the
+    context of who made a client, so that the client is looked for on the stack.
+
+    Args:
+        client_class: The `Client` of the SDK.
+    """
+    made = type("OwnClient", (client_class,), {"__slots__": ()})
+
+    def is_of_others(_: logging.LogRecord) -> bool:
+        frames = (frame.f_locals for frame, _ in traceback.walk_stack(inspect.currentframe()))
+        return not any(type(names.get(name)) is made for names in frames for name in ("self", "client"))
+
+    for name in [*logging.root.manager.loggerDict]:
+        if name.startswith("langsmith"):
+            logging.getLogger(name).addFilter(is_of_others)
+    return made
 
 
 def answering(client: Any, what: str) -> AbstractContextManager[None]:
@@ -198,8 +152,15 @@ def answering(client: Any, what: str) -> AbstractContextManager[None]:
     def failed(error: Exception) -> ProviderError:
         # Beside its own errors those of requests, of JSON and of pydantic, for answers that are not as expected.
         status = status_of(error)
-        message = f"LangSmith at {client.api_url}: {what} failed: {_told(error, status)}"
-        return _kind(error, status)(message, PROVIDER, status)
+        kind: type[ProviderError] = ProviderUnavailable
+        if class_name(error) in _UNANSWERED:
+            told = f"no answer ({class_name(error.__cause__ or error)})"  # the SDK would quote parts of the key
+        elif status is None:
+            kind, told = InvalidAnswer, f"an answer that cannot be used ({one_line(raised(error), _LONGEST)})"
+        else:
+            kind = ProviderUnavailable if status in _BUSY or status >= 500 else ProviderRefused
+            told = f"status {status}: {one_line(said(error), _LONGEST)}{advice(status)}"
+        return kind(f"LangSmith at {client.api_url}: {what} failed: {told}", PROVIDER, status)
 
     return errors_as(failed)
 
@@ -216,56 +177,9 @@ def status_of(error: BaseException | None) -> int | None:
     return None
 
 
-def _kind(error: Exception, status: int | None) -> type[ProviderError]:
-    if status is None:
-        return ProviderUnavailable if class_name(error) in _UNANSWERED else InvalidAnswer
-    return ProviderUnavailable if status in _BUSY or status >= 500 else ProviderRefused
-
-
-def _told(error: Exception, status: int | None) -> str:
-    if class_name(error) in _UNANSWERED:
-        return f"no answer ({class_name(error.__cause__ or error)})"  # the SDK would quote parts of the key
-    if status is None:
-        return f"an answer that cannot be used ({one_line(raised(error), _LONGEST)})"
-    return f"status {status}: {one_line(said(error), _LONGEST)}{advice(status)}"
-
-
 def advice(status: int | None) -> str:
     """Return what to do about a status, as the end of a sentence; nothing if that is not known."""
     return _ADVICE.get(status or 0, "")
-
-
-def _check_environment() -> None:
-    """Raise ConfigError if there is neither a key nor a login of LangSmith's command line, or no valid address."""
-    login = Path(os.environ.get(_LOGIN) or "~/.langsmith/config.json")
-    name, key = _first_of(_KEYS)
-    _check_characters(name, key)
-    if not key and not _is_file(login):
-        raise ConfigError(f"LangSmith needs an API key: set {name}, which LangSmith's settings make")
-    name, address = _first_of(_ENDPOINTS)
-    if address and not address.startswith(("http://", "https://")):
-        raise ConfigError(f"{name}={shown(address)}: expected an address that begins with https:// or http://")
-
-
-def _first_of(names: Sequence[str]) -> tuple[str, str]:
-    """Return the variable that the SDK reads, and what it takes of it; the first name and no text if none is set."""
-    found = ((name, os.environ.get(name, "").strip().strip("\"'")) for name in names)
-    return next(((name, value) for name, value in found if value), (names[0], ""))
-
-
-def _check_characters(name: str, key: str) -> None:
-    """Hide a key from now on, and raise ConfigError if it cannot be sent; the SDK would quote the whole of it."""
-    hide(key)
-    if wrong := _NO_KEY.search(key):
-        character = unicodedata.name(wrong[0], f"U+{ord(wrong[0]):04X}")
-        raise ConfigError(f"{name} has a character that no key has: {character}")
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.expanduser().is_file()
-    except (OSError, RuntimeError):  # there is no home
-        return False
 
 
 def checked_name(name: Any) -> str:
@@ -277,11 +191,6 @@ def checked_name(name: Any) -> str:
     if not isinstance(name, str) or not name.strip():
         raise ConfigError(f"name={name!r}: expected the name of a dataset in LangSmith")
     return name
-
-
-# What a dataset in LangSmith holds.
-
-_PAGE = 100  # examples: more are not given at once
 
 
 def dataset_named(client: Any, name: str) -> LangSmithDataset | None:
@@ -300,35 +209,18 @@ def listed_examples(client: Any, dataset_id: UUID) -> list[dict[str, Any]]:
     Raises:
         ProviderError: They cannot be listed.
     """
-    with answering(client, "listing the examples"):
-        found = {example["id"]: example for example in _listed(client, dataset_id)}
-    return list(found.values())
-
-
-def _listed(client: Any, dataset_id: UUID) -> Iterator[dict[str, Any]]:
+    schemas: Any = require("langsmith.schemas", extra="langsmith", needed_by="listed_examples")
+    found: dict[str, dict[str, Any]] = {}
     # Not list_examples: in a workspace without a project it asks for one once for each example.
-    offset = 0
-    while True:
-        wanted = {"dataset": str(dataset_id), "offset": offset, "limit": _PAGE, "inline_s3_urls": True}
-        page: Any = client.request_with_retries("GET", "/examples", params=wanted).json()
-        if not is_list(page):
-            raise TypeError(f"expected a list of examples, got {type(page).__name__}")
-        yield from map(_checked, page)
-        offset += len(page)
-        if len(page) < _PAGE:
-            return
-
-
-def _checked(example: Any) -> dict[str, Any]:
-    if not is_object(example) or not isinstance(example.get("id"), str):
-        raise TypeError("expected examples with an id")
-    fields: dict[str, Any] = {name: example.get(name) or {} for name in ("inputs", "outputs", "metadata")}
-    if not all(map(is_object, fields.values())):
-        raise TypeError(f"expected inputs, outputs and metadata as objects in example {example['id']}")
-    return {"id": example["id"], **fields}
-
-
-def splits_of(example: dict[str, Any]) -> list[str]:
-    """Return the splits that an example is in."""
-    found: Any = example["metadata"].get(SPLITS)
-    return list(found) if is_list(found) else []
+    with answering(client, "listing the examples"):
+        for offset in count(0, _PAGE):
+            wanted = {"dataset": str(dataset_id), "offset": offset, "limit": _PAGE, "inline_s3_urls": True}
+            page: Any = client.request_with_retries("GET", "/examples", params=wanted).json()
+            for example in (schemas.Example(**row) for row in page):
+                fields: dict[str, Any] = {
+                    name: getattr(example, name) or {} for name in ("inputs", "outputs", "metadata")
+                }
+                found[str(example.id)] = {"id": str(example.id), **fields}
+            if len(page) < _PAGE:
+                break
+    return list(found.values())

@@ -1,6 +1,6 @@
 """Questions with quotes: the quickest way to label a dataset.
 
-A CSV or JSONL file of `question, quote[, document]` with one row per quote: several rows for a question whose answer is
+A table of `question, quote[, document]` with one row per quote: several rows for a question whose answer is
 spread over several passages, an empty quote if the corpus holds no answer. Rows that share a value in the optional
 column `answer` are alternatives, any of which is enough; those that share one in `place`, too, are parts of one. Quotes
 are located in the corpus as people copy them, so nobody counts offsets. Other columns are kept as metadata of the
@@ -9,9 +9,9 @@ question; the optional column `id` sets its id.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from rag_evaluation_framework.base.stages import Arrays, stage
 from rag_evaluation_framework.data import CharacterSpan, Dataset, DocumentId
 from rag_evaluation_framework.data.documents import Corpus, DocumentResolver, checked_corpus
 from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.labelling.questions import AskedQuote, source_of
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import (
     ANY_DOCUMENT,
@@ -32,7 +33,7 @@ from rag_evaluation_framework.labelling.quote_row import (
     QuoteStatus,
     with_conflicts,
 )
-from rag_evaluation_framework.labelling.quote_table import COLUMNS, read_quote_table
+from rag_evaluation_framework.labelling.quote_table import QuoteTable, read_quote_table
 from rag_evaluation_framework.markups.markup import struck_out
 from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator, told_places
 from rag_evaluation_framework.quotes.suggestions import LONGEST, Suggestion, lost_parts, suggest, suggest_located
@@ -42,15 +43,19 @@ Repeated: TypeAlias = Literal["ambiguous", "any"]
 """What a quote is that occurs more than once."""
 
 _LIMIT = 20
-_VERSION = 1  # of how quotes are located: what another one found is not taken
+_VERSION = 2  # of how quotes are located: what another one found is not taken
 _MOST_SHOWN = 160
 _NOWHERE = Located(())
 
 
 def check_quotes(
-    path: str | Path, corpus: Corpus, verbatim_only: bool = False, repeated: Repeated = "ambiguous"
+    path: Any,
+    corpus: Corpus,
+    verbatim_only: bool = False,
+    repeated: Repeated = "ambiguous",
+    columns: Mapping[str, str] | None = None,
 ) -> QuoteCheck:
-    """Check the quotes of a CSV or JSONL file: locate each of them in the corpus.
+    """Check the quotes of questions: locate each of them in the corpus.
 
     A quote is located where it occurs verbatim, its first and last word whole, or, if it occurs nowhere so, where it
     differs only in white space. Else it is located where it differs only in what a renderer and a keyboard change:
@@ -58,67 +63,78 @@ def check_quotes(
     Similarity is never enough: a quote that was not found is shown with the nearest passage.
 
     Args:
-        path: The file.
+        path: The file: a table (CSV of any separator and encoding, `.xlsx`), JSONL, or what another tool exports; or a
+            list of dicts, or a data frame.
         corpus: The documents; the suffix of an id tells Markdown, HTML and reStructuredText.
         verbatim_only: Ignore nothing but white space.
         repeated: What a quote is that occurs more than once: `ambiguous`, so that its question is skipped, or answered
             by `any` of its occurrences (in the document, if the row names one). A row whose document is `*` always is
             the latter.
+        columns: What the columns are called that are not question, quote, document and id:
+            `{"question": "Frage", "quote": "Zitat"}`; `""` of one that there is not. Usual names need not be told.
 
     Raises:
         ConfigError: `repeated` is neither.
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: The file cannot be read, lacks a column, or has a row without a question.
     """
-    path, corpus = checked_path(path), checked_corpus(corpus)
+    given, corpus = checked_path(path) if isinstance(path, str | Path) else path, checked_corpus(corpus)
     if repeated not in get_args(Repeated):
         raise ConfigError(f"repeated={shown(repeated)}; expected 'ambiguous' or 'any'")
+    table = read_quote_table(given, columns)
+    return _checked(table, source_of(given), corpus, verbatim_only, repeated)
+
+
+def _checked(
+    table: QuoteTable, source: str, corpus: Corpus, verbatim_only: bool = False, repeated: Repeated = "ambiguous"
+) -> QuoteCheck:
     locator, resolver = QuoteLocator.of(corpus), DocumentResolver(corpus)
-    table = read_quote_table(path)
-    answered = {_key(record) for _, record in table.records if record["quote"].strip()}
-    rows = [
-        _check(number, record, locator, resolver, _key(record) in answered, verbatim_only, repeated)
-        for number, record in progress(table.records, "Locating quotes", "quote")
-    ]
-    return QuoteCheck(str(path), corpus, with_conflicts(_elsewhere(rows, corpus)), table.columns)
+    answered = {asked.id or asked.question for asked in table.quotes if asked.quote.strip()}
+    rows: list[QuoteRow] = []
+    for asked in progress(table.quotes, "Locating quotes", "quote"):
+        others = (asked.id or asked.question) in answered
+        sought = asked.context or asked.quote
+        found = locate_quote(sought, asked.document, locator, resolver, others, verbatim_only, repeated)
+        rows.append(_row(asked, _within(found, asked, locator) if asked.context else found))
+    return QuoteCheck(source, corpus, with_conflicts(_elsewhere(rows, corpus)), table.columns)
 
 
-def _key(record: Mapping[str, str]) -> str:
-    return record["id"] or record["question"]
+def _within(found: "QuoteFate", asked: AskedQuote, locator: QuoteLocator) -> "QuoteFate":
+    """Return what became of a quote, given what became of its context: of its places there the nearest to its start."""
+    if found.status != "located":
+        return replace(found, advice=f"its context: {found.advice}", suggestion=None)
+    places: list[tuple[CharacterSpan, ...]] = []
+    for around in found.located.places:
+        doc_id, start, end = around[0].doc_id, around[0].start, around[-1].end
+        text = locator.corpus[doc_id].content[start:end]
+        at = text.find(asked.quote, asked.start) if text == asked.context else -1
+        if at == asked.start:
+            places.append((CharacterSpan(doc_id, start + at, start + at + len(asked.quote), asked.quote),))
+            continue
+        there = locator.locate(asked.quote, doc_id, MOST_OCCURRENCES).places
+        inside = [place for place in there if start <= place[0].start and place[-1].end <= end]
+        expected = start + asked.start * (end - start) / len(asked.context)
+        places += sorted(inside, key=lambda place: abs(place[0].start - expected))[:1]
+    if not places:
+        return QuoteFate("missing", advice="it is not in its context")
+    return QuoteFate("located", Located(tuple(places), found.located.ignoring))
 
 
-def _check(
-    number: int,
-    record: dict[str, str],
-    locator: QuoteLocator,
-    resolver: DocumentResolver,
-    answered: bool,
-    verbatim_only: bool,
-    repeated: Repeated,
-) -> QuoteRow:
-    return _row(
-        number,
-        record,
-        locate_quote(record["quote"], record["document"], locator, resolver, answered, verbatim_only, repeated),
-    )
-
-
-def _row(number: int, record: dict[str, str], found: "QuoteFate", elsewhere: Sequence[CharacterSpan] = ()) -> QuoteRow:
-    metadata = {key: value for key, value in record.items() if key not in COLUMNS}
+def _row(asked: AskedQuote, found: "QuoteFate", elsewhere: Sequence[CharacterSpan] = ()) -> QuoteRow:
     return QuoteRow(
-        number,
-        record["question"],
-        record["quote"],
-        record["document"],
+        asked.number,
+        asked.question,
+        asked.quote,
+        asked.document,
         found.status,
         found.located.places,
         found.located.ignoring,
         found.advice,
-        record["id"],
-        metadata,
+        asked.id,
+        asked.metadata,
         found.suggestion,
-        record.get("answer", "").strip(),
-        record.get("place", "").strip(),
+        asked.answer,
+        asked.place,
         tuple(elsewhere),
     )
 
@@ -128,7 +144,8 @@ def _elsewhere(rows: Sequence[QuoteRow], corpus: Corpus) -> list[QuoteRow]:
     places: dict[str, list[CharacterSpan]] = {}
     for row in rows:
         places.setdefault(row.key, []).extend(span for place in row.places for span in place)
-    return [replace(row, elsewhere=_others(row, places[row.key], corpus)) for row in rows]
+    shown = progress(rows, "Looking for copies", "quote")
+    return [replace(row, elsewhere=_others(row, places[row.key], corpus)) for row in shown]
 
 
 def _others(row: QuoteRow, labelled: Sequence[CharacterSpan], corpus: Corpus) -> tuple[CharacterSpan, ...]:
@@ -186,7 +203,9 @@ def locate_quote(
         return QuoteFate("no-answer")
     if not any(map(str.isalnum, quote)):
         return QuoteFate(
-            "missing", advice="the quote has no letter or digit, by which edits could be followed: quote more"
+            "missing",
+            advice="the quote has no letter or digit, by which edits could be followed: quote more, or leave it empty "
+            "if there is no answer",
         )
     if document.strip() == ANY_DOCUMENT:
         document, repeated = "", "any"
@@ -255,31 +274,32 @@ def _missing(quote: str, doc_id: str | None, locator: QuoteLocator, verbatim_onl
     return QuoteFate("missing", advice=advice, suggestion=suggestion)
 
 
-def dataset_from_quotes(path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
-    """Return the dataset of a file of quotes, noting the questions that are skipped.
+def dataset_from_quotes(given: Any, corpus: Corpus, columns: Mapping[str, str] | None = None) -> Dataset[CharacterSpan]:
+    """Return the dataset of questions with quotes, noting the questions that are skipped.
 
     Where stages are kept, the same quotes are located in the same documents once.
     """
-    table = read_quote_table(path)
+    source, table = source_of(given), read_quote_table(given, columns)
 
     def located() -> Arrays:
         rows = [
             (row.status, [*map(_told, row.places)], row.ignoring, row.advice, _told(row.elsewhere))
-            for row in check_quotes(path, corpus).rows
+            for row in _checked(table, source, corpus).rows
         ]
         return {"rows": np.frombuffer(json.dumps(rows).encode(), np.uint8)}
 
-    kept = json.loads(stage("labels", [_VERSION, table.records, corpus.ordered_hash], located)["rows"].tobytes())
+    facts = [_VERSION, [*map(asdict, table.quotes)], corpus.ordered_hash]
+    kept = json.loads(stage("labels", facts, located)["rows"].tobytes())
     rows: list[QuoteRow] = []
-    for (number, record), (status, places, ignoring, advice, elsewhere) in zip(table.records, kept, strict=True):
+    for asked, (status, places, ignoring, advice, elsewhere) in zip(table.quotes, kept, strict=True):
         found = Located(tuple(_spans(place, corpus) for place in places), tuple(ignoring))
-        rows.append(_row(number, record, QuoteFate(status, found, advice), _spans(elsewhere, corpus)))
-    check = QuoteCheck(str(path), corpus, tuple(rows), table.columns)
+        rows.append(_row(asked, QuoteFate(status, found, advice), _spans(elsewhere, corpus)))
+    check = QuoteCheck(source, corpus, tuple(rows), table.columns)
     dataset = check.dataset()
     if check.problems:
         note("\n".join([check.counted(), *map(str, check.problems[:_LIMIT])]))
     elif check.alternatives:
-        note(f"{path}: {check.alternatives}")
+        note(f"{source}: {check.alternatives}")
     return dataset
 
 

@@ -382,14 +382,18 @@ class _Versions:
 
 
 def leaving_out(doc_id: str, corpus: Corpus) -> str | None:
-    """Return the pattern of a corpus if it leaves out the file with this name in its folder; None if it does not."""
-    folder, pattern = corpus.metadata.get("source"), corpus.metadata.get("glob_pattern")
+    """Return the pattern of a corpus if it leaves out the file with this name in its folder; None if it does not.
+
+    It is "" if files are read by their kind: that, or what is excluded, leaves it out.
+    """
+    folder, pattern = corpus.metadata.get("source"), corpus.metadata.get("glob_pattern", "")
     path = PurePosixPath(doc_id)
     hidden = any(part.startswith(".") for part in path.parts)  # or outside the folder, if it is ".."
-    if doc_id in corpus or hidden or path.is_absolute() or not (isinstance(folder, str) and isinstance(pattern, str)):
+    if doc_id in corpus or hidden or path.is_absolute() or not isinstance(folder, str):
         return None
     try:
-        return pattern if (Path(folder) / path).is_file() else None
+        given = pattern if isinstance(pattern, str) else ", ".join(pattern)
+        return given if (Path(folder) / path).is_file() else None
     except (OSError, ValueError):  # no file can be called so
         return None
 

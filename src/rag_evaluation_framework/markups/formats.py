@@ -8,7 +8,7 @@ from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.markups.rst_markup import rst_markup
 
 _MARKUPS: dict[str, Callable[[str], Markup]] = {
-    **dict.fromkeys((".md", ".markdown", ".mkd", ".mdx", ".qmd", ".rmd"), markdown_markup),
+    **dict.fromkeys((".md", ".markdown", ".mkd", ".mdx", ".qmd", ".rmd", ".ipynb"), markdown_markup),
     **dict.fromkeys((".rst", ".rest"), rst_markup),
 }
 

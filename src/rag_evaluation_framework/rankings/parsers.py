@@ -416,18 +416,25 @@ _FEWEST_TOLD = 2  # and refused, where the ranks of a file rise with the scores
 Order: TypeAlias = Literal["given", "score"]
 """How the rankings of a file are ordered: as they are listed (by the rank column, if there is one), or by score."""
 
+Ties: TypeAlias = Literal["trec_eval"]
+"""How results of equal scores are ordered, if not as the file lists them: as trec_eval does."""
+
 Ranked: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 """Question numbers, ranks and scores, with one row per result."""
 
 
-def check_order(order: object) -> None:
-    """Check that an order is one, or None.
+def check_order(order: object, ties: object = None) -> None:
+    """Check that an order is one, or None, and the same of ties.
 
     Raises:
-        ConfigError: It is not.
+        ConfigError: One is not, or the order does not ask for scores, which alone can tie.
     """
     if order not in (None, *get_args(Order)):
         raise ConfigError(f"order={shown(order)}; expected 'given', 'score', or None")
+    if ties not in (None, *get_args(Ties)):
+        raise ConfigError(f"ties={shown(ties)}; expected 'trec_eval', or None for the order of the file")
+    if ties is not None and order == "given":
+        raise ConfigError(f"ties={shown(ties)} orders equal scores, and order='given' ignores scores: leave one out")
 
 
 def refuse_rising(rankings: Iterable[Sequence[float]], path: Path, *, by_rank: bool = False) -> None:

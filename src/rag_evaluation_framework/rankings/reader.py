@@ -9,8 +9,8 @@ gzip.
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from math import inf, isnan
@@ -22,11 +22,11 @@ import numpy as np
 from rag_evaluation_framework.base.compressed import unfolded
 from rag_evaluation_framework.base.files import (
     LONGEST_LINE,
+    as_utf8,
     checked_path,
     is_object,
     parse_json,
     read_bytes,
-    refuse_wide,
 )
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.progress import progress_bar
@@ -46,6 +46,7 @@ from rag_evaluation_framework.rankings.parsers import (
     Order,
     RankFileParser,
     TableParser,
+    Ties,
     by_rank,
     check_order,
     contradicted,
@@ -94,18 +95,21 @@ class RankFile:
         return _Reader(path, QRELS).read(_content(path))
 
     @classmethod
-    def of_rankings(cls, path: str | Path, order: Order | None = None) -> "RankFile":
+    def of_rankings(cls, path: str | Path, order: Order | None = None, ties: Ties | None = None) -> "RankFile":
         """Read rankings, as `read_rankings` does.
 
         Raises:
-            ConfigError: `order` is not an order.
+            ConfigError: `order` or `ties` is something else.
             DatasetError: The file cannot be used, or its scores rise in every ranking and `order` is None.
         """
-        check_order(order)
+        check_order(order, ties)
         path = checked_path(path)
         data = _content(path)
         hits = read_hits(data, path, order)
-        return _Reader(path, RANKINGS, order).read(data) if hits is None else cls._of_hits(hits)
+        if hits is not None:
+            return cls._of_hits(hits)
+        file = _Reader(path, RANKINGS, order).read(data)
+        return file if ties is None else replace(file, by_query=_as_trec_eval(file.by_query))
 
     @classmethod
     def _of_hits(cls, hits: Hits) -> "RankFile":
@@ -161,7 +165,18 @@ def read_qrels(path: str | Path) -> dict[str, dict[str, float]]:
     return file.by_query
 
 
-def read_rankings(path: str | Path, order: Order | None = None) -> dict[str, dict[str, float]]:
+def _as_trec_eval(rankings: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """Return rankings whose ties are in the order of trec_eval: in single precision, equal scores by falling id."""
+    with np.errstate(over="ignore"):
+        return {
+            query: {name: float(np.float32(known[name])) for name in sorted(known, reverse=True)}
+            for query, known in rankings.items()
+        }
+
+
+def read_rankings(
+    path: str | Path, order: Order | None = None, ties: Ties | None = None
+) -> dict[str, dict[str, float]]:
     """Read rankings: a TREC run file, a table with a header, JSON or JSONL.
 
     Rankings are ordered by score, highest first, with ties in the order of the file. The rank column of a TREC run file
@@ -174,17 +189,19 @@ def read_rankings(path: str | Path, order: Order | None = None) -> dict[str, dic
         order: `"score"` if the highest score is the best; `"given"` to ignore scores and keep the order of the file: by
             the rank column, if it has one. By default each format has its own order, as above, and a file is refused if
             the scores of every ranking rise in the order of the file.
+        ties: `"trec_eval"` to compare scores in single precision, and to order equal ones by id, descending, as
+            trec_eval does; by default they keep the order of the file. Hits and lists have no ties.
 
     Returns:
         The documents of each question with their scores, as `score_rankings` expects them. Rankings without scores get
         their negative ranks as scores: -1, -2, …
 
     Raises:
-        ConfigError: `order` is something else.
+        ConfigError: `order` or `ties` is something else.
         DatasetError: The file cannot be used, in which case the message lists the first ten problems with their lines;
             its scores rise; or it lists hits of one document more than once for a question, which only a run counts.
     """
-    file = RankFile.of_rankings(path, order)
+    file = RankFile.of_rankings(path, order, ties)
     file.check_ids(path)
     file.note_oddities(path)
     return file.by_query
@@ -363,5 +380,4 @@ def _content(path: Path) -> bytes:
     data = read_bytes(path, DatasetError, most=_LARGEST, remedy="split it by question")
     if data.startswith(_GZIP):
         data = unfolded(data, path)
-    refuse_wide(data, path, DatasetError)
-    return data.removeprefix(_BOM)
+    return as_utf8(data, path, DatasetError).removeprefix(_BOM)

@@ -16,7 +16,7 @@ from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data import Corpus, DocumentId, EvaluationType, Hit, Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query, Scope
 from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError
-from rag_evaluation_framework.rankings.parsers import Order, check_order
+from rag_evaluation_framework.rankings.parsers import Order, Ties, check_order
 from rag_evaluation_framework.rankings.reader import RankFile
 from rag_evaluation_framework.registry.records import without_run_id
 
@@ -45,14 +45,16 @@ class StoredRetriever(Retriever):
         path: The file, compressed with gzip or not, or the folder of a run; or several.
         ids: What an id that stands alone names, `"document"` or `"chunk"`.
         order: How rankings are ordered, as `read_rankings` takes it.
+        ties: How equal scores are ordered, likewise.
 
     Raises:
-        ConfigError: `ids` or `order` is something else, or no file is named.
+        ConfigError: `ids`, `order` or `ties` is something else, or no file is named.
     """
 
     path: str | Path | Sequence[str | Path]
     ids: str = "document"
     order: Order | None = None
+    ties: Ties | None = None
 
     def __post_init__(self) -> None:
         given: Any = self.path
@@ -62,7 +64,7 @@ class StoredRetriever(Retriever):
             raise ConfigError("no stored rankings are named; expected a file, or the folder of a run")
         object.__setattr__(self, "path", paths[0] if len(paths) == 1 else paths)
         check_choice("StoredRetriever", "ids", self.ids, ("document", "chunk"))
-        check_order(self.order)
+        check_order(self.order, self.ties)
 
     @property
     def name(self) -> str:
@@ -119,7 +121,7 @@ class StoredRetriever(Retriever):
         """Return what a file holds, or that of a run's folder."""
         is_run = Path(path).is_dir()
         source = Path(path, "rankings.jsonl.gz") if is_run else path
-        file = RankFile.of_rankings(source, self.order)
+        file = RankFile.of_rankings(source, self.order, self.ties)
         file.note_oddities(source)
         if file.hits is None:
             return {

@@ -235,6 +235,10 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
         if given:
             got = ", ".join(map(str, given))
             raise ConfigError(f"{kind} {name!r} is not a class and takes no parameters, got {got}")
+        if kind == "retriever" and not isinstance(target, contract_of(kind)) and _is_retriever_of_a_library(target):
+            asked = as_function(kind, target)  # is found again by the name that was given, not by that of its method
+            asked.__module__, _, asked.__qualname__ = name.partition(":")
+            return asked
         return target
     accepted = _accepted(kind, name, target)
     values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}

@@ -72,14 +72,15 @@ def _described(component: object, recorded: Callable[[object], Any]) -> dict[str
     confide(component)
     named = isinstance(component, Component) and not is_dataclass(component)
     if named and (name := component_name(component)) != type(component).__name__:
-        return {"type": _type_name(component), "name": name}
+        return {"type": type_name(component), "name": name}
     return {
-        "type": _type_name(component),
+        "type": type_name(component),
         **{key: recorded(value) for key, value in recorded_parameters(component).items()},
     }
 
 
-def _type_name(component: object) -> str:
+def type_name(component: object) -> str:
+    """Return the type of a component as a record tells it: the name of a built-in one, else `module:Class`."""
     home = type(component)
     for kind in KINDS:
         for name, reference in built_in(kind).items():

@@ -34,6 +34,7 @@ from .pages.labelling import TRIMMING as TRIMMING
 from .pages.labelling import Keys as Keys
 from .pages.labelling import asking as asking
 from .pages.labelling import copies_lines as copies_lines
+from .pages.labelling import full_block as full_block
 from .pages.labelling import label_page as label_page
 from .pages.labelling import passages_block as passages_block
 from .pages.labelling import question_number as question_number
@@ -47,7 +48,6 @@ from .pages.leaderboard import leaderboard_page as leaderboard_page
 from .pages.quotes import NO_SUGGESTION as NO_SUGGESTION
 from .pages.quotes import quotes_page as quotes_page
 from .pages.quotes import suggestions_text as suggestions_text
-from .pages.quotes import unread_text as unread_text
 from .pages.result import labels_left_out as labels_left_out
 from .pages.result import result_page as result_page
 from .pages.result import why_skipped as why_skipped

@@ -31,6 +31,7 @@ _AROUND, _LONGEST = 60, 800  # characters of a passage before and behind what is
 _TERMINAL = "rag_evaluation_framework.report.terminal:rendered"  # loaded when something is shown in this way
 _MARKDOWN = "rag_evaluation_framework.report.markdown:rendered"
 _HTML = "rag_evaluation_framework.report.html:rendered"
+_LATEX = "rag_evaluation_framework.report.latex:rendered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +187,13 @@ class Passages:
         title: Their heading.
         around: How many lines around relevant text a terminal shows, in the lines of the document, or all of a passage
             that has none; by default it shows each passage on one line, and of long text what is next to relevant text.
+        rows: How many lines a terminal shows of a passage, in place of `around`: those around relevant text that fit.
     """
 
     passages: tuple[Passage, ...]
     title: str = ""
     around: int | None = None
+    rows: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", _told(self.title))
@@ -293,6 +296,13 @@ class Page:
             depth: The level of the heading that its title is.
         """
         return _rendered(_MARKDOWN, self, depth)
+
+    def as_latex(self) -> str:
+        r"""Return the tables of the page as LaTeX, each a `table` with its heading as the caption.
+
+        The preamble needs `\usepackage{booktabs}`.
+        """
+        return _rendered(_LATEX, self)
 
     def as_html(self) -> str:
         """Return the page as a fragment of HTML, for a notebook; everything that comes from outside is escaped."""

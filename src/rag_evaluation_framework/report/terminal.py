@@ -168,17 +168,18 @@ def _show_passages(console: Console, block: Passages) -> None:
                 head, label = Text.assemble((label, "bold"), " ", head), ""
             print_wrapped(console, head, _INDENT, label, "bold")
             label = ""
-        if block.around is None:
+        if block.around is block.rows is None:
             print_wrapped(console, _text(console, shortened(passage)), _INDENT, label, "bold")
         elif passage.parts:
-            _show_in_lines(console, passage, label, block.around)
+            _show_in_lines(console, passage, label, block)
 
 
-def _show_in_lines(console: Console, passage: Passage, label: str, around: int) -> None:
+def _show_in_lines(console: Console, passage: Passage, label: str, block: Passages) -> None:
     """Print a passage in the lines of its document, a sign before those with relevant text; what is far away is not."""
     lines = [*wrapped(_text(console, passage.parts), max(console.width - _INDENT, 1))]
     relevant = [at for at, line in enumerate(lines) if any(span.style in _RELEVANT for span in line.spans)]
     first, last = (relevant[0], relevant[-1] + 1) if relevant else (0, 0)
+    around = (block.around or 0) if block.rows is None else max((block.rows - last + first) // 2, 1)
     above = [line for line in lines[:first] if line.plain.strip()][-around:]
     below = [line for line in lines[last:] if line.plain.strip()][: around if relevant else None]
     signs = [*[""] * len(above), *[_SIGN] * (last - first), *[""] * len(below)]

@@ -586,7 +586,7 @@ class Breakdown:
     """The mean of one score by the values of a property of the questions.
 
     Attributes:
-        by: The property: `tags`, of which a question may have several, or `scopePrefix`.
+        by: The property: `tags`, of which a question may have several, `scopePrefix`, or another key of its metadata.
         score: The score.
         values: How many different values there are.
         means: The mean of each value, the lowest first, of many values the lowest 10; each with its interval as if it
@@ -610,10 +610,17 @@ class Breakdown:
 
 
 def breakdowns(result: "EvaluationResult[Any]", score: str) -> Iterator[Breakdown]:
-    """Yield a score by tags and by scope, where a dataset has several of them."""
+    """Yield a score by tags and by scope, where a dataset has several, and by other metadata that groups the questions.
+
+    That is a key of which each question has a value, with 2 to 10 different ones, each of at least 2 on average.
+    """
     queries, column = result.queries, result.scores.column(score)
-    for by in (TAGS, SCOPE_PREFIX) if queries.metadata else ():
+    others = dict.fromkeys(key for known in queries.metadata.values() for key in known)
+    for by in dict.fromkeys((TAGS, SCOPE_PREFIX, *others)) if queries.metadata else ():
         of_rows = [label_values(queries.metadata.get(row, {}).get(by)) for row in range(len(queries))]
+        different = len(set[str]().union(*of_rows))
+        if by not in (TAGS, SCOPE_PREFIX) and (not all(of_rows) or different > min(_MOST_ROWS, len(of_rows) // 2)):
+            continue
         known = {value: rows[~np.isnan(column[rows])] for value, rows in rows_by_value(of_rows).items()}
         scored = {value: rows for value, rows in known.items() if len(rows)}
         if len(known) < 2 or not scored:

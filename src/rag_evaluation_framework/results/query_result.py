@@ -386,11 +386,11 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
     are not read.
     """
     results, best = queries.returned.results.tolist(), queries.returned.best_score.tolist()
-    for query, count, score in zip(queries, results, best, strict=True):
+    for query, identity, count, score in zip(queries, queries.identities, results, best, strict=True):
         content = {
             "query_id": query.query_id,
             "text": query.text,
-            "identity": query.identity,
+            "identity": identity,
             "relevant": [*map(_unit, query.relevant)],
             **_answers(query),
             "gains": query.gains,

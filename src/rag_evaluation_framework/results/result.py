@@ -9,7 +9,7 @@ from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
 
 import numpy as np
 
@@ -48,9 +48,11 @@ from rag_evaluation_framework.results.means import (
     score_ranges,
     statistics_record,
 )
+from rag_evaluation_framework.results.missed import missed, why_unknown
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults, question_lines
-from rag_evaluation_framework.results.shown import Shown
+from rag_evaluation_framework.results.shown import Shown, ShownList
 from rag_evaluation_framework.results.texts import keep_corpus
+from rag_evaluation_framework.results.trec import trec_files
 from rag_evaluation_framework.statistics.means import SHARE, MeanScore, mean_scores
 
 if TYPE_CHECKING:
@@ -201,7 +203,7 @@ class EvaluationResult(Shown, Generic[U]):
 
     @cached_property
     def breakdowns(self) -> tuple[Breakdown, ...]:
-        """The first score by tags and by scope, where the dataset has several."""
+        """The first score by tags, by scope and by other metadata that divides the questions into a few groups."""
         name = self.score_names[0]
         return tuple(breakdowns(self, name))
 
@@ -239,10 +241,11 @@ class EvaluationResult(Shown, Generic[U]):
     def worst(self, n: int = 5, name: str | None = None) -> list[QueryResult[U]]:
         """Return the queries with the lowest scores, the worst first, ties in the order of the dataset.
 
-        Printed, each shows the score by which it is among them.
+        Printed, the list is a table: of each what the results within the cutoff lack of its answers, and at which rank
+        some of that is behind it; its score; and its `first_relevant`. `explain` takes the list, or a query of it.
 
         Args:
-            n: How many; queries without a score are not among them.
+            n: How many, also such that miss nothing; queries without a score are not among them.
             name: By which score; by default the first one.
 
         Raises:
@@ -254,7 +257,8 @@ class EvaluationResult(Shown, Generic[U]):
         by = self.metric_names[0] if name is None else name
         scores = enumerate(self.per_query(by).values())
         scored = [(score, row) for row, score in scores if score is not None]
-        return [QueryResult(self.queries, row, by) for _, row in sorted(scored)[:n]]
+        page: Callable[[list[QueryResult[U]]], Page] = partial(load_installed(f"{_PAGE}:worst_page"), self, by)
+        return ShownList([QueryResult(self.queries, row, by) for _, row in sorted(scored)[:n]], page)
 
     @property
     def failures(self) -> dict[str, tuple[Failure, ...]]:
@@ -312,25 +316,55 @@ class EvaluationResult(Shown, Generic[U]):
         return page
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row per query: id, wording, status, one column per score, and the seconds of each stage.
+        """Return one row per query that was asked, with the columns that the guide lists; skipped ones have none.
+
+        Id, wording, status, the documents of its labels, one column per score, the rank of the first relevant result,
+        what the first score missed (None where that is not known, and of queries without a score), the seconds of each
+        stage, and what else the dataset says of it, by its keys; one that is the name of another column begins with
+        `metadata_`.
 
         Raises:
             MissingDependency: pandas is not installed.
         """
         pandas = require("pandas", extra="pandas", needed_by="to_dataframe")
         columns = {name: self.per_query(name) for name in self.score_names}
-        rows = [
-            {
+        by, is_known = self.score_names[0], not why_unknown(self)
+        rows: list[dict[str, Any]] = []
+        for query in self.queries:
+            row = {
                 "query_id": query.query_id,
                 "query": query.text,
                 "status": query.status,
+                **self._documents(query),
                 **{name: column[query.query_id] for name, column in columns.items()},
+                "first_relevant": query.first_relevant,
+                "missed": " … ".join(missed(self, query, by).texts) if is_known and query.scores else None,
                 **{f"{stage}_seconds": seconds for stage, seconds in query.stages.items()},
             }
-            for query in self.queries
-        ]
-        frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id")
+            rows.append(row | {f"metadata_{key}" if key in row else key: told for key, told in query.metadata.items()})
+        frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id").astype({"first_relevant": "Int64"})
         return frame
+
+    def _documents(self, query: QueryResult[U]) -> dict[str, str]:
+        """Return the documents that the labels of a query are in; nothing where these are chunks."""
+        if self.evaluation_type == "chunk-level":
+            return {}
+        units = (unit for answer in query.answers for unit in answer.units)
+        named = (unit.doc_id if isinstance(unit, CharacterSpan) else str(unit) for unit in units)
+        return {"documents": ", ".join(dict.fromkeys(named))}
+
+    def to_trec(self, folder: str | Path) -> Path:
+        """Write `run.txt` and `qrels.txt` into a new folder, for trec_eval, ir_measures and the like.
+
+        The ids are those of chunks at chunk level, else of documents: at token level, too, each at its first rank.
+        Scores are those that put each id at its rank, since the retriever's own may tie or be distances. A result
+        without an id keeps its rank, under one that begins with `%00`.
+
+        Raises:
+            ResultError: What was retrieved is not known; or the folder exists and is not empty, or cannot be written.
+        """
+        texts = trec_files(self)
+        return store.write_folder(Path(folder), lambda made: store.write_texts(made, texts))
 
     def save(
         self,
@@ -453,9 +487,10 @@ class EvaluationResult(Shown, Generic[U]):
         comparison: Comparison = load_installed(_COMPARISON).of(self, candidate, cluster=cluster)
         return comparison
 
+    @overload
     def explain(
         self,
-        question: str,
+        question: str | QueryResult[U] | None = None,
         score: str | None = None,
         *,
         baseline: EvaluationResult[U] | None = None,
@@ -463,16 +498,43 @@ class EvaluationResult(Shown, Generic[U]):
         corpus: Corpus | None = None,
         tokenizer: Any = None,
         deep: bool = False,
-    ) -> Explanation:
+    ) -> Explanation: ...
+
+    @overload
+    def explain(
+        self,
+        question: Sequence[QueryResult[U]] | list[str],
+        score: str | None = None,
+        *,
+        baseline: EvaluationResult[U] | None = None,
+        retriever: Pipeline | None = None,
+        corpus: Corpus | None = None,
+        tokenizer: Any = None,
+        deep: bool = False,
+    ) -> list[Explanation]: ...
+
+    def explain(
+        self,
+        question: str | QueryResult[U] | Sequence[QueryResult[U]] | list[str] | None = None,
+        score: str | None = None,
+        *,
+        baseline: EvaluationResult[U] | None = None,
+        retriever: Pipeline | None = None,
+        corpus: Corpus | None = None,
+        tokenizer: Any = None,
+        deep: bool = False,
+    ) -> Explanation | list[Explanation]:
         """Explain what one question found, what it missed, and why; printed, the explanation shows all of that.
 
         The pipeline is made again from the record of the run, indexes the documents again and is asked for 100 results,
         if all of its parts are of this package and need no network; else what the run retrieved has to do.
 
         Args:
-            question: The id of the question, its wording, the unique beginning of either, or some of its words.
+            question: The id of the question, its wording, the unique beginning of either, or some of its words; or a
+                query of the result, as `worst` returns them. A list of these is explained at once, in its order: the
+                documents are indexed once. By default it is the worst question; `Attribution.of` tells of all.
             score: The recall that is explained, at one of the cutoffs of the run, such as `span_recall@5`; by default
-                the first.
+                the first, or that by which `worst` chose the query.
             baseline: Another result, to tell what changed rank.
             retriever: The pipeline, where it cannot be made again: a function, or a class of a notebook.
             corpus: The documents, where they are neither kept nor in the folder any more.
@@ -486,7 +548,7 @@ class EvaluationResult(Shown, Generic[U]):
             ResultError: The documents have changed or cannot be read, it is not known what was retrieved, or the
                 baseline does not have the question.
         """
-        explain: Callable[..., Explanation] = load_installed(_EXPLAIN)
+        explain: Callable[..., Explanation | list[Explanation]] = load_installed(_EXPLAIN)
         return explain(
             self,
             question,

@@ -1,9 +1,9 @@
 """How values of results are shown: as pages, and numbers as they are written."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from math import ceil, isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 from rag_evaluation_framework.data.rankings import UNFILLED
 from rag_evaluation_framework.statistics import MeanScore, PairedDifference
@@ -60,6 +60,8 @@ def within(mean: MeanScore) -> str:
 
 # `Shown`: what is shown as its page, in a terminal and in a notebook.
 
+T = TypeVar("T")
+
 
 class Shown:
     """What is shown as its page, in a terminal and in a notebook."""
@@ -75,3 +77,20 @@ class Shown:
     def _repr_html_(self) -> str:
         page: str = self.summary().as_html()
         return page
+
+
+class ShownList(Shown, list[T]):
+    """A list that is shown as a page of all its items.
+
+    Args:
+        items: The items.
+        page: Returns the page of the items.
+    """
+
+    def __init__(self, items: Iterable[T], page: Callable[[list[T]], Any]) -> None:
+        super().__init__(items)
+        self._page = page
+
+    def summary(self) -> Any:
+        """Return the page of all items."""
+        return self._page(self)

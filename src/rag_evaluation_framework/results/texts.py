@@ -3,12 +3,15 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.base.files import Json, is_object, parse_json
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.data import Corpus, Document, DocumentId
+from rag_evaluation_framework.data.documents import HOW_READ
 from rag_evaluation_framework.results.store import ROOT
 
 TEXTS = Path("store", "texts")
@@ -31,7 +34,8 @@ def keep_corpus(corpus: Corpus, root: str | Path) -> None:
     size = sum(len(document.content.encode("utf-8", "surrogatepass")) for document in corpus)
     if len(corpus) and size < _MOST // 2:
         with suppress(OSError):  # of a run, its result matters more than what shows it later
-            texts_of_runs(root).put([*(document.content for document in corpus), text_list(corpus)])
+            contents = (document.content for document in progress(corpus, "Keeping documents", "document"))
+            texts_of_runs(root).put(chain(contents, [text_list(corpus)]))
 
 
 def kept_corpus(known: Mapping[str, Any], folder: Path | None) -> Corpus | None:
@@ -50,6 +54,6 @@ def kept_corpus(known: Mapping[str, Any], folder: Path | None) -> Corpus | None:
             texts = {name: store.get(str(digest)) for name, digest in hashes.items()}
             found = [Document(DocumentId(name), text) for name, text in texts.items() if text is not None]
             if len(found) == len(texts):
-                where = {key: known[key] for key in ("source", "glob_pattern") if known.get(key) is not None}
+                where = {key: known[key] for key in HOW_READ if known.get(key) is not None}
                 return Corpus(found, where)
     return None

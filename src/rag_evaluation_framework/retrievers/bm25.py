@@ -4,6 +4,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from math import log
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +25,7 @@ from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunki
 from rag_evaluation_framework.statistics.nearest import top_k
 from rag_evaluation_framework.text.terms import LANGUAGES, question_words, stemmer, words
 
+_CHUNKS, _PAIRS = 1 << 13, 1 << 20  # that are counted, and weighed, at once: memory, and bars that move
 _VERSION = 1  # of what is counted: indexes that another one made are not found
 
 
@@ -106,20 +108,22 @@ class BM25Retriever(IndexedRetriever[_Index]):
         """Return how often each stem is in which chunks, `starts`, `rows` and `times`, and how long these are."""
         vocabulary = Numbering()
         stem = cache(stemmer(self.language))  # each word once
-        stems, lengths = array("q"), array("q")
-        for chunk in progress(chunks, "Counting words", "chunk"):
-            found = words(chunk.content, self.language)
-            stems.extend(vocabulary[stem(word)] for word in found)
-            lengths.append(len(found))
-        total = len(lengths)
-        at = np.array(stems) * total + np.repeat(np.arange(total), lengths)
-        pairs, times = np.unique(at, return_counts=True)
-        numbers, rows = np.divmod(pairs, total)
+        lengths = array("i")
+        parts: list[NDArray[np.int32]] = []
+        left = iter(progress(chunks, "Counting words", "chunk"))
+        while some := list(islice(left, _CHUNKS)):
+            first, stems = len(lengths), array("q")
+            for chunk in some:
+                found = words(chunk.content, self.language)
+                stems.extend(vocabulary[stem(word)] for word in found)
+                lengths.append(len(found))
+            at = np.array(stems) * len(some) + np.repeat(np.arange(len(some)), lengths[first:])
+            pairs, times = np.unique(at, return_counts=True)
+            numbers, rows = np.divmod(pairs, len(some))
+            parts.append(np.array([numbers, rows + first, times], np.int32))
         return {
             "vocabulary": np.frombuffer("".join(f"{stem}\n" for stem in vocabulary).encode(), np.uint8),
-            "starts": np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=len(vocabulary)))]),
-            "rows": rows.astype(np.int32),
-            "times": times.astype(np.int32),
+            **_merged(parts, len(vocabulary)),
             "lengths": np.array(lengths, np.int32),
         }
 
@@ -128,9 +132,12 @@ class BM25Retriever(IndexedRetriever[_Index]):
         chunks_with, lengths, times = np.diff(counts["starts"]), counts["lengths"], counts["times"]
         total = len(lengths)
         rarity = np.array([log(1 + (total - n + 0.5) / (n + 0.5)) for n in chunks_with.tolist()], np.float32)
-        longer = 1 - self.b + self.b * lengths[counts["rows"]] / lengths.mean()
-        weights: NDArray[np.float32] = np.repeat(rarity, chunks_with) * (times / (times + self.k1 * longer))
-        return weights.astype(np.float32)
+        weights: NDArray[np.float32] = np.repeat(rarity, chunks_with)
+        for first in progress(range(0, len(weights), _PAIRS), "Weighing words", "part"):
+            at = slice(first, first + _PAIRS)
+            longer = 1 - self.b + self.b * lengths[counts["rows"][at]] / lengths.mean()
+            weights[at] *= times[at] / (times[at] + self.k1 * longer)
+        return weights
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return the `k` chunks of the highest score; chunks that tie keep the order of the documents."""
@@ -156,3 +163,17 @@ class BM25Retriever(IndexedRetriever[_Index]):
     def chunks(self) -> Sequence[AnyChunk]:
         """Return everything that could be retrieved."""
         return self._indexed.chunks
+
+
+def _merged(parts: Sequence[NDArray[np.int32]], stems: int) -> Arrays:
+    """Return `starts`, `rows` and `times` of all chunks; of each part stems in order, their rows and times, as rows."""
+    counts = [np.bincount(numbers, minlength=stems) for numbers, _, _ in parts]
+    starts = np.concatenate([[0], np.cumsum(sum(counts))])
+    rows, times = np.empty((2, starts[-1]), np.int32)
+    free = starts[:-1].copy()  # where the next chunk of each stem goes
+    for part, those in zip(progress(parts, "Merging words", "part"), counts, strict=True):
+        numbers = part[0]
+        places = np.arange(len(numbers)) + (free - (np.cumsum(those) - those))[numbers]
+        rows[places], times[places] = part[1:]
+        free += those
+    return {"starts": starts, "rows": rows, "times": times}

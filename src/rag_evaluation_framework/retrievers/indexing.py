@@ -351,7 +351,7 @@ def fill_store(
     store = adapted(store)
     store.clear()
     check_empty(store)
-    for first in range(0, len(chunks), batch_size):
+    for first in progress(range(0, len(chunks), batch_size), "Filling the store", "batch"):
         store.add(chunks[first : first + batch_size], vectors[first : first + batch_size])
     tell_what_is_lost(store, chunks, vectors)
 

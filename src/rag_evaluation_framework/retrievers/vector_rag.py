@@ -29,6 +29,7 @@ from rag_evaluation_framework.contracts.embedder import (
 from rag_evaluation_framework.data import AnyChunk, Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.embedders.cached import identity_of
+from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.registry import as_component, describe
@@ -57,6 +58,7 @@ class _Index(NamedTuple):
     rows: dict[str, int]  # of vectors, by text
     questions: dict[str, tuple[NDArray[np.float32], float]]  # a run asks again to fill a budget; embedding is paid once
     embedded: dict[str, tuple[NDArray[np.float32], float]]  # the same of all runs that share it
+    paid: tuple[EmbeddingCache, str] | None  # vectors of questions that a provider made, and the embedder's identity
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         _note_another_embedder(self.chunker, self.embedder)
         store = InMemoryVectorStore() if self.vector_store is None else self.vector_store
         chunks = chunk_corpus(corpus, self.chunker)
-        known = None if current_stages() is None else _facts(self.embedder, corpus)
+        stages = current_stages()
+        known = None if stages is None else _facts(self.embedder, corpus)
         embedder = shared(
             known and ("fitted", known),
             lambda: as_fitted(self.embedder.fit([document.content for document in corpus]), self.embedder),
@@ -120,7 +123,10 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         fill_store(store, chunks, vectors, self.batch_size)
         rows = {chunk.content: row for row, chunk in enumerate(chunks)}
         embedded = shared(known and ("questions", known), dict[str, tuple[NDArray[np.float32], float]])
-        self._keep(_Index(chunks, embedder, store, vectors, rows, {}, embedded))
+        paid = None
+        if stages is not None and known and isinstance(embedder, RemoteEmbedder) and not stages.measures_anew:
+            paid = EmbeddingCache(stages.root), known
+        self._keep(_Index(chunks, embedder, store, vectors, rows, {}, embedded, paid))
 
     @property
     def prefix_stable(self) -> bool:
@@ -197,9 +203,32 @@ def _note_another_embedder(chunker: Chunker | PositionAwareChunker, embedder: Em
         )
 
 
+def kept_as(*, one_by_one: bool) -> str:
+    """Return the role under which vectors of questions are kept: a share of a batch is not the time of one question."""
+    return "question" if one_by_one else "query"
+
+
+def _take_paid(index: _Index, queries: Sequence[str], role: str) -> None:
+    """Take vectors of questions that a provider made for an earlier run, with the seconds that it took then."""
+    if index.paid is None:
+        return
+    cache, identity = index.paid
+    found = cache.get(identity, queries, role)
+    taken = {text: (one.vector, one.seconds) for text, one in found.items() if one.seconds is not None}
+    index.embedded.update(taken)
+    if taken:
+        count = f"{len(taken)} of {len(queries)} questions" if len(queries) > 1 else _SOME
+        note(
+            f"{index.embedder.name} was not asked again for the vectors of {count}, as an earlier run kept them: the "
+            "time of `embed` is what it took then"
+        )
+
+
 def _ask(index: _Index, queries: Sequence[str]) -> None:
     """Embed those questions that are new, together, and note each one's share of the seconds."""
     new = [query for query in dict.fromkeys(queries) if query not in index.questions]
+    role = kept_as(one_by_one=len(queries) == 1)
+    _take_paid(index, [query for query in new if query not in index.embedded], role)
     if missing := [query for query in new if query not in index.embedded]:
         if not isinstance(index.embedder, RemoteEmbedder):
             checked_dimension(index.embedder)  # loads a model that no chunk needed, as their vectors are kept
@@ -210,6 +239,10 @@ def _ask(index: _Index, queries: Sequence[str]) -> None:
                 some, now = [missing[row] for row in rows], perf_counter()
                 shares = [(vector, (now - start) / len(some)) for vector in vectors]
                 index.embedded.update(zip(some, shares, strict=True))
+                if index.paid is not None:
+                    cache, identity = index.paid
+                    made = (Embedding(vector, False, seconds) for vector, seconds in shares)
+                    cache.put(identity, dict(zip(some, made, strict=True)), role)
                 start = now
     index.questions.update((query, index.embedded[query]) for query in new)
     zeros = [query for query in new if not index.questions[query][0].any()]

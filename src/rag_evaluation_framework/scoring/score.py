@@ -9,6 +9,7 @@ import numpy as np
 
 from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.progress import progress_bar
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data import (
     CharacterSpan,
@@ -218,9 +219,12 @@ def score_checked(
     blocks = np.split(np.arange(len(rankings)), np.flatnonzero(np.diff(begins // _HITS_AT_ONCE)) + 1)
     depth = None if whole else max((cutoff.size for cutoff in cutter.ks), default=0)
     scored: list[Scored] = []
-    for rows in blocks:
-        entries = truth.entries[rows[0] : rows[-1] + 1] if len(rows) else ()
-        scored.append(_score_some(rankings.take(rows), truth.level, entries, names, cutter, chunks, depth, on_error))
+    with progress_bar(len(rankings), "Scoring", "question") as bar:
+        for rows in blocks:
+            entries = truth.entries[rows[0] : rows[-1] + 1] if len(rows) else ()
+            some = rankings.take(rows)
+            scored.append(_score_some(some, truth.level, entries, names, cutter, chunks, depth, on_error))
+            bar.update(len(rows))
     first = [some.first_relevant for some in scored]
     return Scored(ScoreTable.joined([some.table for some in scored]), np.concatenate(first))
 

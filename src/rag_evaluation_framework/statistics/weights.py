@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import floor, nan, sqrt
 
 import numpy as np
@@ -95,6 +96,7 @@ def _bits(width: int, count: int, seed: int) -> Iterator[Numbers]:
 # Random weights of clusters of questions: what a mean may be where others are drawn.
 
 _MOST = 10_000_000  # weights drawn at all: about a tenth of a second
+_MOST_KEPT = 1_000_000  # weights that are drawn once: 8 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +112,10 @@ class Weighed:
     of their sizes, as large ones count for more.
 
     Attributes:
-        sums: Of the values, shape (weights, columns).
+        sums: Of the values, shape (columns, weights).
         sizes: How many values that is, of the distinct columns of sizes only.
         column_of: Which of these each column has.
-        one_more: The sizes of the one more, shape (weights, distinct columns).
+        one_more: The sizes of the one more, shape (distinct columns, weights).
     """
 
     sums: Numbers
@@ -136,16 +138,17 @@ class Weighed:
         beside: Numbers = np.zeros((rows + 1, width + distinct.shape[1] + 1))
         beside[:rows, :width], beside[:rows, width:-1], beside[rows, -1] = sums, distinct, 1.0
         count = max(min(count, _MOST // rows), min(count, _FEWEST))
-        drawn = np.concatenate([weights @ beside for weights in _weights(rows + 1, count, seed)])
+        drawn = np.concatenate([weights @ beside for weights in _weights(rows + 1, count, seed)]).T.copy()
         usual = np.sqrt((distinct**2).sum(axis=0) / np.maximum((distinct > 0).sum(axis=0), 1))
-        return cls(drawn[:, :width], drawn[:, width:-1], column_of, drawn[:, -1:] * usual)
+        return cls(drawn[:width], drawn[width:-1], column_of, drawn[-1] * usual[:, np.newaxis])
 
     def bounds(self, column: int, ends: tuple[float, float], tail: float) -> tuple[float, float]:
         """Return the bounds of a mean of values in a range, each of which is missed by a tail."""
         own = self.column_of[column]
-        sums, sizes, one_more = self.sums[:, column], self.sizes[:, own], self.one_more[:, own]
-        low = _quantile((sums + one_more * ends[0]) / (sizes + one_more), tail)
-        return low, -_quantile(-(sums + one_more * ends[1]) / (sizes + one_more), tail)
+        sums, one_more = self.sums[column], self.one_more[own]
+        sizes = self.sizes[own] + one_more
+        low = _quantile((sums + one_more * ends[0]) / sizes, tail)
+        return low, -_quantile(-(sums + one_more * ends[1]) / sizes, tail)
 
 
 def _weights(width: int, count: int, seed: int) -> Iterator[Numbers]:
@@ -153,10 +156,19 @@ def _weights(width: int, count: int, seed: int) -> Iterator[Numbers]:
 
     They are exponential: divided by their sum they are as Dirichlet's with all parameters 1.
     """
+    if width * count <= _MOST_KEPT:
+        yield _few_weights(width, count, seed)
+        return
     random = np.random.default_rng(seed)
     step = max(1, _AT_ONCE // width)
     for first in range(0, count, step):
         yield random.standard_exponential((min(step, count - first), width))
+
+
+@lru_cache(maxsize=16)
+def _few_weights(width: int, count: int, seed: int) -> Numbers:
+    """Return weights that are drawn once: thousands of cells of a sweep ask the same questions."""
+    return np.random.default_rng(seed).standard_exponential((count, width))
 
 
 def _quantile(values: Numbers, tail: float) -> float:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rag_evaluation_framework.sweeps.facts import CellFacts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One configuration of a sweep: a run.
 
@@ -31,7 +31,7 @@ class Cell:
     spec: RunSpec
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CellOutcome:
     """What became of a cell.
 

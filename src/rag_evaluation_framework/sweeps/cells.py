@@ -32,6 +32,7 @@ from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.errors import ConfigError, RagEvalError, ResultError, SaveFailed
 from rag_evaluation_framework.experiments import ExperimentConfig, RunSpec, open_journal, parse_config, run
 from rag_evaluation_framework.experiments.journal import (
+    Resume,
     depends_on,
     digest,
     files_of,
@@ -45,9 +46,10 @@ from rag_evaluation_framework.results.store import CELLS, REPORT
 from rag_evaluation_framework.results.texts import keep_corpus
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
 from rag_evaluation_framework.sweeps.executors import run_tasks
-from rag_evaluation_framework.sweeps.facts import CellFacts
+from rag_evaluation_framework.sweeps.facts import CellFacts, Drawer
 
 _SECONDS_BETWEEN_LINES = 5
+_JOURNAL_AFTER = 0.2  # seconds: of a cell that is done by then, nothing is written twice
 _WORDS = {"corpus": "documents", "questions": "questions", "versions": "versions of Python or packages", "code": "code"}
 
 
@@ -77,6 +79,7 @@ class Workshop:
         imports: Whether runs may name code of one's own.
         fresh: Whether cells are run that are done.
         start: Tells it from all others.
+        drawer: Where facts of cells are put.
     """
 
     folder: Path
@@ -84,6 +87,7 @@ class Workshop:
     imports: bool = True
     fresh: bool = False
     start: str = field(default_factory=lambda: uuid4().hex)
+    drawer: Drawer = field(default_factory=Drawer)
     _read: dict[str, tuple[Corpus | None, Dataset[Any]]] = field(default_factory=dict[str, Any])
 
     def prepared(self, cell: Cell) -> Prepared:
@@ -111,7 +115,7 @@ class Workshop:
         if unfinished_folder(self.root, prepared.config, prepared.pipeline).exists():  # killed when it was just saved
             with open_journal(prepared.config, "never", prepared.pipeline) as journal:
                 journal.is_finished = True
-        return _done(prepared.cell, result, is_kept=True)
+        return self.done(prepared.cell, result, is_kept=True)
 
     def run(self, prepared: Prepared) -> CellOutcome:
         """Run a cell and keep it.
@@ -122,7 +126,8 @@ class Workshop:
         """
         config, folder = prepared.config, prepared.folder
         is_new = self.fresh or not _is_known(config, prepared.pipeline)
-        with open_journal(config, "never" if is_new else "if-sure", prepared.pipeline) as journal:
+        resume: Resume = "never" if is_new else "if-sure"
+        with open_journal(config, resume, prepared.pipeline, _JOURNAL_AFTER) as journal:
             result, ended = run(config, journal)
             if ended is not None:
                 raise ended
@@ -130,19 +135,30 @@ class Workshop:
                 _save(result, folder)
             except SaveFailed as error:
                 note(f"{prepared.cell.name}: the result is used, but not kept: {error.why}")
-                return _done(prepared.cell, result)
+                return self.done(prepared.cell, result)
             finally:  # Ctrl-C that came while it was saved is raised when it is
                 journal.is_finished = (folder / REPORT).is_file()
-            return _done(prepared.cell, result, folder)
+            return self.done(prepared.cell, result, folder)
+
+    def done(
+        self, cell: Cell, result: EvaluationResult[Any], folder: Path | None = None, *, is_kept: bool = False
+    ) -> CellOutcome:
+        """Return what became of a cell that was run."""
+        folder = folder or result.folder
+        if len(result.failures) == len(result.queries):
+            (first, *_) = next(iter(result.failures.values()))
+            return CellOutcome(cell, folder, f"all questions failed, the first: {first.kind}: {first.message}")
+        return CellOutcome(cell, folder, None, CellFacts.of(result, self.drawer), is_kept)
 
     def _with_sources(self, spec: RunSpec) -> RunSpec:
         """Return a run with its documents and questions, which are read once for all cells that name the same."""
         if spec.engine is not None or spec.dataset is None:
             return spec
-        named = [spec.corpus, spec.glob, spec.dataset, spec.loader_root, spec.allow_assets]
-        key = json.dumps(named, default=id)
+        named = ("corpus", "glob", "exclude", "converter", "text_column", "name_column")
+        asked = [*(getattr(spec, each) for each in named), spec.dataset, spec.loader_root, spec.allow_assets]
+        key = json.dumps(asked, default=id)
         if key not in self._read:
-            self._read[key] = spec.sources(self.folder)
+            self._read[key] = spec.sources(self.folder, imports=self.imports)
             if (documents := self._read[key][0] or self._read[key][1].corpus) is not None:
                 keep_corpus(documents, self.root)
         corpus, dataset = self._read[key]
@@ -246,7 +262,7 @@ def outcomes(
             result = _loaded(folder)
             why = answer.failure or answer.text or ("" if result else f"{folder}: its result is not there")
             for cell in (prepared.cell for prepared in waiting[name]):
-                yield _collected(failed(cell, why) if why or result is None else _done(cell, result), on_error)
+                yield _collected(failed(cell, why) if why or result is None else workshop.done(cell, result), on_error)
 
 
 def _shared(record: Any) -> list[str]:
@@ -294,16 +310,6 @@ def failed(cell: Cell, error: BaseException | str) -> CellOutcome:
     """Return that a cell failed, and why."""
     why = error if isinstance(error, str) else str(error) if isinstance(error, RagEvalError) else raised(error)
     return CellOutcome(cell, failure=why)
-
-
-def _done(
-    cell: Cell, result: EvaluationResult[Any], folder: Path | None = None, *, is_kept: bool = False
-) -> CellOutcome:
-    folder = folder or result.folder
-    if len(result.failures) == len(result.queries):
-        (first, *_) = next(iter(result.failures.values()))
-        return CellOutcome(cell, folder, f"all questions failed, the first: {first.kind}: {first.message}")
-    return CellOutcome(cell, folder, None, CellFacts.of(result), is_kept)
 
 
 # A cell as a task for a worker: texts, never documents.

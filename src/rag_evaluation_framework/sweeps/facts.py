@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import os
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from tempfile import TemporaryFile
+from threading import Lock
+from typing import Any, TypeAlias, TypeVar
+from weakref import finalize
 
 import numpy as np
 
@@ -21,9 +25,70 @@ from rag_evaluation_framework.results.means import Clusters, Latency
 _BYTES = 4  # of a number of a vector: float32
 
 Questions: TypeAlias = tuple[tuple[str, str], ...]
+Columns: TypeAlias = Mapping[str, Numbers]
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+class Drawer:
+    """Where facts of cells are put: those of thousands of cells are many.
+
+    Scores are in a file without a name, and what is the same in several cells is there once.
+    """
+
+    def __init__(self) -> None:
+        self._file: Any = None
+        self._using = Lock()
+        self._known: dict[Hashable, Any] = {}
+
+    def first(self, value: T, key: Hashable = None) -> T:
+        """Return the first of the values that have the same key, by default themselves."""
+        first: T = self._known.setdefault(value if key is None else key, value)
+        return first
+
+    def put(self, columns: Columns) -> Columns:
+        """Return columns of numbers that are read when they are asked for; as they are where there is no room."""
+        block = np.stack([*columns.values()])
+        try:
+            with self._using:
+                if self._file is None:
+                    self._file = TemporaryFile(buffering=0)  # noqa: SIM115  it is open as long as the drawer is
+                    finalize(self, self._file.close)
+                begin: int = self._file.seek(0, os.SEEK_END)
+                if self._file.write(block.tobytes()) < block.nbytes:
+                    return columns
+        except OSError:
+            return columns
+        return _Put(self, begin, block.nbytes // len(block), self.first(tuple(columns)))
+
+    def read(self, begin: int, size: int) -> Numbers:
+        """Return a column."""
+        with self._using:
+            self._file.seek(begin)
+            return np.frombuffer(self._file.read(size), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Put(Columns):
+    """Columns of equal length, one behind the other in the file of a drawer."""
+
+    drawer: Drawer
+    begin: int
+    size: int
+    names: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> Numbers:
+        if name not in self.names:
+            raise KeyError(name)
+        return self.drawer.read(self.begin + self.names.index(name) * self.size, self.size)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, slots=True)
 class IndexSize:
     """What an index holds.
 
@@ -43,14 +108,14 @@ class IndexSize:
         return self.characters + self.chunks * self.dimension * _BYTES
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class CellFacts:
     """What conclusions need of the result of a cell.
 
     Attributes:
-        questions: The id and the identity of every question that was asked; cells that asked the same ones share them.
+        questions: The id and the identity of every question that was asked; cells of a sweep share equal ones.
         scores: Every score of every question, NaN where it has none, zeros included where these count; shape
-            (questions,) each.
+            (questions,) each. Those of a sweep are in a file.
         clusters: Which questions count together.
         evaluation_type: The level at which the cell was scored.
         metric_names: Its metrics.
@@ -65,7 +130,7 @@ class CellFacts:
     """
 
     questions: Questions
-    scores: Mapping[str, Numbers]
+    scores: Columns
     clusters: Clusters
     evaluation_type: EvaluationType
     metric_names: tuple[str, ...]
@@ -78,34 +143,36 @@ class CellFacts:
     unfilled: Mapping[str, int]
 
     @classmethod
-    def of(cls, result: EvaluationResult[Any]) -> CellFacts:
-        """Return the facts of a result, which may be forgotten then."""
+    def of(cls, result: EvaluationResult[Any], drawer: Drawer | None = None) -> CellFacts:
+        """Return the facts of a result, which may be forgotten then.
+
+        Args:
+            result: The result.
+            drawer: Where they are put; by default one of their own.
+        """
+        kept = drawer or Drawer()
+        questions = tuple(zip(result.scores.query_ids, result.queries.identities, strict=True))
         index = result.config.get("index")  # runs of rankings that were stored have none
+        settings = {key: result.config.get(key) for key in ("metrics", "tokenizer", "chunking")}
         return cls(
-            questions=_shared(tuple(zip(result.scores.query_ids, result.queries.identities, strict=True))),
-            scores={name: result.scores.column(name) for name in result.score_names},
-            clusters=result.clusters,
+            questions=kept.first(questions),
+            scores=kept.put({name: result.scores.column(name) for name in result.score_names}),
+            clusters=kept.first(result.clusters, ("clusters", questions, result.evaluation_type)),
             evaluation_type=result.evaluation_type,
-            metric_names=result.metric_names,
-            settings={key: result.config.get(key) for key in ("metrics", "tokenizer", "chunking")},
+            metric_names=kept.first(result.metric_names),
+            settings=kept.first(settings, json.dumps(settings)),
             latency=result.latency,
             index=None if index is None else IndexSize(*(index[item.name] for item in fields(IndexSize))),
             sent=_sent(result),
             usage=result.usage,
-            notes=result.all_notes,
+            notes=kept.first(result.all_notes),
             unfilled=result.unfilled,
         )
 
-    @cached_property
+    @property
     def means(self) -> Mapping[str, float | None]:
         """The mean of every score over the questions that have one; None if none has."""
         return {name: mean_of(column) for name, column in self.scores.items()}
-
-
-@lru_cache(maxsize=16)
-def _shared(questions: Questions) -> Questions:
-    """Return the first of equal questions, as thousands of cells ask the same ones."""
-    return questions
 
 
 def _sent(result: EvaluationResult[Any]) -> dict[str, float]:

@@ -47,7 +47,7 @@ from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
 from rag_evaluation_framework.sweeps.cells import Workshop, cells_progress, outcomes
 from rag_evaluation_framework.sweeps.price import SweepPlan, planned
-from rag_evaluation_framework.sweeps.result import SweepResult, axis_names
+from rag_evaluation_framework.sweeps.result import SweepResult, axis_names, level_key
 
 ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""
@@ -144,7 +144,7 @@ class Sweep(BaseModel, frozen=True):
     def _levels(self) -> dict[str, list[_Level]]:
         """Each value of each axis, and how it is told.
 
-        Of values that are described alike, as two lambdas are, the second is named `(2)`, and so on.
+        Of values that are told alike, as two lambdas are, the second is named `(2)`, and so on.
         """
         levels: dict[str, list[_Level]] = {}
         for key, values in self.axes.items():
@@ -152,8 +152,8 @@ class Sweep(BaseModel, frozen=True):
             levels[key] = []
             for value in values:
                 name, known = told(value), plain(value)
-                seen[repr(known)] += 1
-                if (number := seen[repr(known)]) > 1:
+                seen[name] += 1
+                if (number := seen[name]) > 1:
                     name = f"{name} ({number})"
                     known = {**known, "number": number} if is_object(known) else name
                 levels[key].append(_Level(value, name, known))
@@ -263,7 +263,8 @@ class Sweep(BaseModel, frozen=True):
             "cost": None if any(used.cost is None for used in bought) else sum(used.cost or 0 for used in bought),
         }
         done.sort(key=lambda found: found.cell.number)
-        axes = {key: [level.known for level in own] for key, own in self._levels.items() if len(own) > 1}
+        several = {key: own for key, own in self._levels.items() if len(own) > 1}
+        axes = {key: {level_key(level.known): level.name for level in own} for key, own in several.items()}
         notes = () if executor is None else (_BUSY,)
         result = SweepResult(tuple(done), axes, self.decide_by, bill=bill, notes=notes)
         return result if plan is None else replace(result, plan=plan.totals, prices=plan.prices)

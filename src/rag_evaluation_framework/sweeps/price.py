@@ -23,6 +23,7 @@ from rag_evaluation_framework.registry.records import describe, is_of_package
 from rag_evaluation_framework.results.shown import Shown
 from rag_evaluation_framework.retrievers.engine import EngineRetriever
 from rag_evaluation_framework.retrievers.indexing import chunk_corpus
+from rag_evaluation_framework.retrievers.vector_rag import kept_as
 from rag_evaluation_framework.sweeps.cell import Cell
 from rag_evaluation_framework.sweeps.cells import Prepared, Workshop, failed
 from rag_evaluation_framework.text.tokenizers import checked_counter
@@ -280,11 +281,14 @@ class _Counted:
         yield from self._others.values()
 
     def _embedding(self, one: _Embedding) -> PartPlan:
-        embedder, asked, left = one.embedder, len(one.questions), len(one.texts) - one.kept
-        plan = PartPlan(embedder.name, len(one.texts) + asked if one.is_known else None, one.kept)
+        embedder, questions, left = one.embedder, one.questions, len(one.texts) - one.kept
+        if one.identity is not None and _is_remote(embedder):
+            questions = questions - self._cache.kept(one.identity, questions, kept_as(one_by_one=one.one_by_one))
+        texts, asked = len(one.texts) + len(one.questions), len(questions)
+        plan = PartPlan(embedder.name, texts if one.is_known else None, one.kept + len(one.questions) - asked)
         if _is_remote(embedder):
             remote: Any = embedder
-            tokens = _sum([one.tokens, self._tokens(one.questions)]) if one.is_known else None
+            tokens = _sum([one.tokens, self._tokens(questions)]) if one.is_known else None
             requests = ceil(left / remote.batch_size) + (asked if one.one_by_one else ceil(asked / remote.batch_size))
             return replace(
                 plan, requests=requests if one.is_known else None, tokens=tokens, cost=_cost(embedder, tokens)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from rag_evaluation_framework.analysis.comparison import Disagreement, cutoff_orders
-from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data.columns import Integers, Numbers, mean_of
@@ -57,22 +56,8 @@ def axis_names(axes: Iterable[str]) -> dict[str, str]:
     return {axis: name if [*last.values()].count(name) == 1 else axis for axis, name in last.items()}
 
 
-def level_names(levels: Sequence[Any]) -> list[str]:
-    """Return the names of the levels of an axis; of components the types and, where these are equal, what differs."""
-    parts: list[Mapping[str, Any]] = [level if is_object(level) else {"type": level} for level in levels]
-    names: list[str] = []
-    for part in parts:
-        alike = [other for other in parts if other.get("type") == part.get("type")]
-        own = [f"{key}={_plain(value)}" for key, value in part.items() if any(o.get(key) != value for o in alike)]
-        names.append(f"{_plain(part.get('type'))}{'(' * bool(own)}{', '.join(own)}{')' * bool(own)}")
-    return names
-
-
-def _plain(value: Any) -> str:
-    return "none" if value is None else value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-
-
-def _key(value: Any) -> str:
+def level_key(value: Any) -> str:
+    """Return by what a level of an axis is found: its value as JSON."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -183,7 +168,7 @@ class SweepResult(Shown):
 
     Attributes:
         cells: What became of every cell, in the order of the plan.
-        axes: The levels of each axis, as `Cell.values` has them.
+        axes: The names of the levels of each axis, by the JSON of what `Cell.values` has (`level_key`).
         decide_by: By which score cells are ordered; by default the first recall at the largest budget, else the first
             score.
         plan: What the sweep was expected to take, by name; empty if that is not known.
@@ -194,7 +179,7 @@ class SweepResult(Shown):
     """
 
     cells: tuple[CellOutcome, ...]
-    axes: Mapping[str, Sequence[Any]]
+    axes: Mapping[str, Mapping[str, str]]
     decide_by: str | None = None
     plan: Mapping[str, Any] = field(default_factory=dict[str, Any])
     bill: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -222,7 +207,7 @@ class SweepResult(Shown):
     @cached_property
     def incomparable(self) -> tuple[str, ...]:
         """The scores that mean something else in some cells, such as budgets of other tokens."""
-        settings = {_key([facts.metric_names, facts.settings]): facts for _, facts in self._compared}  # mostly one
+        settings = {level_key([facts.metric_names, facts.settings]): facts for _, facts in self._compared}  # mostly one
         meant = [((facts.metric_names, facts.settings), facts.scores) for facts in settings.values()]
         return tuple(
             name
@@ -244,8 +229,8 @@ class SweepResult(Shown):
             return "no cell has a score"
         first = self._compared[0][1]
         rules = RULES[first.evaluation_type]
-        for _, facts in self._compared:
-            if (reason := rules.incomparable(first.settings, facts.settings)) is not None:
+        for settings in {id(facts.settings): facts.settings for _, facts in self._compared}.values():  # mostly one
+            if (reason := rules.incomparable(first.settings, settings)) is not None:
                 return f"{reason}, where span_u also looks at the order of results"
         if not self.score_names:
             return "the cells have no score in common"
@@ -305,12 +290,12 @@ class SweepResult(Shown):
         names = {one.cell.number: one.facts.scores for one in self.cells if one.facts is not None}
         cutoffs = {cell: dict.fromkeys(name.partition("@")[2] for name in names[cell]) for cell in names}
         every = dict.fromkeys(cutoff for own in cutoffs.values() for cutoff in own)
-        return tuple(
-            Row(one, cutoff, {} if one.facts is None else _means_at(one.facts.means, cutoff))
-            for one in self.cells
-            for cutoff in cutoffs.get(one.cell.number, every)
-            if cutoff
-        )
+        rows: list[Row] = []
+        for one in self.cells:
+            means: Mapping[str, float | None] = {} if one.facts is None else one.facts.means
+            own = filter(None, cutoffs.get(one.cell.number, every))
+            rows += (Row(one, cutoff, _means_at(means, cutoff)) for cutoff in own)
+        return tuple(rows)
 
     def standings(self, score: str | None = None) -> tuple[CellStanding, ...]:
         """Return where each ranked cell stands, the best first; cells of one mean in the order of the plan.
@@ -412,10 +397,10 @@ class SweepResult(Shown):
         found: list[Effect] = []
         changes: list[Numbers] = []
         for axis in self.axes:
-            cells: dict[str, dict[str, int]] = {level: {} for level in self.levels[axis].values()}
+            cells: dict[str, dict[str, int]] = {level: {} for level in self.axes[axis].values()}
             for at, (outcome, facts) in enumerate(self._compared):
                 others = {key: value for key, value in outcome.cell.values.items() if key != axis}
-                cells.setdefault(self.level(outcome, axis), {})[_key([others, facts.settings["chunking"]])] = at
+                cells.setdefault(self.level(outcome, axis), {})[level_key([others, facts.settings["chunking"]])] = at
             (first, baseline), *tried = [(level, own) for level, own in cells.items() if own]
             for level, own in tried:
                 both = [combination for combination in own if combination in baseline]
@@ -474,16 +459,9 @@ class SweepResult(Shown):
         chosen = next(one for one in best.tied if by is None or getattr(one, by) <= most)
         return Recommendation(chosen, best, by)
 
-    @cached_property
-    def levels(self) -> Mapping[str, Mapping[str, str]]:
-        """The names of the levels of each axis, by the JSON of their values."""
-        return {
-            axis: dict(zip(map(_key, values), level_names(values), strict=True)) for axis, values in self.axes.items()
-        }
-
     def level(self, outcome: CellOutcome, axis: str) -> str:
         """Return the name of the level of an axis in a cell; "" of a cell that does not have it."""
-        return self.levels[axis].get(_key(outcome.cell.values.get(axis)), "")
+        return self.axes[axis].get(level_key(outcome.cell.values.get(axis)), "")
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row per cell and cutoff: its number, a column per axis, the cutoff, and one column per metric.

@@ -13,7 +13,7 @@ _SHARDS = 32  # where it is not known how many workers there are
 _OF_THE_WHOLE = {"gates", "thresholds", "baseline", "sinks"}
 _OF_THE_SHARDS = {
     *("retriever", "chunker", "embedder", "vector_store", "reranker", "engine", "mode", "rerank_top_k", "order"),
-    *("ingest", "cleanup", "allow_custom_prefix", "allow_remote", "scope_prefix"),
+    *("ties", "ingest", "cleanup", "allow_custom_prefix", "allow_remote", "scope_prefix"),
 }
 """Keys of a run that its shards need, and stored rankings do not."""
 

@@ -43,7 +43,7 @@ from rag_evaluation_framework.synthesis.filters import COPIED_SHARE, DEDUP_THRES
 from rag_evaluation_framework.synthesis.generation import Generation, Labeller, Steps
 from rag_evaluation_framework.synthesis.strategies import SimpleQuestions
 
-_PUSH = "rag_evaluation_framework.integrations.langsmith_push:push_dataset"  # a door upwards
+_PUSH = "rag_evaluation_framework.integrations.langsmith_datasets:push_dataset"  # a door upwards
 FAILED_REQUESTS = "failed_requests"
 """What `metadata.generation` calls the number of requests that failed: with any, there is more to come."""
 

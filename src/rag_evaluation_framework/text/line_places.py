@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left
+from pathlib import Path
 
 from rag_evaluation_framework.base.outside import name_line
 from rag_evaluation_framework.data import CharacterSpan, Corpus
@@ -25,10 +26,10 @@ class LinePlaces:
     def place(self, span: CharacterSpan) -> tuple[int, int]:
         """Return the line and the column at which a span of the corpus begins; both count from 1, in code points.
 
-        They are those of the file, also where a reader made the text of it.
+        They are those of the file, also where a reader made the text of it, if it knows them; else those of the text.
         """
         document = self.corpus[span.doc_id]
-        if document.source is not None:
+        if document.source is not None and document.source.reading.starts:
             return document.source.place(span.start)
         ends = self._line_ends.get(span.doc_id)
         if ends is None:
@@ -38,7 +39,10 @@ class LinePlaces:
         return line + 1, span.start - (ends[line - 1] + 1 if line else 0) + 1
 
     def named(self, span: CharacterSpan) -> str:
-        """Return where a span of the corpus begins, as `file:line:column`."""
+        """Return where a span of the corpus begins, as `file:line:column` or, of a PDF, `file, page 3`."""
+        source = self.corpus[span.doc_id].source
+        if source is not None and (page := source.page(span.start)):
+            return f"{name_line(span.doc_id)}, page {page}"
         line, column = self.place(span)
         return f"{name_line(span.doc_id)}:{line}:{column}"
 
@@ -50,4 +54,6 @@ class LinePlaces:
 def folder_of(corpus: Corpus) -> str:
     """Return what stands before the id of a document in the path of its file, as the folder was given."""
     folder = corpus.metadata.get("source")
+    if isinstance(folder, str) and Path(folder).name in corpus:  # a single file
+        folder = str(Path(folder).parent)
     return f"{name_line(folder)}/" if isinstance(folder, str) else ""

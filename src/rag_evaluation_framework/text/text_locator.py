@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.data import CharacterSpan, Corpus, DocumentId
 
 # Text of which every run of white space is one blank.
@@ -110,7 +111,8 @@ class PageIndex:
         self.pages = -(-sum(len(text) + 1 for text in texts) // page)
         self._bits = np.zeros((2**_BITS, -(-self.pages // 8)), dtype=np.uint8)  # the first page in the lowest bit
         eight = np.zeros(2**_BITS, dtype=np.uint8)
-        for number, text in enumerate(_pages(texts, page)):
+        numbers = progress(range(self.pages), "Indexing documents", "page")
+        for number, text in zip(numbers, _pages(texts, page), strict=True):
             one = np.zeros(2**_BITS, dtype=np.uint8)
             for grams in _grams(text):
                 one[grams] = 1 << number % 8
@@ -400,7 +402,7 @@ class TextLocator:
 
     @cached_property
     def _collapsed(self) -> list[CollapsedText]:
-        return [CollapsedText(document.content) for document in self.corpus]
+        return [CollapsedText(document.content) for document in progress(self.corpus, "Indexing documents", "document")]
 
     @cached_property
     def _spaced(self) -> SearchedTexts:

@@ -16,7 +16,7 @@ class LangSmithSink(Sink):
     """Publishes a run as an experiment of a dataset in LangSmith, and sees that it is there.
 
     What is missing is told, and kept in the folder of the run: the notes of its result have it until
-    `publish_experiment` or `rag-eval publish` has completed it.
+    `publish_experiment` or `rag-eval publish` has published the whole of it.
 
     Attributes:
         dataset: The name of the dataset in LangSmith.
@@ -55,7 +55,7 @@ class LangSmithSink(Sink):
             self._keep(result, None, str(error))
             raise
         except KeyboardInterrupt as interrupt:
-            how = "" if result.folder is None else ": publish_experiment completes it"
+            how = "" if result.folder is None else ": publish_experiment publishes it"
             told = f"the run is finished; the result is {result.whereabouts}, and maybe not published{how}"
             raise Interrupted(told) from interrupt
         result = replace(result, experiment_url=experiment.url, raw_results=experiment)

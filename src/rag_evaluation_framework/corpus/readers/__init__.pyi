@@ -1,4 +1,9 @@
+from .reader import LARGEST as LARGEST
+from .reader import TEXTS as TEXTS
+from .reader import Converter as Converter
 from .reader import Reader as Reader
 from .reader import Reading as Reading
 from .reader import Source as Source
+from .reader import converter_name as converter_name
 from .reader import read_file as read_file
+from .reader import readable as readable

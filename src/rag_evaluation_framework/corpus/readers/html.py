@@ -40,8 +40,8 @@ _KEEPS_LINES = re.compile(r"(?:\A|;)\s*white-space\s*:\s*(?:pre|break-spaces)", 
 class HtmlReader(Reader):
     """Reads a page of HTML into its title and the text that a browser shows.
 
-    Blocks begin lines, with a blank line around paragraphs, headings, lists and tables. Cells of a row are parted by a
-    tab, and lines of `<pre>` stay as they are. Not in the text: scripts, comments, alternative texts of pictures, what
+    Blocks begin lines, with a blank line around paragraphs, headings, lists and tables. A tab separates cells of a
+    row, and lines of `<pre>` stay as they are. Not in the text: scripts, comments, alternative texts of pictures, what
     fields hold, and elements that are hidden by `hidden` or by their own `style`. Style sheets and scripts have no
     effect, and what `<details>` holds is shown. The page may be malformed: it is read as browsers read it.
 

@@ -1,24 +1,40 @@
 """The contract of readers, what they return, and which one reads a file."""
 
 import hashlib
+import inspect
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.files import read_bytes, refuse_wide
+from rag_evaluation_framework.base.files import read_bytes
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import raised, shown
-from rag_evaluation_framework.errors import CorpusError
+from rag_evaluation_framework.base.tables import decoded
+from rag_evaluation_framework.errors import CorpusError, MissingDependency
 
 _GROUP = f"{__name__.partition('.')[0]}.reader"
-_LARGEST = 500_000_000  # bytes of a file
-_BUILT_IN = {"html": "html:HtmlReader", "htm": "html:HtmlReader"}
+LARGEST = 500_000_000  # bytes of a file
+_APART = "\n\n"  # between pages
+_BUILT_IN = {
+    "docx": "docx:DocxReader",
+    "htm": "html:HtmlReader",
+    "html": "html:HtmlReader",
+    "ipynb": "notebook:NotebookReader",
+    "pdf": "pdf:PdfReader",
+}
+TEXTS = ("adoc", "markdown", "md", "mdx", "mkd", "org", "qmd", "rest", "rmd", "rst", "text", "txt")
+"""The suffixes of files that are their own text, and are documents; of code and data nobody asks questions."""
+
+Converter: TypeAlias = Callable[[Path], str]
+"""A function of somebody's that makes the text of a file."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +47,28 @@ class Reading:
             no places are known.
         offsets: The offset in the file, in its code points, of each of `starts`; the last one is its end.
         line_ends: The offsets of the line ends of the file, ascending.
+        pages: Offsets in the text at which its pages begin, ascending; none of what has no pages.
     """
 
     text: str
     starts: Sequence[int] = ()
     offsets: Sequence[int] = ()
     line_ends: Sequence[int] = ()
+    pages: Sequence[int] = ()
+
+    @classmethod
+    def of_pages(cls, pages: Sequence[str], numbers: Iterable[int]) -> "Reading":
+        """Return the texts of pages as one, separated by blank lines; a missing page begins where the next one does.
+
+        Args:
+            pages: The texts.
+            numbers: The number of each page, ascending, counted from 1.
+        """
+        starts = [0, *accumulate(len(page) + len(_APART) for page in pages)]
+        begins = list[int]()
+        for start, number in zip(starts, numbers, strict=False):  # the last one is the end
+            begins += [start] * (number - len(begins))
+        return cls(_APART.join(pages), pages=begins)
 
 
 class Reader(ABC):
@@ -65,9 +97,9 @@ class Source:
     """The file from which a reader made the text of a document.
 
     Attributes:
-        reader: Name of the reader: the suffix of its files.
-        version: Version of the reader.
-        sha256: SHA-256 of the bytes of the file, 64 hexadecimal digits.
+        reader: Name of the reader: the suffix of its files, or `module:function` of a converter.
+        version: Version of the reader, with that of the library that it asks.
+        sha256: SHA-256 of the bytes of the file, 64 hexadecimal digits; "" if it was read by another library.
         reading: What the reader returned, with the places of the text in the file.
     """
 
@@ -88,6 +120,10 @@ class Source:
         ends = [end for end in (*offsets[number + 1 : number + 2], offsets[-1]) if end >= offsets[number]]
         return min(offsets[number] + at - starts[number], *ends)
 
+    def page(self, at: int) -> int:
+        """Return the page on which an offset of the text is, counted from 1; 0 of what has no pages."""
+        return bisect_right(self.reading.pages, at)
+
     def place(self, at: int) -> tuple[int, int]:
         """Return the line and the column in the file of what stands at an offset of the text; both count from 1."""
         offset, ends = self.offset(at), self.reading.line_ends
@@ -95,28 +131,69 @@ class Source:
         return line + 1, offset - (ends[line - 1] if line else -1)
 
 
-def read_file(path: Path) -> tuple[str, Source | None]:
+def readable(suffix: str) -> bool:
+    """Return whether files with a suffix, such as `.md`, are documents: of text, or of a kind that has a reader."""
+    name = suffix.lower().removeprefix(".")
+    return name in TEXTS or name in _readers()
+
+
+def read_file(path: Path, converter: Converter | None = None) -> tuple[str, Source | None]:
     """Return the text of a file, and what its reader knows of it; None if the file is its own text.
 
+    Args:
+        path: The file.
+        converter: What reads it instead of its reader, if it is not one of text.
+
     Raises:
-        CorpusError: The file cannot be read, has more than 500 MB, or is not what its reader expects; plain text has
-            to be UTF-8.
+        CorpusError: The file cannot be read, has more than 500 MB, or is not what its reader expects.
+        MissingDependency: Its reader needs a package that is not installed.
     """
-    data = read_bytes(path, CorpusError, most=_LARGEST, remedy="split it, or exclude it with a narrower glob pattern")
+    data = read_bytes(path, CorpusError, most=LARGEST, remedy="split it")
     suffix = path.suffix.lower().removeprefix(".")
     point = _readers().get(suffix)
-    if point is None:
-        return _plain_text(data, path), None
+    if point is None and (suffix in TEXTS or converter is None):
+        return decoded(data, path, CorpusError), None
+    name = converter_name(converter) if converter else f"its reader {point.value if point else ''}"
 
     def refuse(error: BaseException) -> Any:
-        why = str(error) if isinstance(error, CorpusError) else f"its reader {point.value} raised {raised(error)}"
-        raise CorpusError(f"{path}: {why}; mend the file, or exclude it with a narrower glob pattern") from error
+        if isinstance(error, MissingDependency):
+            raise error
+        why = str(error) if isinstance(error, CorpusError) else f"{name} raised {raised(error)}"
+        says_how = isinstance(error, CorpusError) and ";" in why
+        raise CorpusError(f"{path}: {why}{'' if says_how else '; mend the file'}") from error
 
+    known = hashlib.sha256(data).hexdigest()
+    if converter is not None:
+        text = outcome(lambda: _converted(converter, path), refuse)
+        return text, Source(name, converter_version(converter), known, Reading(text))
     reader, reading = outcome(lambda: _read(point, data), refuse)
-    return reading.text, Source(suffix, reader.version, hashlib.sha256(data).hexdigest(), reading)
+    return reading.text, Source(suffix, reader.version, known, reading)
 
 
-def _read(point: EntryPoint, data: bytes) -> tuple[Reader, Reading]:
+def _converted(converter: Converter, path: Path) -> str:
+    text: Any = converter(path)
+    if not isinstance(text, str):
+        raise TypeError(f"{shown(text)}; expected the text of the file, a str")
+    return text
+
+
+def converter_name(converter: Converter) -> str:
+    """Return what a configuration calls a function: `module:function`."""
+    return f"{converter.__module__}:{getattr(converter, '__qualname__', type(converter).__name__)}"
+
+
+def converter_version(converter: Converter) -> str:
+    """Return a version of a converter: its `version`, that of its package, a hash of its code, or ""."""
+    if told := getattr(converter, "version", None):
+        return str(told)
+    with suppress(PackageNotFoundError):
+        return version(converter.__module__.partition(".")[0])
+    with suppress(OSError, TypeError):
+        return hashlib.sha256(inspect.getsource(converter).encode()).hexdigest()[:12]
+    return ""
+
+
+def _read(point: Any, data: bytes) -> tuple[Reader, Reading]:
     reader = point.load()()
     reading = reader.read(data)
     if not isinstance(reader, Reader) or not isinstance(reading, Reading):
@@ -134,14 +211,3 @@ def _readers() -> Mapping[str, EntryPoint]:
         else:
             table[point.name] = point
     return table
-
-
-def _plain_text(data: bytes, path: Path) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        refuse_wide(data, path, CorpusError)
-        raise CorpusError(
-            f"{path}: not valid UTF-8 (byte {error.start}: 0x{data[error.start]:02x}); convert the file to UTF-8, "
-            "or exclude it with a narrower glob pattern"
-        ) from error

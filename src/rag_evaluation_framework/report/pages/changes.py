@@ -40,15 +40,19 @@ def update_page(
     return _Update(found, corpus, additions, whole).page(written)
 
 
-def relabelling_text(skipped: int, again: str) -> str:
+def relabelling_text(skipped: int, label: str, table: str) -> str:
     """Return how the questions that a dataset skips are labelled again.
 
     Args:
         skipped: How many there are.
-        again: The command that reads their quotes.
+        label: The command that asks a person about them.
+        table: The command that reads their quotes.
     """
     which, what = ("questions", "their answers") if skipped > 1 else ("question", "its answer")
-    return f"\nTo label the skipped {which} again, quote {what} in a table of question and quote, then:{again}"
+    return (
+        f"\nTo label the skipped {which} again, by choosing among passages:{label}\n\n"
+        f"Or quote {what} in a table of question and quote, then:{table}"
+    )
 
 
 class _Update:

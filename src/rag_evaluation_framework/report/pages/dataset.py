@@ -11,7 +11,7 @@ from rag_evaluation_framework.inspection import DatasetQuality, PublicQuestions,
 from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, WordOverlap
 from rag_evaluation_framework.inspection.findings import Finding, FindingKind, LintReport, Severity, quotation
 from rag_evaluation_framework.inspection.fixing import FixedDataset
-from rag_evaluation_framework.integrations.langsmith_push import PushReport
+from rag_evaluation_framework.integrations.langsmith_datasets import PushReport
 from rag_evaluation_framework.integrations.publishing import PublishedExperiment
 from rag_evaluation_framework.report.page import Line, Lines, Part, Role, Table, line, plural
 from rag_evaluation_framework.report.page import Page as Page
@@ -317,7 +317,7 @@ _COUNTS = {
     "no_answer": ("no answer", "questions to which nothing is relevant; they have no score"),
     "queries_not_ranked": ("not ranked", "questions without a ranking; they score 0.0 if anything is relevant"),
     "queries_not_judged": ("not judged", "questions that are not in the qrels; not scored"),
-    "ties_or_duplicates": ("ties", "rankings with tied or unsorted scores; ties keep the order of the file"),
+    "ties_or_duplicates": ("ties", "rankings with tied or unsorted scores; ties {ties}"),
     "repeated": ("repeated", "documents listed more than once in a ranking; the best score counts"),
     "contradicted": ("contradicted", "questions whose rank column contradicts this order; --order given follows it"),
 }
@@ -328,7 +328,9 @@ Scored = tuple[str, ScoreTable, Mapping[str, int]]
 """The name of a file of rankings, its scores, and what was counted."""
 
 
-def rankings_page(qrels: str, judgements: Mapping[str, int], scored: Sequence[Scored], *, per_query: bool) -> Page:
+def rankings_page(
+    qrels: str, judgements: Mapping[str, int], scored: Sequence[Scored], *, per_query: bool, ties: str | None = None
+) -> Page:
     """Return the scores of files of rankings beside each other, with what was counted.
 
     Args:
@@ -336,11 +338,16 @@ def rankings_page(qrels: str, judgements: Mapping[str, int], scored: Sequence[Sc
         judgements: What was counted there.
         scored: The files of rankings.
         per_query: Whether to show the scores of every question, too.
+        ties: How results of equal scores were ordered; by default as in the file.
     """
+    how = "keep the order of the file" if ties is None else "are ordered as trec_eval does"
     again = f", {judgements['repeated']:,} repeated" if judgements["repeated"] else ""
     names = list(scored[0][1].columns)
     counted = [name for name in _COUNTS if any(counts[name] for _, _, counts in scored)]
-    told = (line(_COUNTS[name][1], indent=_SHORT_NAMES, before=_COUNTS[name][0], role="muted") for name in counted)
+    told = (
+        line(_COUNTS[name][1].format(ties=how), indent=_SHORT_NAMES, before=_COUNTS[name][0], role="muted")
+        for name in counted
+    )
     scores = Table(
         ("", *names),
         tuple((file, *(_number(table.mean[name]) for name in names)) for file, table, _ in scored),
@@ -406,7 +413,7 @@ def published_text(known: PublishedExperiment) -> str:
             f"of {len(known.uncompared)} of the run's questions it is not known whether their labels there are those "
             f"that they were scored with: {_named(known.uncompared)}"
         )
-    again = ". Publish the result again to complete it" if known.is_lossy else ""
+    again = ". Publishing the result again makes a new experiment" if known.is_lossy else ""
     return "; ".join([*told, *known.problems]) + again
 
 

@@ -1,6 +1,7 @@
 """Where a run and its questions lost what was relevant: the causes, result by result, and marked in the documents."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rag_evaluation_framework.attribution.attribution import NEARLY, Advice, Attribution, Change
@@ -21,6 +22,7 @@ from rag_evaluation_framework.report.page import Bar, Line, Lines, Part, Passage
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.result import note_lines
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
+from rag_evaluation_framework.results.missed import own_cutoff
 from rag_evaluation_framework.results.shown import number
 from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader
@@ -33,6 +35,14 @@ _MOST_BEFORE = 3
 def explanation_page(known: Explanation) -> Page:
     """Return an explanation as people read it: its recall, the results, the answers, and what changed to a baseline."""
     return Page(known.text or "–", tuple(_Explained(known).blocks()), aside=f"({known.query_id})")
+
+
+def explanations_page(run: str, known: Sequence[Explanation]) -> Page:
+    """Return the explanations of several questions of a run below each other; notes of all of them come first, once."""
+    first = known[0].notes if len(known) > 1 else ()
+    shared = [note for note in first if all(note in one.notes for one in known)]
+    others = (replace(one, notes=tuple(note for note in one.notes if note not in shared)) for one in known)
+    return Page(run, (Lines(note_lines(shared)), *map(explanation_page, others)))
 
 
 def text_of(text: str, relevant: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
@@ -131,7 +141,7 @@ class _Explained:
         others = f" or {plural(len(places) - 1, 'other place')}" if len(places) > 1 else ""
         yield line((places[0], "place"), f"{others}: {answer.recall:.0%} found{self._found_at(answer)}", indent=2)
         for cause in answer.causes:
-            words = told(cause, self.known.depth)
+            words = told(cause, self.known.depth, self.known.returned)
             yield line(f"{answer.lost[cause]:.0%} {words}{self._at(cause, answer)}", indent=4)
         if answer.is_split:
             yield line("split by the chunker: no chunk holds it whole", indent=4)
@@ -208,6 +218,8 @@ _ADVICE: Mapping[Change, str] = {
     "chunker": "is in no chunk: try a chunker that leaves nothing out",
     "places": "was retrieved as text that has no place: return its doc_id, start and end",
     "retriever": "is not among the first {depth}, and nothing else explains it: try another retriever",
+    "returned": "is not among the {depth} results that the retriever returned, and more were asked for: make it return "
+    "more, and see whether they hold it",
     "deeper_ranking": "is not among the results asked for: whether the retriever, the chunker or a reranker lost it, "
     "only a deeper ranking tells",
     "reranker": "was dropped by the reranker, beyond what it won: try without it",
@@ -225,13 +237,16 @@ def advice_text(advice: Advice) -> str:
     return f"{advice.share:.0%} of what is missing {_ADVICE[advice.change].format(depth=advice.depth)}{asks}"
 
 
-def told(cause: Cause, depth: int | None) -> str:
+def told(cause: Cause, depth: int | None, returned: int | None = None) -> str:
     """Return a cause as people read it.
 
     Args:
         cause: The cause.
         depth: How many results were asked for again; None if nothing was, and the run's own results had to do.
+        returned: How many came, where the retriever has a number of its own.
     """
+    if cause == "not_retrieved" and returned is not None:
+        return f"not retrieved: the retriever returned {returned} of the {depth} results asked for"
     return _TOLD[cause].format(depth=depth)
 
 
@@ -243,7 +258,11 @@ def causes_page(known: Attribution, worst: int = _WORST) -> Page:
         worst: How many of the questions that lost most to name.
     """
     losses, missing = known.losses, 1 - known.recall
-    rows = [(told(cause, known.depth), losses.lost[cause], lost) for cause, lost in known.lost.items() if lost > NEARLY]
+    rows = [
+        (told(cause, known.depth, known.returned), losses.lost[cause], lost)
+        for cause, lost in known.lost.items()
+        if lost > NEARLY
+    ]
     flags = [
         ("of it: split by the chunker", losses.split),
         ("of it: truncated by the embedder", losses.truncated),
@@ -293,7 +312,10 @@ def _why(known: Attribution, row: int) -> str:
     rank = int(known.losses.best_rank[row])
     ranked = ("beyond_cutoff", "dropped_by_reranker") if rank else ()
     at: dict[str, str] = dict.fromkeys(ranked, f", rank {rank}")
-    reasons = [f"{lost:.0%} {told(cause, known.depth)}{at.get(cause, '')}" for cause, lost in known.causes(row).items()]
+    reasons = [
+        f"{lost:.0%} {told(cause, known.depth, known.returned)}{at.get(cause, '')}"
+        for cause, lost in known.causes(row).items()
+    ]
     flags = (
         ("split by the chunker", known.losses.split),
         ("truncated by the embedder", known.losses.truncated),
@@ -304,7 +326,7 @@ def _why(known: Attribution, row: int) -> str:
 
 def _ceilings(known: Attribution) -> Iterator[str]:
     chunking, candidates, without = known.losses.chunking, known.losses.candidates, known.losses.without_reranker
-    deepest = f"the first {known.depth}{'' if known.losses.asked.all() else ', where they are known'}"
+    deepest = f"the first {known.returned or known.depth}{'' if known.losses.asked.all() else ', where they are known'}"
     what = "the candidates" if without is not None else "what was asked for" if known.depth is None else deepest
     best = [] if chunking is None else [f"{_best(chunking)} with these chunks"]
     yield f"the best possible: {', '.join([*best, f'{_best(candidates)} with the best order of {what}'])}"
@@ -376,9 +398,7 @@ class _Question:
         """Return what is read at a cutoff, the result in which a budget ends cut, and how many results it reaches."""
         hits, config = self.hits, self.result.config
         if first == str(OWN_CUTOFF):
-            usual = next((cutoff for cutoff in self.result.cutoffs if cutoff.isdigit()), str(len(hits)))
-            others: Mapping[str, int] = config.get("top_k") or {}
-            first = str(others.get(self.query.query_id, usual))
+            first = own_cutoff(self.result, self.query.query_id)
         cutoff = Cutoff.parse(first)
         if not cutoff.is_budget or self.corpus is None:  # without the documents, no text is marked
             most = len(hits) if cutoff.is_budget else cutoff.size

@@ -4,14 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag_evaluation_framework.annotation import Session
-from rag_evaluation_framework.data import CharacterSpan, Corpus, GroundTruth, Query, Skipped
+from rag_evaluation_framework.annotation import Question, Session
+from rag_evaluation_framework.data import CharacterSpan, Corpus
 from rag_evaluation_framework.report.page import Lines, Page, Part, Passage, Passages, line, plural
 from rag_evaluation_framework.report.wrapped import quoted
 from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.terms import places_of_words
 
 _MOST_PLACES = 3
+_AROUND = 4_000  # characters of a document around a text
 _LANGUAGE = "english"
 
 
@@ -76,6 +77,9 @@ CHOOSING = Keys(
         Key("1 3", "passages 1 and 3 do, and both are wanted: a search has to find both"),
         Key("1/3", "passage 1 does, and so does 3: to find either is enough"),
         Key("0 or n", "nothing in the documents answers the question"),
+        Key(
+            "f 2", "show passage 2 in full, as it is written, and what is around it; Enter shows the list again", "full"
+        ),
         Key("m", "show more passages", "more"),
         Key("/words", "search with other words; passages keep the numbers they have", "search"),
         LATER,
@@ -159,26 +163,22 @@ def removal(has_label: bool) -> tuple[str, str]:
     return f"Remove {what}? Enter: yes. Anything else: no, it stays.", f"Removed: {what}."
 
 
-def label_page(
-    query: Query, truth: GroundTruth[CharacterSpan] | None, skipped: Iterable[Skipped], corpus: Corpus
-) -> Page:
-    """Return a question, and what is known of its answers: its labels, or those that were lost.
-
-    Args:
-        query: The question.
-        truth: Its labels; None if it has none yet.
-        skipped: Its labels that were lost.
-        corpus: The documents.
-    """
+def label_page(question: Question, corpus: Corpus) -> Page:
+    """Return a question, and what is known of its answers: its labels, or those that were lost."""
+    truth = question.truth
     if truth is None:
-        told = [f"Its label {quoted(label.quote)} was lost: {label.reason}" for label in skipped if label.quote]
+        lost = [label for label in question.skipped if label.quote]
+        told = [f"Its label {quoted(label.quote)} was lost: {label.reason}" for label in lost]
+        told += [
+            f"Still there, to be chosen again: {quoted(span.text)} ({_named([span], corpus)})" for span in question.left
+        ]
     elif truth.answers:
         firsts = [(answer.reference[0], _named(answer.units, corpus)) for answer in truth.answers]
         texts = [(corpus[first.doc_id].content[first.start : first.end], where) for first, where in firsts]
         told = [f"Labelled: {quoted(text)} ({where}); s keeps it" for text, where in texts]
     else:
         told = ["Labelled: nothing in the documents answers it; s keeps that"]
-    return Page(query.text, (Lines(tuple(map(line, told))),))
+    return Page(question.query.text, (Lines(tuple(map(line, told))),))
 
 
 def passages_block(
@@ -201,6 +201,18 @@ def passages_block(
         return Passage(tuple(parts), lines.path(passage), str(number), more)
 
     return Passages(tuple(shown(*numbered) for numbered in passages.items()), around=0)
+
+
+def full_block(number: int, passage: CharacterSpan, corpus: Corpus, rows: int) -> Passages:
+    """Return a passage in its document, by its number: on so many lines with what is around it."""
+    parts = in_document(passage.text, passage, corpus[passage.doc_id].content)
+    return Passages((Passage(parts, LinePlaces(corpus).path(passage), str(number)),), rows=rows)
+
+
+def in_document(text: str, span: CharacterSpan, content: str) -> tuple[Part, ...]:
+    """Return a text that is marked, and what is around its place in a document."""
+    before, behind = content[max(span.start - _AROUND, 0) : span.start], content[span.end : span.end + _AROUND]
+    return Part(before, "muted"), Part(text, "found"), Part(behind, "muted")
 
 
 def sentences_block(

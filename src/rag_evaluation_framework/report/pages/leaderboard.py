@@ -199,69 +199,64 @@ _AT_K, _AT_BUDGET = "span_recall@5", "span_recall@4000ch"
 _PLACES = (("5 results", _AT_K), ("equal context", _AT_BUDGET))
 _SCORES = (_AT_K, "span_recall@10", _AT_BUDGET, "span_precision@5", "span_iou@5")
 
-Row = tuple[str, str, EvaluationResult[Any]]
 
-
-def demo_page(corpus: Corpus, questions: int, rows: Sequence[Row], *, whole: bool) -> Page:
+def demo_page(corpus: Corpus, questions: int, runs: Sequence[EvaluationResult[Any]], *, whole: bool) -> Page:
     """Return several results beside each other: what they tell, their scores, and the best one in detail.
 
     Args:
         corpus: The documents.
         questions: How many questions there are.
-        rows: Kind and label of each result, and the result.
+        runs: The results.
         whole: Whether all of them are there; of a part of the questions, they tell nothing.
     """
     title = "How well does each chunker help retrieval find the answer?"
     about = line((f"A handbook of {len(corpus)} documents, {questions} questions with verbatim answers.", "muted"))
     if not whole:
-        return Page(title, (Lines((about,)), _scores(rows)))
-    kind, label, best = max(rows, key=lambda row: row[2].metrics[_AT_BUDGET] or 0.0)
+        return Page(title, (Lines((about,)), _scores(runs)))
+    best = max(runs, key=lambda run: run.metrics[_AT_BUDGET] or 0.0)
     weakest = worst_block(best, corpus)
     return Page(
         title,
-        (Lines((*_demo_verdict(rows), about)), _scores(rows), Page(f"In detail: {kind}, {label}", (weakest,))),
+        (Lines((*_demo_verdict(runs), about)), _scores(runs), Page(f"In detail: {best.name}", (weakest,))),
     )
 
 
-def _demo_verdict(rows: Sequence[Row]) -> Iterator[Line]:
+def _demo_verdict(runs: Sequence[EvaluationResult[Any]]) -> Iterator[Line]:
     """Yield what the scores tell."""
-    board = Leaderboard.of([result for _, _, result in rows])
+    board = Leaderboard.of(runs)
     for where, score in _PLACES:
-        yield line((best_of(rows, board.tied[score], where), "verdict"))
+        yield line((best_of(board.runs, board.tied[score], where), "verdict"))
     yield line(f"As far as {board.tied[_AT_K].questions} questions can tell (95 % confidence).")
     yield line("A fixed number of results favours large chunks.")
 
 
-def best_of(rows: Sequence[Row], tied: TiedWithBest, where: str) -> str:
-    """Return which result is best, or which cannot be, as far as that can be told."""
-    behind = [row for row, is_tied in zip(rows, tied.is_tied, strict=True) if not is_tied]
+def best_of(runs: Sequence[str], tied: TiedWithBest, where: str) -> str:
+    """Return which run is best, or which cannot be, as far as that can be told."""
+    behind = [run for run, is_tied in zip(runs, tied.is_tied, strict=True) if not is_tied]
     if not behind:
         return f"At {where}, no difference is large enough to name a best one."
-    if len(behind) == len(rows) - 1:
-        kind, label, _ = rows[tied.best]
-        return f"Best at {where}: {kind}, {label}."
-    names = ", ".join(f"{kind} {label.removeprefix('recursive ')}" for kind, label, _ in behind)
-    return f"Behind at {where}: {names}. The rest cannot be told apart."
+    if len(behind) == len(runs) - 1:
+        return f"Best at {where}: {runs[tied.best]}."
+    return f"Behind at {where}: {'; '.join(behind)}. The rest cannot be told apart."
 
 
-def _scores(rows: Sequence[Row]) -> Table:
+def _scores(runs: Sequence[EvaluationResult[Any]]) -> Table:
     """Return one row per result, with the best value of every score in green if there are several."""
-    means = [[result.metrics[name] or 0.0 for name in _SCORES] for _, _, result in rows]
+    means = [[result.metrics[name] or 0.0 for name in _SCORES] for result in runs]
     best = [max(column) for column in zip(*means, strict=True)]
     roles: dict[tuple[int, int], Role] = {
-        (row, at + 2): "good"
+        (row, at + 1): "good"
         for row, values in enumerate(means)
         for at, value in enumerate(values)
-        if value == best[at] and len(rows) > 1
+        if value == best[at] and len(runs) > 1
     }
     return Table(
-        ("retriever", "chunker", *_SCORES),
-        tuple((kind, label, *(number(result.metrics[name]) for name in _SCORES)) for kind, label, result in rows),
+        ("run", *_SCORES),
+        tuple((result.name, *(number(result.metrics[name]) for name in _SCORES)) for result in runs),
         "Scores",
         (
             "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch: the results that fit into "
             "4,000 characters of context, the last one truncated.",
         ),
-        words=2,
         roles=roles,
     )

@@ -1,7 +1,7 @@
 """A table of quotes as people read it: how many were located, and what to do about each of the others."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rag_evaluation_framework.base.outside import one_line
@@ -71,12 +71,6 @@ def suggestions_text(check: QuoteCheck, path: Path | InputError | None, again: s
         f"\n{plural(count, 'suggestion')} beside the quotes: {path}. Write yes in the column accept where a suggestion "
         f"is what was meant, correct the other quotes, then:{again}"
     )
-
-
-def unread_text(counts: Mapping[str, int], pattern: str) -> str:
-    """Return how many files of each ending were not read, and the pattern that reads them, too."""
-    named = ", ".join(f"{count} {suffix}" for suffix, count in counts.items())
-    return f"Not read: {named}. --glob {pattern} reads them, too.\n"
 
 
 _TITLES = (

@@ -1,13 +1,14 @@
 """A result as people read it: its first score, what to look at, the evidence, and how the run was made."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
 from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.outside import first_of, fit_to_keep, name_line, one_line
 from rag_evaluation_framework.data import NOT_LABELLED, Answer, Corpus, Skipped
+from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.levels import RULES, LevelRules
 from rag_evaluation_framework.report.page import Bar, Block, Line, Lines, Part, Table, first, line, plural, symmetric
 from rag_evaluation_framework.report.page import Page as Page
@@ -17,6 +18,7 @@ from rag_evaluation_framework.report.wrapped import quoted, shortened
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.results.meaning import servers, vector_stores
 from rag_evaluation_framework.results.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
+from rag_evaluation_framework.results.missed import Missed, missed, why_unknown
 from rag_evaluation_framework.results.shown import (
     marked,
     number,
@@ -133,7 +135,8 @@ def labels_left_out(doc_ids: Iterable[str], corpus: Corpus) -> str:
         return ""
     pattern, folder = labelling.pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
     other = "one that does not" if pattern is None else f"--glob {shlex.quote(pattern)}"
-    return f"--glob leaves out {first_of([*map(name_line, names)], 1)} of {folder}; give {other}"
+    option = "--exclude" if "exclude" in corpus.metadata else "--glob"
+    return f"{option} leaves out {first_of([*map(name_line, names)], 1)} of {folder}; give {other}"
 
 
 def bar_of(mean: MeanScore | None) -> Bar | None:
@@ -178,6 +181,42 @@ def worst_block(result: Result, corpus: Corpus | None, most: int = _WORST) -> Li
             pairs = zip_longest(query.answers[:_MOST_NAMED], query.places_found[:_MOST_NAMED])
             lines += [_answer(answer, found, corpus, query, RULES[result.evaluation_type]) for answer, found in pairs]
     return Lines(tuple(lines), f"Weakest questions by {name}")
+
+
+def worst_page(result: Result, by: str, queries: Sequence[QueryResult[Any]]) -> Page:
+    """Return the weakest questions as a table: what was missed of each, its score, and where something was first found.
+
+    Args:
+        result: The result.
+        by: The score by which they are the weakest.
+        queries: The questions.
+    """
+    name = full_name(by, result.scores.columns) or by
+    column = result.per_query(name)
+    unknown = why_unknown(result)
+    found = [Missed((), None) if unknown else missed(result, query, name) for query in queries]
+    rows = [
+        (
+            f"{query.noted_text.strip()} ({query.query_id})",
+            "–"
+            if unknown
+            else _missing(lacking, query, quoted if result.evaluation_type == "token-level" else name_line),
+            number(column[query.query_id]),
+            "–" if query.first_relevant is None else str(query.first_relevant),
+        )
+        for query, lacking in zip(queries, found, strict=True)
+    ]
+    told = (f"what was missed is not known: {unknown}",) if unknown else ()
+    table = Table(("question", "missed", name, "first rank"), tuple(rows), lines=told, words=2)
+    return Page(f"Weakest questions by {name}", (table,))
+
+
+def _missing(lacking: Missed, query: QueryResult[Any], named: Callable[[str], str]) -> str:
+    """Return what was missed of a question, and at which rank some of it is, if that is not where its first part is."""
+    if not lacking.texts:
+        return "only white space" if lacking.is_blank else "nothing"
+    found = "" if lacking.rank in (None, query.first_relevant) else f" (at rank {lacking.rank})"
+    return f"{' … '.join(map(named, lacking.texts))}{found}"
 
 
 def _answer(
@@ -333,7 +372,8 @@ def run_facts(result: Result) -> Iterator[str]:
     if stores:
         yield f"vector store: {stores}"
     corpus, dataset = result.config["corpus"], result.config["dataset"]
-    yield f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}"
+    source = corpus["source"] or "made in Python"
+    yield f"corpus: {source}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}"
     yield f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}"
     yield f"tokenizer: {result.config['tokenizer'] or 'none, budgets in characters'}"
     yield f"made {result.created} with version {result.version}"

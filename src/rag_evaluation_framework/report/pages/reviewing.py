@@ -9,7 +9,7 @@ from rag_evaluation_framework.base.outside import bounded, first_of, name_line, 
 from rag_evaluation_framework.data import CHUNK, REVIEW, Corpus, Dataset, GroundTruth, Query, Review, count_skipped
 from rag_evaluation_framework.inspection.findings import Finding, Label, LabelTexts, units_of
 from rag_evaluation_framework.report.page import Block, Lines, Page, Part, Passage, Passages, line, plural
-from rag_evaluation_framework.report.pages.labelling import LATER, Key, Keys
+from rag_evaluation_framework.report.pages.labelling import LATER, Key, Keys, in_document
 from rag_evaluation_framework.report.wrapped import shortened
 from rag_evaluation_framework.text.line_places import folder_of
 
@@ -19,13 +19,16 @@ _MOST_KNOWN = 500  # characters of metadata
 _MOST_VALUE = 80
 _MOST_PLACES = 3
 _BEGIN = 400  # characters of a document that is relevant as a whole
-_AROUND = 4_000  # characters of a document around an answer
 _REVIEWING = (
     Key("a", "accept the question, as it is shown", "accept", "Accepted."),
     Key("e", "edit its wording; e and a wording takes that. Its id and its answers stay", "edit the question"),
     Key("d", "drop the question", "drop it", "Dropped; b goes back to it."),
     Key("d 2", "drop answer 2, one of several; d 2 again takes it back", "drop answer 2"),
-    Key("m", "show more of the documents", "more text"),
+    Key("w>", "end the answer one word later, w>> two; s> one sentence; w> 2 in answer 2", "longer"),
+    Key("w<", "end it one word earlier; s< one sentence", "shorter"),
+    Key("<w", "begin it one word earlier; <s one sentence"),
+    Key(">w", "begin it one word later; >s one sentence"),
+    Key("m", "show more of the document around the answer; m 2 around answer 2", "more text"),
     LATER._replace(done="Left for later."),
     Key("u", "undo all that was decided about this question", "undo", "The question is open, and as the file has it."),
     Key("b", "back to the question before", "back"),
@@ -102,16 +105,24 @@ def review_page(query: Query, review: Review, findings: Iterable[Finding], answe
 
 
 def answer_blocks(
-    entry: GroundTruth[Any], dropped: Sequence[int], texts: LabelTexts, most: int, around: int
+    entry: GroundTruth[Any],
+    dropped: Sequence[int],
+    texts: LabelTexts,
+    most: int,
+    around: int,
+    rows: int | None = None,
+    before: GroundTruth[Any] | None = None,
 ) -> Iterator[Block]:
     """Yield the answers of a question, each in its document as far as that is at hand.
 
     Args:
-        entry: The question, as its file has it.
+        entry: The question, as its file has it, or with the labels that a review wants.
         dropped: The numbers of the answers that were dropped, from 0.
         texts: Reads the labels.
         most: How many characters are shown of each: of a longer one the begin and the end.
         around: How many lines before and behind each.
+        rows: How many lines of each answer in its document, in place of these.
+        before: The question as its file has it, if its answers are edited.
     """
     labels = dict(zip(units_of(entry), texts.labels(entry), strict=True))
     count = len(entry.answers)
@@ -126,7 +137,10 @@ def answer_blocks(
         if more > 0:
             passages.append(Passage((), f"{more:,} more place{'s' * (more > 1)}", "or"))
         named = f"Answer {number + 1} of {count}" if count > 1 else "Answer"
-        yield Passages(tuple(passages), f"{named}{', dropped' * (number in dropped)}", around)
+        marks = ", edited" * (before is not None and answer != before.answers[number]) + ", dropped" * (
+            number in dropped
+        )
+        yield Passages(tuple(passages), f"{named}{marks}", around, rows)
 
 
 def _other(label: Label, before: str, first: Label, texts: LabelTexts) -> Passage:
@@ -137,23 +151,15 @@ def _other(label: Label, before: str, first: Label, texts: LabelTexts) -> Passag
 
 
 def _passage(label: Label, before: str, texts: LabelTexts, most: int) -> Passage:
-    span, corpus = label.span, texts.corpus
-    around = "", ""
-    if span is not None and label.problem is None and corpus is not None:
-        content = corpus[span.doc_id].content
-        text = content[span.start : span.end]
-        around = content[max(span.start - _AROUND, 0) : span.start], content[span.end : span.end + _AROUND]
-    elif label.text is not None:
-        text = label.text
-        if span is not None:
-            content = texts.dataset.text(texts.dataset.texts.get(span.doc_id, "")) or ""
-            around = content[max(span.start - _AROUND, 0) : span.start], content[span.end : span.end + _AROUND]
-    elif corpus is not None and label.unit in corpus:
+    corpus, where = texts.corpus, _where(label, texts)
+    if label.span is not None and label.text is not None:
+        return Passage(in_document(bounded(label.text, most), label.span, texts.content(label)), where, before)
+    text = label.text
+    if text is None and corpus is not None and label.unit in corpus:
         text = corpus[label.unit].content.lstrip()[:_BEGIN]
-    else:
-        return Passage((), _where(label, texts), before, _untold(label, corpus))
-    parts = Part(around[0], "muted"), Part(bounded(text, most), "found"), Part(around[1], "muted")
-    return Passage(parts, _where(label, texts), before)
+    if text is None:
+        return Passage((), where, before, _untold(label, corpus))
+    return Passage((Part(bounded(text, most), "found"),), where, before)
 
 
 def _untold(label: Label, corpus: Corpus | None) -> str:

@@ -1,0 +1,283 @@
+"""Texts in any encoding, and tables as people save them: CSV with any separator, and Excel sheets.
+
+Nothing is guessed of UTF-8. Text that is in none of the forms of Unicode was saved by a program of one country: Excel
+and old editors write windows-1252 in Western Europe, windows-1250 in Poland, and so on.
+"""
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, time
+from itertools import chain, dropwhile, islice, pairwise
+from pathlib import Path
+from typing import Any, Never
+
+from rag_evaluation_framework.base.exits import outcome
+from rag_evaluation_framework.base.files import LARGEST, as_utf8, read_bytes
+from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import bounded, said, shown
+from rag_evaluation_framework.errors import DatasetError, InputError
+
+SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+"""The endings of files of sheets."""
+
+_SAMPLE = 500  # lines that are not ASCII, by which an encoding is recognised
+_BEGIN = 100_000  # characters, by which a separator is recognised
+_FIRST = 10  # rows, of which one is the header
+_MOST_CELLS = 10_000_000  # of a sheet; blank ones before others take memory, too
+
+_SIGNS = "„“”‚‘’«»‹›–—…€£¢§°¿¡½¼±µ×®©™•·²\xa0"
+_WESTERN = f"{_SIGNS}ÄÖÜäöüßàâæçèéêëîïôœùûÀÂÇÈÉÊÎÔŒÙáíóúñÁÍÓÚÑãõÃÕìòÌÒåøÅØÆý"
+_CENTRAL = "ĄĆĘŁŃŚŹŻąćęłńśźżČĎĚŇŘŠŤŮŽčďěňřšťůžŐŰőűĽľĹĺŔŕĐđăşţĂŞŢÁÉÍÓÚÝáéíóúýÄÖÜäöüßÔôâîÂÎ"
+# Encodings of Latin script, the likeliest first, and what people write in each beside ASCII.
+_LATIN = {"cp1252": _WESTERN, "mac_roman": _WESTERN, "cp1250": _SIGNS + _CENTRAL, "cp1254": f"{_SIGNS}ÇĞİÖŞÜçğıöşüâîû"}
+_OTHER = ("cp1251", "cp1253", "cp932", "gb18030", "cp949", "cp950")
+_WORD = re.compile("[^\0-\x7f\uff61-\uff9f]{2}")  # a single ° or ö of Western Europe is half-width katakana, too
+_ARCHIVES = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how sheets begin, whatever they are called
+_SEPARATOR = re.compile(r"sep=.", re.IGNORECASE)
+_PLACE = re.compile(rb'\sr="([A-Z]{1,3})(\d{1,7})"')  # of a cell of Excel
+_MESSAGE = 400  # characters of a message that name what sheets have
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
+
+
+def decoded(data: bytes, path: Path, refusal: type[InputError] = DatasetError) -> str:
+    """Return the text of a file in any encoding, with newlines unchanged and without a byte order mark.
+
+    It is UTF-8 if it can be, or UTF-16 or UTF-32 by its byte order mark or its first characters. Else its encoding is
+    recognised by its letters, and a note says which one it is, with a word that shows whether it is right.
+
+    Args:
+        data: The content of the file.
+        path: The file, for messages.
+        refusal: The class of the error.
+
+    Raises:
+        InputError: It is no text, is UTF-8 that is damaged, or is in none of the encodings; raised as the class
+            `refusal`.
+    """
+    data = as_utf8(data, path, refusal)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        signs = [sign for sign in data.decode("utf-8", "replace") if not sign.isascii()]
+        damaged = signs.count("\ufffd") < len(signs) / 2
+        encoding = None if damaged or _CONTROL.search(data) else _recognised(data)
+        if encoding is None:
+            raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
+    text = data.decode(encoding)
+    word = next((word for word in text.split() if not word.isascii()), "\xa0")  # signs between words only
+    note(f"{path}: is not UTF-8; read as {encoding}, with {shown(word)} in it; save it as UTF-8 if that is wrong")
+    return text
+
+
+def _recognised(data: bytes) -> str | None:
+    """Return the encoding of a text that is not UTF-8, or None if it is in none that is known.
+
+    `charset-normalizer` tells scripts apart. It is often wrong about the languages of Latin script, of which a table
+    has few words: there, the encoding is taken in which the most signs are letters of its languages, without capitals
+    inside words.
+    """
+    sample = b"\n".join(islice((line for line in data.splitlines() if not line.isascii()), _SAMPLE))
+    normalizer: Any = require("charset_normalizer", extra="documents", needed_by="text that is not UTF-8")
+    best = normalizer.from_bytes(sample, cp_isolation=[*_LATIN, *_OTHER]).best()
+    # Words of these scripts have no ASCII between their signs; a single sign is rather a hard space, ° or £.
+    if best is not None and best.encoding in _OTHER and _WORD.search(str(best)):
+        return str(best.encoding)
+    shares = {name: _share_of_letters(sample, name, letters) for name, letters in _LATIN.items()}
+    likeliest = max(shares, key=shares.__getitem__)
+    return likeliest if shares[likeliest] else None
+
+
+def _share_of_letters(sample: bytes, encoding: str, letters: str) -> float:
+    try:
+        text = sample.decode(encoding)
+    except UnicodeDecodeError:
+        return 0
+    signs = [(before, sign) for before, sign in pairwise(f" {text}") if not sign.isascii()]
+    return sum(sign in letters and not (before.islower() and sign.isupper()) for before, sign in signs) / len(signs)
+
+
+def read_rows(
+    path: Path, refusal: type[InputError] = DatasetError, *, has: Callable[[list[str]], bool] = bool
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table, the header first, each with the number of the line or row on which it starts.
+
+    A table is text in any encoding, with commas, semicolons, tabs or `|` between cells, or a sheet of Excel or
+    LibreOffice, recognised by its ending or its content. Cells of a sheet are the texts that a person sees: 12, not
+    12.0.
+
+    Args:
+        path: The file.
+        refusal: The class of the error.
+        has: Whether a row is the header of the table; by default every row is. The first of the first ten rows is
+            taken, and of several sheets that are not empty the one that has it.
+
+    Raises:
+        InputError: It cannot be read, or has no sheet or several sheets of that header; raised as the class `refusal`.
+    """
+    data = read_bytes(path, refusal, most=LARGEST, remedy="split it, or save it as JSONL, which is read line by line")
+    if path.suffix.lower() in SHEETS or data.startswith(_ARCHIVES):
+        yield from _from_header(iter(_sheet_rows(data, path, refusal, has)), has, str(path))
+        return
+    try:
+        yield from table_rows(decoded(data, path, refusal), has, str(path))
+    except csv.Error as error:
+        raise refusal(f"{path}: {error}") from error
+
+
+def delimiter_of(text: str, has: Callable[[list[str]], bool] = bool) -> str:
+    """Return what separates the cells of a CSV text, as its `sep=` line says.
+
+    Without one it is the sign by which there is a header, by which that has the most cells and, of several such, by
+    which the most of the next rows have as many.
+    """
+    begin = text[:_BEGIN].lstrip("\ufeff\r\n")
+    first = begin.partition("\n")[0].strip("\r")
+    if _SEPARATOR.fullmatch(first):
+        return first[-1]
+
+    def fit(sign: str) -> tuple[bool, int, int]:
+        reader = csv.reader(io.StringIO(begin, newline=""), delimiter=sign, skipinitialspace=True)
+        rows = list(islice(filter(_last, reader), _FIRST)) or [[""]]
+        header = rows[_header(rows, has)]
+        return has(header), len(header), sum(len(row) == len(header) for row in rows)
+
+    return max(",;\t|", key=fit)
+
+
+def table_rows(
+    text: str, has: Callable[[list[str]], bool] = bool, name: str = "the table"
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV text, the header first, each with the number of the line on which it starts.
+
+    As people and Excel write tables, a title or a line `sep=;` may precede the header, and empty columns may follow on
+    the right: none is part of the table. White space behind a delimiter is dropped.
+
+    Args:
+        text: The text, with newlines unchanged.
+        has: Whether a row is the header, as for `read_rows`.
+        name: What notes call the table.
+
+    Raises:
+        csv.Error: A row is not valid CSV; the message says on which line it starts.
+    """
+    yield from _from_header(_csv_rows(text, delimiter_of(text, has)), has, name)
+
+
+def _csv_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a cell may hold a long document
+    first = 1
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
+    try:
+        for cells in reader:
+            if first > 1 or cells != ["sep=", ""]:
+                yield first, cells
+            first = reader.line_num + 1
+    except csv.Error as error:
+        raise csv.Error(f"line {first}: {error}; is there an unclosed quotation mark?") from error
+
+
+def _from_header(
+    rows: Iterator[tuple[int, list[str]]], has: Callable[[list[str]], bool], name: str
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table from its header on, without the empty columns on its right."""
+    rows = dropwhile(lambda row: not _last(row[1]), rows)
+    first = list(islice(rows, _FIRST))
+    if not first:
+        return
+    header = _header([cells for _, cells in first], has)
+    if header:
+        note(f"{name}: the headings are in line {first[header][0]}; what stands above them is not read")
+    width = _last(first[header][1])
+    for number, cells in chain(first[header:], rows):
+        yield number, cells if any(cells[width:]) else cells[:width]
+
+
+def _header(rows: Sequence[list[str]], has: Callable[[list[str]], bool]) -> int:
+    """Return which of the first rows is the header; where none is, the first that has more cells than a title."""
+    known = (number for number, cells in enumerate(rows) if has(cells))
+    wide = (number for number, cells in enumerate(rows) if sum(map(bool, map(str.strip, cells))) > 1)
+    return next(chain(known, wide, (0,)))
+
+
+def _last(cells: Sequence[str]) -> int:
+    """Return the number of the last cell that is not blank, from 1; 0 of a blank row."""
+    return max((number for number, cell in enumerate(cells, 1) if cell.strip()), default=0)
+
+
+def _sheet_rows(
+    data: bytes, path: Path, refusal: type[InputError], has: Callable[[list[str]], bool]
+) -> list[tuple[int, list[str]]]:
+    calamine: Any = require("python_calamine", extra="documents", needed_by=f"a sheet such as {path.name}")
+
+    def refuse(error: BaseException) -> Never:
+        raise refusal(f"{path}: cannot be read as a sheet ({said(error)}); save it again, or as CSV UTF-8") from error
+
+    sheets = outcome(lambda: _sheets(data, calamine.CalamineWorkbook), refuse)
+    found = {name: rows for name, rows in sheets.items() if any(has(cells) for _, cells in rows[:_FIRST])}
+    if not sheets:
+        raise refusal(f"{path}: it is empty: no sheet has a row; expected headings, and rows below them")
+    if len(found) > 1:
+        raise refusal(
+            f"{path}: {len(found)} sheets have the columns that are needed ({bounded(', '.join(found), _MESSAGE)}); "
+            "keep one of them in the file, or save it as CSV"
+        )
+    if not found and len(sheets) > 1:
+        firsts = {name: [cells for _, cells in rows[:_FIRST]] for name, rows in sheets.items()}
+        headers = {name: ", ".join(filter(None, rows[_header(rows, has)])) for name, rows in firsts.items()}
+        told = "; ".join(f"{name}: {header}" for name, header in headers.items())
+        raise refusal(
+            f"{path}: no sheet has the columns that are needed ({bounded(told, _MESSAGE)}); rename the headings of "
+            "one, say what they are called (columns), or keep one sheet in the file"
+        )
+    (rows,) = (found or sheets).values()
+    return rows
+
+
+def _sheets(data: bytes, workbook: Any) -> dict[str, list[tuple[int, list[str]]]]:
+    """Return the rows of each sheet that are not blank, with their numbers; without sheets that are empty."""
+    if zipfile.is_zipfile(io.BytesIO(data)):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for name in archive.namelist():
+                if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                    _check_size(archive.read(name))
+    opened = workbook.from_filelike(io.BytesIO(data))
+    sheets: dict[str, list[tuple[int, list[str]]]] = {}
+    for name in opened.sheet_names:
+        rows = enumerate(opened.get_sheet_by_name(name).to_python(skip_empty_area=False), start=1)
+        texts = [(number, [_cell(value) for value in row]) for number, row in rows]
+        if filled := [(number, row) for number, row in texts if _last(row)]:
+            sheets[name] = filled
+    return sheets
+
+
+def _check_size(sheet: bytes) -> None:
+    """Raise ValueError if a sheet has too many cells from A1 to its last, of which calamine makes room for each.
+
+    If it finds no room, that ends the interpreter, so it is not asked.
+    """
+    columns, rows = {b""}, 0
+    for place in _PLACE.finditer(sheet):
+        columns.add(place[1])
+        rows = max(rows, int(place[2]))
+    last = max(columns, key=lambda letters: (len(letters), letters))
+    width = sum((sign - 64) * 26**power for power, sign in enumerate(reversed(last)))  # A is 65
+    if rows * width > _MOST_CELLS:
+        raise ValueError(
+            f"it reaches to {last.decode()}{rows}, {rows * width:,} cells, of at most {_MOST_CELLS:,}: remove what "
+            "stands far from the table"
+        )
+
+
+def _cell(value: Any) -> str:
+    """Return the value of a cell of a sheet as a person sees it."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float):
+        return f"{value:.15g}"  # 12, and 0.3 of 0.1 + 0.2
+    if isinstance(value, datetime) and value.time() == time.min:
+        return str(value.date())
+    return str(value)

@@ -1,0 +1,53 @@
+"""DOCX: the text of a Word document."""
+
+import io
+import zipfile
+from importlib.metadata import version
+from typing import Any
+
+from rag_evaluation_framework.base.exits import errors_as
+from rag_evaluation_framework.base.optional import require
+from rag_evaluation_framework.base.outside import raised
+from rag_evaluation_framework.corpus.readers.html import HtmlReader
+from rag_evaluation_framework.corpus.readers.reader import LARGEST, Reader, Reading
+from rag_evaluation_framework.errors import CorpusError
+
+_OLD = b"\xd0\xcf\x11\xe0"  # with which .doc begins, and what Office encrypts
+
+
+class DocxReader(Reader):
+    """Reads a Word document into its text, as `HtmlReader` does of what mammoth makes of it.
+
+    Headings, paragraphs, lists, tables, text boxes and footnotes are in it, and what was inserted while changes were
+    tracked. Headers and footers of pages, comments, deletions, numbers of lists and pictures are not.
+    """
+
+    def __init__(self) -> None:
+        self._mammoth: Any = require("mammoth", extra="documents", needed_by="DOCX")
+        self._html = HtmlReader()
+        self.version = f"1, mammoth {version('mammoth')}, html {self._html.version}"
+
+    def read(self, data: bytes) -> Reading:
+        """Return the text of the document."""
+        if data.startswith(_OLD):
+            raise CorpusError("is a .doc, or encrypted; save it as .docx, without a password")
+        with errors_as(lambda error: CorpusError(f"is not a DOCX that can be read ({raised(error)})")):
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                _check(archive)
+            made = self._mammoth.convert_to_html(io.BytesIO(data), convert_image=_no_picture)
+        return Reading(self._html.read(made.value.encode()).text)
+
+
+def _no_picture(_: object) -> list[object]:
+    return []
+
+
+def _check(archive: zipfile.ZipFile) -> None:
+    """Raise CorpusError if a document unpacks to too much, or its XML declares entities, which no Word does."""
+    if sum(member.file_size for member in archive.infolist()) > LARGEST:
+        raise CorpusError(f"unpacks to more than {LARGEST:,} bytes; split it")
+    for member in archive.infolist():
+        if member.filename.endswith((".xml", ".rels")) and b"<!DOCTYPE" in archive.read(member).replace(
+            b"\0", b""
+        ):  # also of UTF-16
+            raise CorpusError(f"has a document type in {member.filename}; save it with Word or LibreOffice")

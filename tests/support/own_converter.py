@@ -1,0 +1,8 @@
+"""A converter, as people write one."""
+
+
+def upper(path):
+    return path.read_text().upper()
+
+
+upper.version = "3"
