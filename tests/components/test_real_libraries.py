@@ -245,7 +245,7 @@ def test_the_five_lines_are_right_with_langchain(tmp_path, monkeypatch):
     assert 0 < sum(found) < len(found)
     assert [*result.per_query("span_recall@10").values()] == [float(one) for one in found]
     assert frame["documents"].tolist() == [f"{number}.md" for number in range(20)]
-    assert "best rank" in repr(worst)
+    assert "first rank" in repr(worst)
     assert [one.query_id for one in result.explain(worst)] == [query.query_id for query in worst]
 
 

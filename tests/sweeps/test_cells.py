@@ -298,3 +298,11 @@ def test_without_imports_no_converter_is_imported(folder):
     workshop = cells.Workshop(folder, folder / "runs", imports=False)
     with pytest.raises(ConfigError, match="names your own code, and --no-import"):
         workshop._with_sources(base(converter="not_there_at_all:convert"))
+
+
+def test_cells_whose_questions_are_in_other_columns_have_other_questions(folder):
+    (folder / "q.csv").write_text("en,de,quote\nWhen do invoices come?,Wann?,Invoices are sent on the first day.\n")
+    columns = [{"question": "en", "quote": "quote"}, {"question": "de", "quote": "quote"}]
+    result = Sweep(base=base(), over={"columns": columns}).run()
+    asked = [load_result(found.folder).queries[0].text for found in result.cells]
+    assert asked == ["When do invoices come?", "Wann?"]

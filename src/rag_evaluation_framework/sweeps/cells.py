@@ -154,13 +154,13 @@ class Workshop:
         """Return a run with its documents and questions, which are read once for all cells that name the same."""
         if spec.engine is not None or spec.dataset is None:
             return spec
-        named = ("corpus", "glob", "exclude", "converter", "text_column", "name_column")
-        asked = [*(getattr(spec, each) for each in named), spec.dataset, spec.loader_root, spec.allow_assets]
-        key = json.dumps(asked, default=id)
+        documents = ("corpus", "glob", "exclude", "converter", "text_column", "name_column")
+        questions = ("dataset", "columns", "loader_root", "allow_assets")
+        key = json.dumps([getattr(spec, each) for each in (*documents, *questions)], default=id)
         if key not in self._read:
             self._read[key] = spec.sources(self.folder, imports=self.imports)
-            if (documents := self._read[key][0] or self._read[key][1].corpus) is not None:
-                keep_corpus(documents, self.root)
+            if (corpus := self._read[key][0] or self._read[key][1].corpus) is not None:
+                keep_corpus(corpus, self.root)
         corpus, dataset = self._read[key]
         return spec.model_copy(update={"corpus": corpus, "dataset": dataset})
 
