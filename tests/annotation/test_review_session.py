@@ -11,6 +11,7 @@ from rag_evaluation_framework import (
     ChunkLevelGroundTruth,
     Corpus,
     Dataset,
+    Document,
     DocumentId,
     Query,
     TokenLevelGroundTruth,
@@ -274,6 +275,13 @@ def test_copies_that_do_not_go_on_with_the_same_words_stay(path, corpus):
     assert texts(session.wanted(1)) == [[["at night"]]]
     session.reopen(1)
     assert texts(session.labelled(1)) == [[["Support helps"]], [["never at night"]]]
+    corpus = Corpus([Document(DocumentId(f"{word}.md"), f"Five days {word}.") for word in ("here", "there")])
+    places = [span(corpus, document.id, "Five days") for document in corpus]
+    entry = TokenLevelGroundTruth(query("How long?"), (Answer.any_of(*places),))
+    path = save_dataset(Dataset([entry], TOKEN, name="two", corpus=corpus), path.with_name("two.json"))
+    session = opened(path)
+    session.move_ends(0, 0, "w>", texts_of(path, corpus))
+    assert texts(session.labelled(0)) == [[["Five days here."], ["Five days"]]]
 
 
 def test_ends_move_only_where_the_text_of_an_answer_is_at_hand(path, corpus, tmp_path):

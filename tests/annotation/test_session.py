@@ -264,6 +264,19 @@ def test_a_folder_that_cannot_be_written_is_told_and_what_a_link_leads_to_is_rep
         Session(docs.parent / "file" / "set.json", corpus(docs), "set").ask("Who?")
 
 
+def test_a_question_that_lost_a_label_is_told_by_that_and_by_those_that_are_left(docs):
+    session = started(docs, "How long?")
+    content, left = json.loads(session.path.read_text()), first(corpus(docs))
+    (skipped,) = content["skipped"]
+    skipped["quote"] = "Gone."
+    here = {"doc_id": "a.md", "start": 0, "end": left.end, "text": left.text}
+    gone = {"doc_id": "b.md", "start": 0, "end": 5, "text": "Gone.", "text_hash": "0" * 64}
+    content["incomplete"] = [{"query": skipped["query"], "answers": [[[here], [gone]]]}]
+    session.path.write_text(json.dumps(content))
+    (question,) = Session(session.path, corpus(docs), "set").questions
+    assert question.earlier_texts == ["Gone.", left.text]
+
+
 @pytest.mark.parametrize("act", ["label", "remove"])
 def test_what_was_lost_of_a_question_is_forgotten_when_it_is_labelled_anew_or_removed(docs, act):
     session = started(docs, "How long?", "Who?")

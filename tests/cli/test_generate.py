@@ -145,6 +145,15 @@ def test_a_dry_run_asks_for_nothing_and_needs_no_key(rag_eval, served, monkeypat
     assert served.exchanges == []
 
 
+def test_with_no_import_a_converter_is_refused_and_not_imported(rag_eval, served, folder):
+    (folder / "own.py").write_text("open('mark', 'w')\ndef upper(path):\n    return path.read_text().upper()\n")
+    (folder / "docs.yaml").write_text("corpus: docs\nconverter: own:upper\n")
+    outcome = rag_eval("generate", "--corpus", "docs.yaml", "--dry-run", "--no-import")
+    assert outcome.code == 2
+    assert "converter 'own:upper' names your own code, and --no-import" in outcome.err
+    assert not (folder / "mark").exists()
+
+
 def test_a_dry_run_speaks_of_options_as_a_real_run_does(rag_eval, served):
     refused = [rag_eval(*GENERATE, "--strategy", "no-answer", *dry) for dry in ((), ("--dry-run",))]
     assert [each.code for each in refused] == [2, 2]

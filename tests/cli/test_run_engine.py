@@ -496,6 +496,14 @@ def test_stored_rankings_are_scored_and_nothing_is_run(rag_eval, written, tmp_pa
     assert log(tmp_path) == []
 
 
+def test_ties_of_stored_rankings_are_ordered_as_trec_eval_does_if_asked(rag_eval, written, tmp_path):
+    written()
+    (tmp_path / "bm25.trec").write_text("q1 Q0 eval:help:doc:1 1 1.0 x\nq1 Q0 eval:help:doc:refunds 2 1.0 x\n")
+    command = ("run", "--dataset", "help.json", "--rankings", "bm25.trec", "--k", "1", "--json")
+    printed = [json.loads(rag_eval(*command, *ties).out) for ties in ((), ("--ties", "trec_eval"))]
+    assert [one["metrics"]["recall@1"] for one in printed] == [0.0, 1.0]
+
+
 def test_several_stored_rankings_are_scored_as_one_run(rag_eval, written, tmp_path):
     written()
     (tmp_path / "one.trec").write_text(TREC)

@@ -13,12 +13,15 @@ from rag_evaluation_framework import (
     TOKEN,
     BM25Retriever,
     CachedEmbedder,
+    ChunkLevelGroundTruth,
     Corpus,
     CrossEncoderReranker,
+    Dataset,
     Document,
     HybridRetriever,
     InMemoryVectorStore,
     LsaEmbedder,
+    Query,
     RecursiveCharacterChunker,
     RerankedRetriever,
     SemanticChunker,
@@ -140,6 +143,9 @@ def test_a_retriever_is_the_path_of_stored_rankings():
     Path("run.txt").write_text("".join(f"{name} Q0 agent.md 1 1.0 me\n" for name in ids))
     documents = evaluate("run.txt", "questions.csv", documents="docs", level=DOCUMENT)
     assert [*documents.per_query("recall@5").values()] == [0.0, 1.0]
+    chunks = Dataset([ChunkLevelGroundTruth(Query("q", "Which?"), ("c1",))], CHUNK, name="chunks")
+    Path("chunks.txt").write_text("q Q0 c0 1 2.0 me\nq Q0 c1 2 1.0 me\n")
+    assert evaluate("chunks.txt", chunks, documents="docs").metrics["chunk_recall@5"] == 1.0
     with pytest.raises(ConfigError, match=r"^retriever='bm25': no such file; expected a Retriever, or a function"):
         evaluate("bm25", "questions.csv", documents="docs")
 

@@ -142,6 +142,19 @@ def test_several_quotes_of_a_question_are_all_wanted(tmp_path, text):
     assert loaded(path)[0] == [[FIVE, SECOND]]
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"quote": [SECOND, "Third line."], "document": ["docs/a.md", "docs/b.md"]},
+        {"Quote 1": SECOND, "Document 1": "docs/a.md", "Quote 2": "Third line.", "Document 2": "docs/b.md"},
+    ],
+)
+def test_each_of_several_quotes_has_its_document(row):
+    with collected():
+        rows = check_quotes([{"question": "Was?", **row}], CORPUS).rows
+    assert [(row.quote, row.document) for row in rows] == [(SECOND, "docs/a.md"), ("Third line.", "docs/b.md")]
+
+
 def test_a_quote_that_looks_like_a_list_is_one_where_others_do_not(tmp_path):
     corpus = Corpus([Document(DocumentId("a.md"), "Write `['a', 'b']`.\n\nOr nothing.\n")])
     path = tmp_path / "q.csv"

@@ -53,10 +53,11 @@ BILLING = [tagged(found, "billing") for found in (True, True, False)]
 
 def test_other_metadata_that_groups_all_questions_breaks_down_too():
     def kept(found, number, team):
-        return found, {"team": team, "number": str(number), "one": "x", **({"some": "a"} if number % 2 else {})}
+        return found, {"team": team, "number": str(number), "one": "x", **({"some": str(number)} if number % 2 else {})}
 
     (told,) = run(*(kept(found, at, "ab"[at % 2]) for at, found in enumerate((True, False, True, True)))).breakdowns
     assert (told.by, {team: mean.mean for team, mean in told.means.items()}) == ("team", {"b": 0.5, "a": 1.0})
+    assert run(*(kept(True, at, str(at // 2)) for at in range(24))).breakdowns == ()  # 12 teams are too many
 
 
 def test_each_tag_has_its_mean_and_interval_the_lowest_first():

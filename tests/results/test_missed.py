@@ -87,10 +87,18 @@ def test_the_worst_are_a_table_and_still_a_list(result):
     assert "<table" in worst._repr_html_()
     others = [" ".join(line.split()) for line in repr(result.worst(3, "span_recall@3")).splitlines()]
     assert others[-2:] == ["half (1) only white space 0.929 1", "copy (2) nothing 1.000 1"]
+    later = run([TokenLevelGroundTruth(Query("a", "half"), [span("three four")])])
+    assert " ".join(repr(later.worst(1)).splitlines()[-1].split()) == "half (a) “three four” 0.000 3"
 
 
 def test_without_a_question_the_worst_is_explained(result):
     assert (result.explain().query_id, result.explain(score="span_recall@3").score) == ("3", "span_recall@3")
+    truth = [
+        TokenLevelGroundTruth(Query("a", "half"), [span("three four")]),
+        TokenLevelGroundTruth(Query("b", "copy"), [span("Three is", "c.md")]),
+    ]
+    others = run(truth)
+    assert [others.explain(score=f"span_recall@{k}").query_id for k in (2, 3)] == ["a", "b"]
     with pytest.raises(ConfigError, match="has a score: name the one"):
         run(TRUTH[3:]).explain()
 
@@ -113,6 +121,8 @@ def test_of_a_report_alone_it_is_said_that_nobody_knows_what_was_missed(result, 
 def test_a_data_frame_has_documents_the_first_rank_what_was_missed_and_metadata(result):
     frame = result.to_dataframe()
     assert frame["documents"].tolist() == ["a b.md", "a b.md, c.md", "a b.md, c.md", ""]
+    twice = run([TokenLevelGroundTruth(Query("5", "half"), [span("One"), span("three")])])
+    assert twice.to_dataframe()["documents"].tolist() == ["a b.md"]
     assert str(frame["first_relevant"].dtype) == "Int64"
     assert frame["first_relevant"].fillna(0).tolist() == [1, 1, 0, 0]
     assert frame["missed"].fillna("-").tolist() == [" three four", "", "seven … here", "-"]

@@ -68,6 +68,8 @@ def test_a_second_start_runs_nothing_and_a_changed_sweep_only_what_is_new(folder
     again = Sweep(base=base(), over=OVER).run()
     assert made(again) == [False, False]
     assert again.bill["cells"] == 0
+    one, other = (cell.facts for cell in again.cells)
+    assert one.questions is other.questions  # thousands of cells have them once
     more = Sweep(base=base(), over={"chunker.chunk_size": [400, 200], "k": [5, 10]}).run()
     assert made(more) == [True, False]
     assert made(Sweep(base=base(), over=OVER).run(fresh=True)) == [True, True]
@@ -173,6 +175,20 @@ def test_an_interrupt_says_what_is_done(folder, monkeypatch):
         Sweep(base=base(), over=OVER).run()
     monkeypatch.setattr(cells, "run", run)
     assert made(Sweep(base=base(), over=OVER).run()) == [False, True]
+
+
+def test_of_a_cell_that_is_soon_done_no_answer_is_written_twice(folder, monkeypatch):
+    sizes, run = [], cells.run
+
+    def watched(config, journal):
+        found = run(config, journal)
+        sizes.extend(file.stat().st_size for file in journal.folder.glob("journal-*.jsonl"))
+        return found
+
+    monkeypatch.setattr(cells, "run", watched)
+    monkeypatch.setattr(cells, "_JOURNAL_AFTER", 60.0)  # however slow this machine is
+    Sweep(base=base(), over=OVER).run()
+    assert sizes == [0, 0]
 
 
 def test_a_disk_that_is_full_loses_no_result(folder, monkeypatch):

@@ -172,6 +172,8 @@ def test_what_an_earlier_run_paid_for_costs_nothing(handbook, tmp_path, provider
     paid = plan(handbook, tmp_path, **over).parts[0]
     assert (new.kept, paid.kept, paid.texts) == (0, new.texts, new.texts)
     assert (paid.requests, paid.tokens, paid.cost) == (0, 0, 0)
+    one_by_one = Sweep(base=RunSpec(dataset=handbook, batch_queries=False), over=over).plan(tmp_path).parts[0]
+    assert one_by_one.requests == len(handbook)  # as no question was asked alone, so that its time is known
 
 
 def test_a_plan_asks_no_provider_for_the_chunks_of_a_chunker(handbook, tmp_path, providers):
