@@ -128,6 +128,22 @@ def read_rows(
         raise refusal(f"{path}: {error}") from error
 
 
+def headings(
+    rows: Iterator[tuple[int, list[str]]], path: Path, refusal: type[InputError] = DatasetError
+) -> tuple[int, list[str]]:
+    """Take the header from the rows of a table; return its line, and its cells without white space around them.
+
+    Raises:
+        InputError: Two columns share a name, in any case; raised as the class `refusal`.
+    """
+    line, cells = next(rows, (1, list[str]()))
+    header = [cell.strip() for cell in cells]
+    names = [name.casefold() for name in header if name]
+    if len({*names}) < len(names):
+        raise refusal(f"{path}: line {line}: two columns share a name: {', '.join(header)}")
+    return line, header
+
+
 def delimiter_of(text: str, has: Callable[[list[str]], bool] = bool) -> str:
     """Return what separates the cells of a CSV text, as its `sep=` line says.
 

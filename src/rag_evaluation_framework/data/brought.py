@@ -14,7 +14,7 @@ from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import json_lines
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import class_name, raised, shown
-from rag_evaluation_framework.base.tables import SHEETS, read_rows
+from rag_evaluation_framework.base.tables import SHEETS, headings, read_rows
 from rag_evaluation_framework.corpus.readers import Converter, Reading, Source
 from rag_evaluation_framework.data.document import Document
 from rag_evaluation_framework.data.folders import document_of, read_folder
@@ -82,12 +82,8 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                     raise CorpusError(f"{path}: line {number}: expected an object, one per document")
                 yield line
             return
-        rows = iter(read_rows(path, CorpusError))
-        first, cells = next(rows, (1, [""]))
-        header = [cell.strip() for cell in cells]
-        names = [name.casefold() for name in header if name]
-        if len({*names}) < len(names):
-            raise CorpusError(f"{path}: line {first}: two columns share a name: {', '.join(header)}")
+        rows = read_rows(path, CorpusError)
+        first, header = headings(rows, path, CorpusError)
         for number, row in rows:
             found = [*zip_longest(header, row, fillvalue="")]
             if any(cell.strip() and not name for name, cell in found):

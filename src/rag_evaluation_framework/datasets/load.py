@@ -192,14 +192,11 @@ def _read_values(
     (where, first), lines = _values(path)
     if is_native(first):
         return read_native(first, where, lines, path, level, corpus, utf16_offsets)
-    if lines is not None:
-        if is_example(first):
-            return examples.dataset(chain([(where, first)], lines), path.stem)
-        check_level(str(path), "token-level", level)
-        return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
-    if isinstance(first, list) and (not first or any(map(is_example, first))):
+    if lines is not None and is_example(first):
+        return examples.dataset(chain([(where, first)], lines), path.stem)
+    if lines is None and isinstance(first, list) and (not first or any(map(is_example, first))):
         return examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
-    if labelling.is_export(first):
+    if lines is not None or labelling.is_export(first):
         check_level(str(path), "token-level", level)
         return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
     if is_harness(first):

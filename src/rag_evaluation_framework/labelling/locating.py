@@ -107,9 +107,9 @@ def _within(found: "QuoteFate", asked: AskedQuote, locator: QuoteLocator) -> "Qu
     for around in found.located.places:
         doc_id, start, end = around[0].doc_id, around[0].start, around[-1].end
         text = locator.corpus[doc_id].content[start:end]
-        at = text.find(asked.quote, asked.start) if text == asked.context else -1
-        if at == asked.start:
-            places.append((CharacterSpan(doc_id, start + at, start + at + len(asked.quote), asked.quote),))
+        if text == asked.context and text.find(asked.quote, asked.start) == asked.start:
+            at = start + asked.start
+            places.append((CharacterSpan(doc_id, at, at + len(asked.quote), asked.quote),))
             continue
         there = locator.locate(asked.quote, doc_id, MOST_OCCURRENCES).places
         inside = [place for place in there if start <= place[0].start and place[-1].end <= end]
