@@ -96,6 +96,21 @@ class AskedQuote:
     start: int = 0
 
 
+@dataclass(frozen=True)
+class QuoteTable:
+    """Questions with quotes, as a file or object holds them.
+
+    Attributes:
+        source: What messages call it: its path, or `questions`.
+        columns: The columns, in order; question, quote, document and id under these names.
+        quotes: The quotes, in order.
+    """
+
+    source: str
+    columns: tuple[str, ...]
+    quotes: tuple[AskedQuote, ...]
+
+
 # Rows of whatever holds them.
 
 
@@ -126,8 +141,8 @@ def _rows_of(given: Any, source: str, has: Callable[[list[str]], bool]) -> Itera
             raise DatasetError(
                 f"{source}: line {number}: expected an object with 'question' and 'quote', got {shown(value)}"
             )
-        expand = next((expand for keys, expand in _ROWS.items() if row.keys() >= keys), lambda row: [row])
-        for _, one in _regular(enumerate(expand(row)), f"{source}: line {number}"):
+        expand = next((expand for keys, expand in _ROWS.items() if row.keys() >= keys), None)
+        for _, one in _regular(enumerate(expand(row)), f"{source}: line {number}") if expand else [(0, row)]:
             yield number, {str(name): _value(cell) for name, cell in one.items()}
 
 
@@ -145,11 +160,6 @@ def _regular(rows: Iterable[tuple[int, Any]], source: str) -> Iterator[tuple[int
         raise DatasetError(
             f"{source}: is not as a tool exports it ({raised(error)}); mend it, or export it again"
         ) from error
-
-
-def source_of(given: Any) -> str:
-    """Return what messages call what holds questions: its path, or `questions`."""
-    return str(given) if isinstance(given, Path) else "questions"
 
 
 def _plain(given: Any) -> Any:
@@ -365,14 +375,14 @@ def _rows_and_columns(
     return rows, names, columns_of(names, columns, source, roles)
 
 
-def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> tuple[tuple[str, ...], list[AskedQuote]]:
-    """Return the columns of a file or object, question, quote, document and id called so, and its quotes.
+def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> QuoteTable:
+    """Return the questions with quotes of a file or object.
 
     Raises:
         DatasetError: It cannot be read, holds no row, lacks a column, or has a row without a question, or two questions
             of one id.
     """
-    source = source_of(given)
+    source = str(given) if isinstance(given, Path) else "questions"
     rows, names, found = _rows_and_columns(given, source, columns)
     roles = {name: role for role, several in found.items() for name in several}
     for name in found["quote"]:
@@ -395,7 +405,7 @@ def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> tuple[
     if lost:
         where = ", ".join(f"{name!r} (line {number})" for name, number in lost.items())
         note(f"{source}: rows of one question differ in {where}; the first value is kept")
-    return tuple(dict.fromkeys(roles.get(name, name) for name in names)), asked
+    return QuoteTable(source, tuple(dict.fromkeys(roles.get(name, name) for name in names)), tuple(asked))
 
 
 def _fill_questions(rows: list[Row], found: Mapping[str, list[str]], source: str) -> None:
