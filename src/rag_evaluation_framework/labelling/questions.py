@@ -470,7 +470,8 @@ def _quotes(
             f"{where}: expected a question and a quote, got no {found['quote'][0]!r} among {_listed([*row])}; a "
             "question without an answer has an empty one"
         )
-    question, query_id = (_text(row, found.get(role, [""])[0], where).strip() for role in ("question", "id"))
+    names = (found["question"][0], found.get("id", [""])[0])
+    question, query_id = (_text(row.get(name), name, where).strip() for name in names)
     if not question:
         raise DatasetError(f"{where}: the question is empty")
     documents = found.get("document", [""])
@@ -482,7 +483,7 @@ def _quotes(
     pairs = [(quote, document) for quote, document in pairs if quote.strip()] or pairs[:1]
     answer, place = (_shown(row.get(name)).strip() if len(pairs) == 1 else "" for name in ("answer", "place"))
     start = row.get(_START)
-    context, start = (_text(row, "context", where), start) if isinstance(start, int) else ("", 0)
+    context, start = (_text(row.get("context"), "context", where), start) if isinstance(start, int) else ("", 0)
     taken = {*roles, *(_WITHIN if context else ())}
     metadata = {name: _shown(value) for name, value in row.items() if name not in taken}
     for quote, document in pairs:
@@ -492,11 +493,10 @@ def _quotes(
 def _texts(row: Mapping[str, Any], name: str, where: str) -> list[str]:
     """Return the texts of a cell that may hold a list of them."""
     value = row.get(name)
-    return [_text({name: item}, name, where) for item in (value if is_list(value) else [value])]
+    return [_text(item, name, where) for item in (value if is_list(value) else [value])]
 
 
-def _text(row: Mapping[str, Any], name: str, where: str) -> str:
-    value = row.get(name)
+def _text(value: Any, name: str, where: str) -> str:
     if _is_missing(value):
         return ""
     if isinstance(value, str) or type(value) is int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rag_evaluation_framework.base.files import LARGEST, checked_path, read_bytes, write_new
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.tables import delimiter_of, table_rows
+from rag_evaluation_framework.base.tables import delimiter_of, headings, table_rows
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.questions import TOLD, AskedQuote, QuoteTable, asked_quotes
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
@@ -93,8 +93,7 @@ def save_suggestions(rows: Sequence[QuoteRow], columns: Sequence[str], source: P
     file = io.StringIO(newline="")
     csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(cells)
     text = file.getvalue()
-    if len({name.casefold() for name in titles}) < len(titles):
-        raise DatasetError(f"{source}: line 1: two columns share a name: {', '.join(titles)}")
+    headings(iter([(1, titles)]), source)  # it is to be read again
     if not _holds(text, cells):
         raise DatasetError(
             f"{source}: a row cannot be written as CSV and read again as it is; is it text that UTF-8 holds?"
