@@ -182,6 +182,13 @@ class ReviewSession:
         told = "" if wording == before else wording
         self._decide(number, lambda review: replace(review, verdict=None, wording=told))
 
+    def answer(self, number: int, answer: int) -> Answer[Any]:
+        """Return an answer of a question, by its number from 0; raise InputError if there is none of that number."""
+        answers = self.questions[number].answers
+        if not 0 <= answer < len(answers):
+            raise InputError(f"there is no answer {answer + 1}: the question has {len(answers)}")
+        return answers[answer]
+
     def toggle_answer(self, number: int, answer: int) -> None:
         """Drop an answer of a question, or take it back; the question is open again.
 
@@ -192,11 +199,9 @@ class ReviewSession:
         Raises:
             InputError: There is no such answer, or it is the last that is left.
         """
-        entry, dropped = self.questions[number], {*self.review(number).dropped_answers}
-        count = len(entry.answers)
-        if not 0 <= answer < count:
-            raise InputError(f"there is no answer {answer + 1}: the question has {count}")
-        if answer not in dropped and len(dropped) == count - 1:
+        self.answer(number, answer)
+        dropped = {*self.review(number).dropped_answers}
+        if answer not in dropped and len(dropped) == len(self.questions[number].answers) - 1:
             raise InputError(f"answer {answer + 1} is the only one that is left; d drops the question")
         now = tuple(sorted(dropped ^ {answer}))
         self._decide(number, lambda review: replace(review, verdict=None, dropped_answers=now))
@@ -213,10 +218,7 @@ class ReviewSession:
         Raises:
             InputError: There is no such answer, its text is not at hand, or the ends cannot move so.
         """
-        entry = self.questions[number]
-        if not 0 <= answer < len(entry.answers):
-            raise InputError(f"there is no answer {answer + 1}: the question has {len(entry.answers)}")
-        places = entry.answers[answer].places
+        entry, places = self.questions[number], self.answer(number, answer).places
         if not isinstance(entry, TokenLevelGroundTruth) or len(places[0]) > 1:
             raise InputError("only an answer that is one text can be trimmed or lengthened")
         labels, known = texts.labels(entry), {one.label: one for one in self.review(number).moved_ends}

@@ -10,7 +10,7 @@ from rag_evaluation_framework.annotation.choosing import Places
 from rag_evaluation_framework.base.files import LARGEST, read_bytes
 from rag_evaluation_framework.base.interrupts import finished
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.tables import SHEETS, decoded
+from rag_evaluation_framework.base.tables import TABLES, decoded
 from rag_evaluation_framework.data import (
     NOT_LABELLED,
     TOKEN,
@@ -318,7 +318,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     ending = path.suffix.lower()
     if ending in _NO_TEXTS:
         raise DatasetError(f"{path}: expected questions in a table (.csv, .xlsx), or a text file with one per line")
-    if ending not in (".csv", ".tsv", *SHEETS):
+    if ending not in TABLES:
         data = read_bytes(path, DatasetError, most=LARGEST, remedy="split it into several files")
         lines = enumerate(decoded(data, path).splitlines(), start=1)
         return ((number, {"question": line}) for number, line in lines if line.strip())

@@ -414,9 +414,8 @@ class ReviewDialog(Dialog):
 
     def _more(self, number: int, answer: int) -> None:
         """Show one answer and as much of its document as fits."""
+        self._session.answer(number, answer)
         blocks = [*self._answers(number, _MORE, 0, self.console.height - _BESIDE_ONE)]
-        if not 0 <= answer < len(blocks):
-            raise InputError(f"there is no answer {answer + 1}: the question has {len(blocks)}")
         print_text("")
         self.tell(self._session.wording(number))
         self.show(blocks[answer])

@@ -42,10 +42,11 @@ _FILES = {
 """Where each of the templates for CI goes, below the working directory."""
 
 _DIGITS = 16  # of a SHA-256
-_MARK = (
-    "\n# As `rag-eval init` wrote it ({dataset} {config} {questions}). Until this file or its dataset is changed, "
-    "`init` may write both again.\n"
+_MARK = (  # with the digests of the dataset, of the text before the mark, and of the path of the questions
+    "\n# As `rag-eval init` wrote it ({} {} {}). Until this file or its dataset is changed, `init` may write both "
+    "again.\n"
 )
+_MARKED = re.compile(re.escape(_MARK.format("@", "@", "@")).replace("@", "([0-9a-f]*)") + r"\Z")
 _AGAIN = "The dataset and the configuration are written again: nobody had changed them.\n"
 _ENDINGS = ("yaml", "yml", "json")  # of the configuration that `rag-eval run` finds
 _PLAIN = re.compile(r"(?!-)[A-Za-z0-9._-]+(?:/(?!-)[A-Za-z0-9._-]+)*")  # what needs no quotes in a shell and in YAML
@@ -217,7 +218,7 @@ def init(
             "dataset": _yaml_path(target, config.parent),
         }
         text = _template("pipeline.yaml").format(**settings)
-        text += _MARK.format(dataset=datasets.file_state(target)[:_DIGITS], config=_digest(text), questions=asked)
+        text += _MARK.format(datasets.file_state(target)[:_DIGITS], _digest(text), asked)
         if written is None:
             write_new(config, text)
         else:
@@ -248,20 +249,19 @@ def _written_before(config: Path, asked: str | None) -> str | None:
     """
     if not checked_path(config, ConfigError).exists():
         return None
-    text, mark, end = read_text(config, ConfigError).rpartition(_MARK.partition("{")[0])
-    dataset, own, questions = (*end.partition(")")[0].split(" "), "", "", "")[:3]
-    marked = _MARK.format(dataset=dataset, config=own, questions=questions)
-    if not mark or own != _digest(text) or mark + end != marked:
+    text = read_text(config, ConfigError)
+    mark = _MARKED.search(text)
+    if mark is None or mark[2] != _digest(text[: mark.start()]):
         raise ConfigError(
             f"{config} already exists and is not overwritten, as it is not as `rag-eval init` wrote it; choose another "
             "--name, or move the file"
         )
-    if asked not in (None, questions):
+    if asked not in (None, mark[3]):
         raise ConfigError(
             f"{config} already exists and is not overwritten, as it is that of other questions of this name; choose a "
             f"--name, or say --name {shlex.quote(config.stem)} to write it again with these"
         )
-    return dataset
+    return mark[1]
 
 
 def _digest(text: str) -> str:

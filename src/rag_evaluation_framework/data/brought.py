@@ -14,7 +14,7 @@ from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import json_lines
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import class_name, raised, shown
-from rag_evaluation_framework.base.tables import SHEETS, read_rows
+from rag_evaluation_framework.base.tables import TABLES, headings, read_rows
 from rag_evaluation_framework.corpus.readers import Converter, Reading, Source
 from rag_evaluation_framework.data.document import Document
 from rag_evaluation_framework.data.folders import document_of, read_folder
@@ -31,7 +31,6 @@ from rag_evaluation_framework.data.values import (
 from rag_evaluation_framework.errors import CorpusError, DatasetError, MissingDependency
 
 _LARGEST_ARCHIVE = 2_000_000_000  # bytes, unpacked
-_TABLES = (".csv", ".tsv", *SHEETS)
 _ID_KEYS = ("id", "_id", "doc_id", "document_id", "docid", "id_", "name")
 _PAGE_KEYS = ("page", "page_number", "page_label")
 
@@ -56,7 +55,7 @@ def read_path(
         MissingDependency: A file needs a package that is not installed.
     """
     suffix = path.suffix.lower()
-    is_table = suffix in (*_TABLES, ".jsonl") and not path.is_dir()
+    is_table = suffix in (*TABLES, ".jsonl") and not path.is_dir()
     if any(columns) and not is_table:
         raise CorpusError(f"{path}: text_column and name_column are about a table or .jsonl; this is none")
     if path.is_file() and suffix != ".zip" and (patterns or exclude):
@@ -82,12 +81,8 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                     raise CorpusError(f"{path}: line {number}: expected an object, one per document")
                 yield line
             return
-        rows = iter(read_rows(path, CorpusError))
-        first, cells = next(rows, (1, [""]))
-        header = [cell.strip() for cell in cells]
-        names = [name.casefold() for name in header if name]
-        if len({*names}) < len(names):
-            raise CorpusError(f"{path}: line {first}: two columns share a name: {', '.join(header)}")
+        rows = read_rows(path, CorpusError)
+        first, header = headings(rows, path, CorpusError)
         for number, row in rows:
             found = [*zip_longest(header, row, fillvalue="")]
             if any(cell.strip() and not name for name, cell in found):

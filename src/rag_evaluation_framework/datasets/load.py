@@ -17,7 +17,7 @@ from rag_evaluation_framework.base.files import (
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import brief_repr
-from rag_evaluation_framework.base.tables import SHEETS, read_rows
+from rag_evaluation_framework.base.tables import TABLES, read_rows
 from rag_evaluation_framework.data import CharacterSpan, ChunkRegistry, Dataset, count_skipped
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level
@@ -113,7 +113,7 @@ def load_dataset(
     elif ending in (".json", ".jsonl", ".yaml", ".yml"):
         examples = ExampleReader(str(path), level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
         dataset = _read_values(path, level, corpus, utf16_offsets, examples, loader, allow_assets, columns)
-    elif ending in (".csv", ".tsv", ".txt", *SHEETS):
+    elif ending in (".txt", *TABLES):
         dataset = _read_table(path, level, corpus, columns)
     else:
         raise DatasetError(
@@ -192,14 +192,11 @@ def _read_values(
     (where, first), lines = _values(path)
     if is_native(first):
         return read_native(first, where, lines, path, level, corpus, utf16_offsets)
-    if lines is not None:
-        if is_example(first):
-            return examples.dataset(chain([(where, first)], lines), path.stem)
-        check_level(str(path), "token-level", level)
-        return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
-    if isinstance(first, list) and (not first or any(map(is_example, first))):
+    if lines is not None and is_example(first):
+        return examples.dataset(chain([(where, first)], lines), path.stem)
+    if lines is None and isinstance(first, list) and (not first or any(map(is_example, first))):
         return examples.dataset(((f"$[{number}]", item) for number, item in enumerate(first)), path.stem)
-    if labelling.is_export(first):
+    if lines is not None or labelling.is_export(first):
         check_level(str(path), "token-level", level)
         return labelling.dataset_from_quotes(path, _needed(corpus, path), columns)
     if is_harness(first):

@@ -333,20 +333,15 @@ class RunSpec(Measuring, frozen=True):
         chunk_id: Any = self.chunk_id
         if isinstance(chunk_id, str):
             chunk_id = load_function("chunk_id", chunk_id, "chunk, number", imports=imports)
-        part = partial(build, imports=imports)
         engine = self._engine(imports)
         with on_failure(lambda _: leave(engine)):
-            return self._experiment(folder, part, engine, chunk_id, imports)
+            return self._experiment(folder, engine, chunk_id, imports)
 
     def _experiment(
-        self,
-        folder: Path,
-        part: Callable[[Kind, Any], Any],
-        engine: Engine | None,
-        chunk_id: Callable[..., Any] | None,
-        imports: bool,
+        self, folder: Path, engine: Engine | None, chunk_id: Callable[..., Any] | None, imports: bool
     ) -> AnyExperimentConfig:
         """Build the experiment, whose own code is imported by now."""
+        part = partial(build, imports=imports)
         retriever: Any = None if self.rankings is not None or engine is not None else self._retriever(part)
         without = self.reranker is None or self.mode == "retrieve"
         reranker = None if without else part("reranker", self.reranker)

@@ -8,7 +8,6 @@ from .known_words import known_file as known_file
 from .locating import check_quotes as check_quotes
 from .locating import dataset_from_quotes as dataset_from_quotes
 from .locating import locate_quote as locate_quote
-from .questions import has_columns as has_columns
 from .questions import is_export as is_export
 from .quote_check import QuoteCheck as QuoteCheck
 from .quote_check import skipped_questions as skipped_questions

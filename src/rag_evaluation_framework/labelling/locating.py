@@ -22,7 +22,7 @@ from rag_evaluation_framework.base.stages import Arrays, stage
 from rag_evaluation_framework.data import CharacterSpan, Dataset, DocumentId
 from rag_evaluation_framework.data.documents import Corpus, DocumentResolver, checked_corpus
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.labelling.questions import AskedQuote, source_of
+from rag_evaluation_framework.labelling.questions import AskedQuote, QuoteTable
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import (
     ANY_DOCUMENT,
@@ -33,7 +33,7 @@ from rag_evaluation_framework.labelling.quote_row import (
     QuoteStatus,
     with_conflicts,
 )
-from rag_evaluation_framework.labelling.quote_table import QuoteTable, read_quote_table
+from rag_evaluation_framework.labelling.quote_table import read_quote_table
 from rag_evaluation_framework.markups.markup import struck_out
 from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator, told_places
 from rag_evaluation_framework.quotes.suggestions import LONGEST, Suggestion, lost_parts, suggest, suggest_located
@@ -81,12 +81,11 @@ def check_quotes(
     given, corpus = checked_path(path) if isinstance(path, str | Path) else path, checked_corpus(corpus)
     if repeated not in get_args(Repeated):
         raise ConfigError(f"repeated={shown(repeated)}; expected 'ambiguous' or 'any'")
-    table = read_quote_table(given, columns)
-    return _checked(table, source_of(given), corpus, verbatim_only, repeated)
+    return _checked(read_quote_table(given, columns), corpus, verbatim_only, repeated)
 
 
 def _checked(
-    table: QuoteTable, source: str, corpus: Corpus, verbatim_only: bool = False, repeated: Repeated = "ambiguous"
+    table: QuoteTable, corpus: Corpus, verbatim_only: bool = False, repeated: Repeated = "ambiguous"
 ) -> QuoteCheck:
     locator, resolver = QuoteLocator.of(corpus), DocumentResolver(corpus)
     answered = {asked.id or asked.question for asked in table.quotes if asked.quote.strip()}
@@ -96,7 +95,7 @@ def _checked(
         sought = asked.context or asked.quote
         found = locate_quote(sought, asked.document, locator, resolver, others, verbatim_only, repeated)
         rows.append(_row(asked, _within(found, asked, locator) if asked.context else found))
-    return QuoteCheck(source, corpus, with_conflicts(_elsewhere(rows, corpus)), table.columns)
+    return QuoteCheck(table.source, corpus, with_conflicts(_elsewhere(rows, corpus)), table.columns)
 
 
 def _within(found: "QuoteFate", asked: AskedQuote, locator: QuoteLocator) -> "QuoteFate":
@@ -107,9 +106,9 @@ def _within(found: "QuoteFate", asked: AskedQuote, locator: QuoteLocator) -> "Qu
     for around in found.located.places:
         doc_id, start, end = around[0].doc_id, around[0].start, around[-1].end
         text = locator.corpus[doc_id].content[start:end]
-        at = text.find(asked.quote, asked.start) if text == asked.context else -1
-        if at == asked.start:
-            places.append((CharacterSpan(doc_id, start + at, start + at + len(asked.quote), asked.quote),))
+        if text == asked.context and text.find(asked.quote, asked.start) == asked.start:
+            at = start + asked.start
+            places.append((CharacterSpan(doc_id, at, at + len(asked.quote), asked.quote),))
             continue
         there = locator.locate(asked.quote, doc_id, MOST_OCCURRENCES).places
         inside = [place for place in there if start <= place[0].start and place[-1].end <= end]
@@ -279,12 +278,12 @@ def dataset_from_quotes(given: Any, corpus: Corpus, columns: Mapping[str, str] |
 
     Where stages are kept, the same quotes are located in the same documents once.
     """
-    source, table = source_of(given), read_quote_table(given, columns)
+    table = read_quote_table(given, columns)
 
     def located() -> Arrays:
         rows = [
             (row.status, [*map(_told, row.places)], row.ignoring, row.advice, _told(row.elsewhere))
-            for row in _checked(table, source, corpus).rows
+            for row in _checked(table, corpus).rows
         ]
         return {"rows": np.frombuffer(json.dumps(rows).encode(), np.uint8)}
 
@@ -294,12 +293,12 @@ def dataset_from_quotes(given: Any, corpus: Corpus, columns: Mapping[str, str] |
     for asked, (status, places, ignoring, advice, elsewhere) in zip(table.quotes, kept, strict=True):
         found = Located(tuple(_spans(place, corpus) for place in places), tuple(ignoring))
         rows.append(_row(asked, QuoteFate(status, found, advice), _spans(elsewhere, corpus)))
-    check = QuoteCheck(source, corpus, tuple(rows), table.columns)
+    check = QuoteCheck(table.source, corpus, tuple(rows), table.columns)
     dataset = check.dataset()
     if check.problems:
         note("\n".join([check.counted(), *map(str, check.problems[:_LIMIT])]))
     elif check.alternatives:
-        note(f"{source}: {check.alternatives}")
+        note(f"{table.source}: {check.alternatives}")
     return dataset
 
 

@@ -20,7 +20,7 @@ from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import is_list, is_object, json_lines, read_json_text, read_text
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import first_of, raised, shown
-from rag_evaluation_framework.base.tables import read_rows
+from rag_evaluation_framework.base.tables import headings, read_rows
 from rag_evaluation_framework.errors import DatasetError
 
 Row: TypeAlias = tuple[int, dict[str, Any]]
@@ -96,21 +96,37 @@ class AskedQuote:
     start: int = 0
 
 
+@dataclass(frozen=True)
+class QuoteTable:
+    """Questions with quotes, as a file or object holds them.
+
+    Attributes:
+        source: What messages call it: its path, or `questions`.
+        columns: The columns, in order; question, quote, document and id under these names.
+        quotes: The quotes, in order.
+    """
+
+    source: str
+    columns: tuple[str, ...]
+    quotes: tuple[AskedQuote, ...]
+
+
 # Rows of whatever holds them.
 
 
-def rows_of(given: Any, has: Callable[[list[str]], bool] = bool) -> Iterator[Row]:
+def _rows_of(given: Any, source: str, has: Callable[[list[str]], bool]) -> Iterator[Row]:
     """Yield the rows of a file, by its ending, or of objects in memory.
 
     Args:
         given: The path of a table, a sheet, `.json` or `.jsonl`; or a list of objects, a data frame, or what a tool in
             `_EXPORTS` has in memory.
+        source: What messages call it.
         has: Whether a header is that of the table; decides between several sheets.
 
     Raises:
         DatasetError: It cannot be read, holds something else, or a row is no object or has too many cells.
     """
-    source, ending = source_of(given), given.suffix.lower() if isinstance(given, Path) else ""
+    ending = given.suffix.lower() if isinstance(given, Path) else ""
     rows: Iterable[tuple[int, Any]]
     if ending == ".jsonl":
         rows = json_lines(given)
@@ -146,11 +162,6 @@ def _regular(rows: Iterable[tuple[int, Any]], source: str) -> Iterator[tuple[int
         ) from error
 
 
-def source_of(given: Any) -> str:
-    """Return what messages call what holds questions: its path, or `questions`."""
-    return str(given) if isinstance(given, Path) else "questions"
-
-
 def _plain(given: Any) -> Any:
     """Return an object of a library as lists and dicts: a data frame, a pydantic model, a dataset of ragas, goldens."""
     found: Any = given
@@ -164,12 +175,9 @@ def _plain(given: Any) -> Any:
 
 
 def _table_rows(path: Path, has: Callable[[list[str]], bool]) -> Iterator[Row]:
-    rows = read_rows(path, has=lambda cells: has([cell.strip() for cell in cells]))
-    number, first = next(rows, (1, list[str]()))
-    header = [name.lower() if name.lower() in _OURS else name for name in (cell.strip() for cell in first)]
-    names = [name.casefold() for name in header if name]
-    if len({*names}) < len(names):
-        raise DatasetError(f"{path}: line {number}: two columns share a name: {', '.join(header)}")
+    rows = read_rows(path, has=has)
+    number, titles = headings(rows, path)
+    header = [name.lower() if name.lower() in _OURS else name for name in titles]
     for line, cells in rows:
         if len(cells) > len(header):
             raise DatasetError(
@@ -203,7 +211,7 @@ def _exported(value: Any, source: str) -> Iterator[Any]:
 
 
 def is_export(value: Any) -> bool:
-    """Return whether a value is a list of objects, or an object, that `rows_of` reads."""
+    """Return whether a value is a list of objects, or an object, that questions are read of."""
     if is_list(value):
         return bool(value) and all(map(is_object, value))
     return is_object(value) and any(value.keys() >= keys for keys in _EXPORTS)
@@ -294,8 +302,7 @@ def columns_of(
     if given or not found.keys() >= {*needed}:
         taken = {name for names_of_role in found.values() for name in names_of_role}
         for role in (role for role in roles if role not in found):
-            usual = {_key(name, role) for name in USUAL_NAMES[role].split(", ")}
-            candidates = [name for name in names if name not in taken and _key(name, role) in usual]
+            candidates = [name for name in names if name not in taken and _key(name, role) in _USUAL[role]]
             if len({_key(name, role) for name in candidates}) > 1:
                 several = " and ".join(map(repr, candidates))
                 raise DatasetError(
@@ -318,14 +325,7 @@ def columns_of(
     return {role: several for role, several in found.items() if several}
 
 
-def question_keys(names: Iterable[str]) -> list[str]:
-    """Return which of some names may be that of the question: `query` alone, if it is there."""
-    usual = {_key(name, "question") for name in USUAL_NAMES["question"].split(", ")}
-    found = [name for name in names if _key(name, "question") in usual]
-    return ["query"] if "query" in found else found
-
-
-def has_columns(names: Sequence[str], given: Mapping[str, str] | None, roles: Sequence[str] = COLUMNS) -> bool:
+def _has_columns(names: Sequence[str], given: Mapping[str, str] | None, roles: Sequence[str] = COLUMNS) -> bool:
     """Return whether `columns_of` finds its columns among these."""
     try:
         with collected():
@@ -335,10 +335,19 @@ def has_columns(names: Sequence[str], given: Mapping[str, str] | None, roles: Se
     return True
 
 
+def question_keys(names: Iterable[str]) -> list[str]:
+    """Return which of some names may be that of the question: `query` alone, if it is there."""
+    found = [name for name in names if _key(name, "question") in _USUAL["question"]]
+    return ["query"] if "query" in found else found
+
+
 def _key(name: str, role: str) -> str:
     """Return a name without case and signs, and the number of a column of quotes: `quote` of `Quote_2`."""
     letters = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", name).casefold()))
     return letters if role in ("question", "id") else letters.rstrip("0123456789")
+
+
+_USUAL = {role: {_key(name, role) for name in names.split(", ")} for role, names in USUAL_NAMES.items()}
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -355,19 +364,26 @@ def _say(role: str, name: str) -> str:
 # From rows to questions with one quote each.
 
 
-def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> tuple[tuple[str, ...], list[AskedQuote]]:
-    """Return the columns of a file or object, question, quote, document and id called so, and its quotes.
+def _rows_and_columns(
+    given: Any, source: str, columns: Mapping[str, str] | None, roles: Sequence[str] = COLUMNS
+) -> tuple[list[Row], list[str], dict[str, list[str]]]:
+    """Return the rows of whatever holds questions, all of their columns, and those that `columns_of` finds."""
+    rows = list(_rows_of(given, source, lambda header: _has_columns(header, columns, roles)))
+    if not rows:
+        raise DatasetError(f"{source}: holds no questions")
+    names = [*dict.fromkeys(name for _, row in rows for name in row)]
+    return rows, names, columns_of(names, columns, source, roles)
+
+
+def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> QuoteTable:
+    """Return the questions with quotes of a file or object.
 
     Raises:
         DatasetError: It cannot be read, holds no row, lacks a column, or has a row without a question, or two questions
             of one id.
     """
-    source = source_of(given)
-    rows = list(rows_of(given, lambda header: has_columns(header, columns)))
-    if not rows:
-        raise DatasetError(f"{source}: holds no questions")
-    names = [*dict.fromkeys(name for _, row in rows for name in row)]
-    found = columns_of(names, columns, source)
+    source = str(given) if isinstance(given, Path) else "questions"
+    rows, names, found = _rows_and_columns(given, source, columns)
     roles = {name: role for role, several in found.items() for name in several}
     for name in found["quote"]:
         _split_lists(rows, name)
@@ -389,7 +405,7 @@ def asked_quotes(given: Any, columns: Mapping[str, str] | None = None) -> tuple[
     if lost:
         where = ", ".join(f"{name!r} (line {number})" for name, number in lost.items())
         note(f"{source}: rows of one question differ in {where}; the first value is kept")
-    return tuple(dict.fromkeys(roles.get(name, name) for name in names)), asked
+    return QuoteTable(source, tuple(dict.fromkeys(roles.get(name, name) for name in names)), tuple(asked))
 
 
 def _fill_questions(rows: list[Row], found: Mapping[str, list[str]], source: str) -> None:
@@ -419,11 +435,7 @@ def question_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     Raises:
         DatasetError: It cannot be read, holds no row, or has no column for the question.
     """
-    roles = ("question", "id")
-    rows = list(rows_of(path, lambda header: has_columns(header, None, roles)))
-    if not rows:
-        raise DatasetError(f"{path}: holds no questions")
-    found = columns_of([*rows[0][1]], None, str(path), roles)
+    rows, _, found = _rows_and_columns(path, str(path), None, ("question", "id"))
     called = {name: role for role, names in found.items() for name in names}
     for number, row in rows:
         yield number, {called.get(name, name): cell for name, cell in row.items()}
@@ -458,7 +470,8 @@ def _quotes(
             f"{where}: expected a question and a quote, got no {found['quote'][0]!r} among {_listed([*row])}; a "
             "question without an answer has an empty one"
         )
-    question, query_id = (_text(row, found.get(role, [""])[0], where).strip() for role in ("question", "id"))
+    names = (found["question"][0], found.get("id", [""])[0])
+    question, query_id = (_text(row.get(name), name, where).strip() for name in names)
     if not question:
         raise DatasetError(f"{where}: the question is empty")
     documents = found.get("document", [""])
@@ -470,7 +483,7 @@ def _quotes(
     pairs = [(quote, document) for quote, document in pairs if quote.strip()] or pairs[:1]
     answer, place = (_shown(row.get(name)).strip() if len(pairs) == 1 else "" for name in ("answer", "place"))
     start = row.get(_START)
-    context, start = (_text(row, "context", where), start) if isinstance(start, int) else ("", 0)
+    context, start = (_text(row.get("context"), "context", where), start) if isinstance(start, int) else ("", 0)
     taken = {*roles, *(_WITHIN if context else ())}
     metadata = {name: _shown(value) for name, value in row.items() if name not in taken}
     for quote, document in pairs:
@@ -480,11 +493,10 @@ def _quotes(
 def _texts(row: Mapping[str, Any], name: str, where: str) -> list[str]:
     """Return the texts of a cell that may hold a list of them."""
     value = row.get(name)
-    return [_text({name: item}, name, where) for item in (value if is_list(value) else [value])]
+    return [_text(item, name, where) for item in (value if is_list(value) else [value])]
 
 
-def _text(row: Mapping[str, Any], name: str, where: str) -> str:
-    value = row.get(name)
+def _text(value: Any, name: str, where: str) -> str:
     if _is_missing(value):
         return ""
     if isinstance(value, str) or type(value) is int:

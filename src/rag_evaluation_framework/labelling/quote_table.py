@@ -4,32 +4,18 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.base.files import LARGEST, checked_path, read_bytes, write_new
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.tables import delimiter_of, table_rows
+from rag_evaluation_framework.base.tables import delimiter_of, headings, table_rows
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.questions import TOLD, AskedQuote, asked_quotes, source_of
+from rag_evaluation_framework.labelling.questions import TOLD, AskedQuote, QuoteTable, asked_quotes
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
 
 _ANSWERS = {"": False, "no": False, "yes": True}
-
-
-@dataclass(frozen=True)
-class QuoteTable:
-    """Questions with quotes, as a file or object holds them.
-
-    Attributes:
-        columns: The columns, in order, but those that tell about suggestions; question, quote, document and id under
-            these names.
-        quotes: The quotes, in order.
-    """
-
-    columns: tuple[str, ...]
-    quotes: tuple[AskedQuote, ...]
 
 
 def read_quote_table(given: Any, columns: Mapping[str, str] | None = None) -> QuoteTable:
@@ -38,16 +24,17 @@ def read_quote_table(given: Any, columns: Mapping[str, str] | None = None) -> Qu
     Raises:
         DatasetError: As `asked_quotes`; or it has a column that only a table with suggestions has.
     """
-    source = source_of(given)
-    names, asked = asked_quotes(given, columns)
-    told = [name for name in names if name in TOLD]
+    table = asked_quotes(given, columns)
+    told = [name for name in table.columns if name in TOLD]
     if told and not {"quote_check", "suggestion"} <= set(told):  # columns of the user's own, which would be dropped
         raise DatasetError(
-            f"{source}: only tables with suggestions have the columns {', '.join(map(repr, told))}, beside "
+            f"{table.source}: only tables with suggestions have the columns {', '.join(map(repr, told))}, beside "
             "'quote_check' and 'suggestion'; rename yours to keep them as metadata, or remove them"
         )
-    quotes = [_accepted(quote, f"{source}: line {quote.number}") for quote in asked] if told else asked
-    return QuoteTable(tuple(name for name in names if name not in TOLD), tuple(quotes))
+    if not told:
+        return table
+    quotes = tuple(_accepted(quote, f"{table.source}: line {quote.number}") for quote in table.quotes)
+    return replace(table, columns=tuple(name for name in table.columns if name not in TOLD), quotes=quotes)
 
 
 def _accepted(quote: AskedQuote, where: str) -> AskedQuote:
@@ -106,8 +93,7 @@ def save_suggestions(rows: Sequence[QuoteRow], columns: Sequence[str], source: P
     file = io.StringIO(newline="")
     csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(cells)
     text = file.getvalue()
-    if len({name.casefold() for name in titles}) < len(titles):
-        raise DatasetError(f"{source}: line 1: two columns share a name: {', '.join(titles)}")
+    headings(iter([(1, titles)]), source)  # it is to be read again
     if not _holds(text, cells):
         raise DatasetError(
             f"{source}: a row cannot be written as CSV and read again as it is; is it text that UTF-8 holds?"

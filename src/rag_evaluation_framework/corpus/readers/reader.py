@@ -150,10 +150,23 @@ def read_file(path: Path, converter: Converter | None = None) -> tuple[str, Sour
     """
     data = read_bytes(path, CorpusError, most=LARGEST, remedy="split it")
     suffix = path.suffix.lower().removeprefix(".")
-    point = _readers().get(suffix)
-    if point is None and (suffix in TEXTS or converter is None):
+    readers = _readers()
+    if suffix not in readers and (suffix in TEXTS or converter is None):
         return decoded(data, path, CorpusError), None
-    name = converter_name(converter) if converter else f"its reader {point.value if point else ''}"
+    name = converter_name(converter) if converter else f"its reader {readers[suffix].value}"
+
+    def read() -> Source:
+        sha256 = hashlib.sha256(data).hexdigest()
+        if converter is not None:
+            text: Any = converter(path)
+            if not isinstance(text, str):
+                raise TypeError(f"{shown(text)}; expected the text of the file, a str")
+            return Source(name, converter_version(converter), sha256, Reading(text))
+        reader: Any = readers[suffix].load()()
+        reading = reader.read(data)
+        if not isinstance(reader, Reader) or not isinstance(reading, Reading):
+            raise TypeError(f"{shown(reading)}; expected a Reader that returns a Reading")
+        return Source(suffix, reader.version, sha256, reading)
 
     def refuse(error: BaseException) -> Any:
         if isinstance(error, MissingDependency):
@@ -162,19 +175,8 @@ def read_file(path: Path, converter: Converter | None = None) -> tuple[str, Sour
         says_how = isinstance(error, CorpusError) and ";" in why
         raise CorpusError(f"{path}: {why}{'' if says_how else '; mend the file'}") from error
 
-    known = hashlib.sha256(data).hexdigest()
-    if converter is not None:
-        text = outcome(lambda: _converted(converter, path), refuse)
-        return text, Source(name, converter_version(converter), known, Reading(text))
-    reader, reading = outcome(lambda: _read(point, data), refuse)
-    return reading.text, Source(suffix, reader.version, known, reading)
-
-
-def _converted(converter: Converter, path: Path) -> str:
-    text: Any = converter(path)
-    if not isinstance(text, str):
-        raise TypeError(f"{shown(text)}; expected the text of the file, a str")
-    return text
+    source = outcome(read, refuse)
+    return source.reading.text, source
 
 
 def converter_name(converter: Converter) -> str:
@@ -191,14 +193,6 @@ def converter_version(converter: Converter) -> str:
     with suppress(OSError, TypeError):
         return hashlib.sha256(inspect.getsource(converter).encode()).hexdigest()[:12]
     return ""
-
-
-def _read(point: Any, data: bytes) -> tuple[Reader, Reading]:
-    reader = point.load()()
-    reading = reader.read(data)
-    if not isinstance(reader, Reader) or not isinstance(reading, Reading):
-        raise TypeError(f"{shown(reading)}; expected a Reader that returns a Reading")
-    return reader, reading
 
 
 @cache
