@@ -28,7 +28,7 @@ FLOORS = (
     {"gates"},
     {"sweeps"},
     {"integrations"},
-    {"report", "demo", "loopback"},
+    {"report", "demo"},
     {"trackers"},  # where results go: folders with pages, and LangSmith
     {"cli", "__main__"},
     {"testing"},  # for people who write components: it may import everything below the command line

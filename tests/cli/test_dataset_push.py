@@ -3,8 +3,8 @@ import json
 import pytest
 from langsmith import Client
 
+from rag_eval_loopback.langsmith import TENANT
 from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, Corpus, load_dataset
-from rag_evaluation_framework.loopback.langsmith import TENANT
 from rag_evaluation_framework.testing import LoopbackProviders
 
 

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Any, TypeAlias
 from uuid import UUID, uuid4
 
-from rag_evaluation_framework.loopback.server import (
+from rag_eval_loopback.server import (
     Answer,
     Refused,
     Request,
