@@ -5,6 +5,7 @@ import shlex
 import signal
 import sys
 from threading import Event
+from types import FrameType
 
 from rag_eval_loopback.providers import LoopbackProviders
 from rag_evaluation_framework.errors import ConfigError
@@ -24,8 +25,12 @@ def main() -> int:
         print(f"Error: {error}", file=sys.stderr)  # noqa: T201
         return 2
     ended = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        ended.set()
+
+    signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGTERM, end)
     for name, value in providers.environment.items():
         print(f"export {name}={shlex.quote(value)}", flush=True)  # noqa: T201
     ended.wait()

@@ -43,8 +43,8 @@ class LoopbackProviders(LoopbackServer):
     @property
     def environment(self) -> Mapping[str, str]:
         """The environment variables that point SDKs here, for processes that are started elsewhere."""
-        direct = os.environ.get("NO_PROXY", "").split(",")  # what is reached without a proxy stays so
-        direct = ",".join(dict.fromkeys([*filter(None, direct), "127.0.0.1", "localhost"]))
+        known = os.environ.get("NO_PROXY", "").split(",")  # what is reached without a proxy stays so
+        direct = ",".join(dict.fromkeys([*filter(None, known), "127.0.0.1", "localhost"]))
         return {
             "OPENAI_BASE_URL": f"{self.url}/v1",
             "OPENAI_API_KEY": _KEY,
