@@ -75,7 +75,6 @@ LOADERS = {
 }  # what imports modules by strings
 LATE = {
     ("cli.main", "cli.program"),  # loaded when interrupts are answered already
-    ("testing.pytest_plugin", "testing.gate_items"),  # loaded when pytest is asked for gates
 }
 TOGETHER = {("__main__", "cli")}  # `python -m` is the command
 WHOLE_PACKAGE = "(the root)"

@@ -611,7 +611,7 @@ def test_what_is_no_result_is_refused(providers, result):
 @pytest.mark.parametrize("patience", ["x", None, True, -1, math.nan, math.inf])
 def test_what_is_no_time_is_refused(providers, patience):
     before = len(providers.exchanges)
-    with pytest.raises(ConfigError, match="patience=.*expected a number of at least 0"):
+    with pytest.raises(ConfigError, match=r"patience=.*expected a number of at least 0"):
         publish_experiment(published_result(), NAME, patience=patience)
     assert len(providers.exchanges) == before
 
