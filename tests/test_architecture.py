@@ -28,7 +28,7 @@ FLOORS = (
     {"gates"},
     {"sweeps"},
     {"integrations"},
-    {"report", "demo", "loopback"},
+    {"report", "demo"},
     {"trackers"},  # where results go: folders with pages, and LangSmith
     {"cli", "__main__"},
     {"testing"},  # for people who write components: it may import everything below the command line
@@ -75,7 +75,6 @@ LOADERS = {
 }  # what imports modules by strings
 LATE = {
     ("cli.main", "cli.program"),  # loaded when interrupts are answered already
-    ("testing.pytest_plugin", "testing.gate_items"),  # loaded when pytest is asked for gates
 }
 TOGETHER = {("__main__", "cli")}  # `python -m` is the command
 WHOLE_PACKAGE = "(the root)"

@@ -687,7 +687,7 @@ def _scored(
         table = replace(table, columns=own(table.columns))
         before = replace(before, scores=own(before.scores), ceilings=own(before.ceilings))
     table = replace(table, count_as_zero=config.config.count_as_zero)
-    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted, config.dataset)
+    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
     if np.isnan(first).all():
         note_unmatched_results(config.level, queries, truth.entries)
