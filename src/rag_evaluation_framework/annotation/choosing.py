@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice, product
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.data import CharacterSpan, Corpus, merge_overlapping_spans
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.markups.characters import UNSPACED
+from rag_evaluation_framework.quotes import QuoteLocator
 from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from rag_evaluation_framework.text.text_locator import TextLocator, is_long
@@ -72,7 +72,6 @@ def _number(part: str, answer: str, known: int) -> int:
 # From a passage to the words in it that answer a question.
 
 _SENTENCES = re.compile(r"([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?")
-_QUOTED = re.compile(r"(?s)[\"“„«'](.+)[\"”“»']")
 _MOST_PLACES = 1000  # of words that were typed, in one document
 
 
@@ -96,8 +95,8 @@ def trimmed(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan
 
     Args:
         typed: Nothing for all of it; the number of a sentence, or a range such as `2-3`; or the words themselves, which
-            may go on outside of the passage, and may differ in capitals if they are nowhere with their own. What is in
-            quotation marks is never taken for a number or for a slip of a key, as a single character else is.
+            may go on outside of the passage, and are found as quotes are. What is in quotation marks is never taken for
+            a number or for a slip of a key, as a single character else is.
         passage: The passage.
         corpus: Its documents.
 
@@ -123,42 +122,24 @@ def trimmed(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan
 
 
 def _words(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan:
-    """Return the place of words in the document of a passage that is nearest to the passage."""
+    """Return the place of words in the document of a passage that is nearest to the passage, found as quotes are."""
     if len(typed) == 1:
         raise InputError(
             f"{shown(typed)} is a single character; expected the number of a sentence, such as 2, or more words; in "
             "quotation marks it is taken as it is"
         )
-    inside = _QUOTED.fullmatch(typed)
-    written = (typed, *([inside[1]] if inside else []))
-    is_there = False
-    for find, words in product((_as_written, _in_other_capitals), written):
-        places = find(words, passage, corpus)
-        whole = [place for place in places if not is_cut(place, corpus)]
-        if whole:
-            return min(whole, key=lambda place: _distance(place, passage))
-        is_there = is_there or bool(places)
-    if is_there:
-        raise InputError(f"{shown(typed)} begins or ends inside a word; expected whole words")
-    raise InputError(
-        f"{shown(typed)} is not in {shown(str(passage.doc_id))}; expected words as they are shown above, sentences "
-        "such as 2 or 2-3, or nothing for the whole passage"
-    )
+    located = QuoteLocator.of(corpus).locate(typed, passage.doc_id, _MOST_PLACES)
+    places = [place[0] for place in located.places if len(place) == 1]
+    if not places:
+        raise InputError(
+            f"{shown(typed)} is not in {shown(str(passage.doc_id))}; expected whole words as they are shown above, "
+            "sentences such as 2 or 2-3, or nothing for the whole passage"
+        )
 
+    def distance(place: CharacterSpan) -> int:
+        return max(passage.start - place.start, 0) + max(place.end - passage.end, 0)
 
-def _as_written(words: str, passage: CharacterSpan, corpus: Corpus) -> list[CharacterSpan]:
-    return TextLocator.of(corpus).places_in_context(words, doc_id=passage.doc_id, limit=_MOST_PLACES)
-
-
-def _in_other_capitals(words: str, passage: CharacterSpan, corpus: Corpus) -> list[CharacterSpan]:
-    pattern = re.compile(r"\s+".join(map(re.escape, words.split())), re.IGNORECASE)
-    found = islice(pattern.finditer(corpus[passage.doc_id].content), _MOST_PLACES)
-    return [CharacterSpan(passage.doc_id, *place.span(), place[0]) for place in found if place[0]]
-
-
-def _distance(place: CharacterSpan, passage: CharacterSpan) -> tuple[int, int]:
-    """Return how far a place is outside of a passage, 0 inside of it; and where it is."""
-    return max(passage.start - place.start, 0) + max(place.end - passage.end, 0), place.start
+    return min(places, key=lambda place: (distance(place), place.start))
 
 
 def is_cut(place: CharacterSpan, corpus: Corpus) -> bool:
@@ -235,50 +216,16 @@ def _widened(places: Places, whole: Sequence[CharacterSpan], corpus: Corpus) -> 
     return (CharacterSpan(span.doc_id, span.start, span.end, text),)
 
 
-def copies_of(place: CharacterSpan, passages: Iterable[Places], corpus: Corpus) -> Places:
-    """Return where else the text of a place is, up to white space.
+def copies_of(place: CharacterSpan, corpus: Corpus) -> Places:
+    """Return where else the text of a place is, up to white space; a text of a few words has no copies.
 
-    A text of a few words is written again elsewhere without being the same. It is only where it is in the copies of the
-    passage that it was chosen from, at the same position.
-
-    Args:
-        place: The place.
-        passages: The passages from which answers were chosen, each with those that have the same text.
-        corpus: The documents.
+    It is written again elsewhere without being the same.
     """
+    if not is_long(place.text):
+        return ()
     whole = is_cut(place, corpus)
-    others = dict.fromkeys((*_everywhere(place.text, corpus), *_in_copies(place, passages, corpus)))
-    return tuple(other for other in others if not other.overlaps(place) and (whole or not is_cut(other, corpus)))
-
-
-def _everywhere(text: str, corpus: Corpus) -> list[CharacterSpan]:
-    """Return where a text is that is long enough to be the same wherever it stands; nothing for another."""
-    return TextLocator.of(corpus).places_in_context(text, limit=MOST_COPIES) if is_long(text) else []
-
-
-def _in_copies(place: CharacterSpan, passages: Iterable[Places], corpus: Corpus) -> Iterator[CharacterSpan]:
-    """Yield where a place is in the other places of the text of the passage that it is in."""
-    for alike in passages:
-        for passage in alike:
-            if passage.doc_id == place.doc_id and passage.start <= place.start and place.end <= passage.end:
-                others = dict.fromkeys((*alike, *_everywhere(passage.text, corpus)))
-                yield from (_mapped(place, passage, other, corpus) for other in others)
-
-
-def _mapped(place: CharacterSpan, passage: CharacterSpan, other: CharacterSpan, corpus: Corpus) -> CharacterSpan:
-    """Return what has the position of a place of a passage in another one, which is the same up to white space."""
-    content = corpus[passage.doc_id].content
-    before = _visible(content[passage.start : place.start])
-    count = len(_visible(content[place.start : place.end]))
-    content = corpus[other.doc_id].content
-    offsets = _visible(content[other.start : other.end])
-    start, end = other.start + offsets[len(before)], other.start + offsets[len(before) + count - 1] + 1
-    return CharacterSpan(other.doc_id, start, end, content[start:end])
-
-
-def _visible(text: str) -> list[int]:
-    """Return where the characters of a text are that are no white space."""
-    return [offset for offset, character in enumerate(text) if not character.isspace()]
+    found = TextLocator.of(corpus).places_in_context(place.text, limit=MOST_COPIES)
+    return tuple(other for other in found if not other.overlaps(place) and (whole or not is_cut(other, corpus)))
 
 
 def absorbed(answers: Sequence[Places], joined: Collection[CharacterSpan]) -> list[Places]:
