@@ -4,7 +4,7 @@ import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.annotation import Pool
-from rag_evaluation_framework.annotation.pool import PassageChunker, is_contents
+from rag_evaluation_framework.annotation.passages import PassageChunker, is_contents
 from rag_evaluation_framework.errors import ConfigError
 
 BILLING = "# Billing\n\nInvoices come first.\n\n## Refunds\n\nRefunds take five working days after they were approved."

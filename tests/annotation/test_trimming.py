@@ -2,7 +2,7 @@ import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.annotation import sentences_of, trimmed
-from rag_evaluation_framework.annotation.choosing import moved_ends
+from rag_evaluation_framework.annotation.passages import moved_ends
 from rag_evaluation_framework.errors import InputError
 from support.each import each
 

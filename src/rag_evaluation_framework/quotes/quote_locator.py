@@ -14,19 +14,20 @@ from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import Effects, Markup, effects
 from rag_evaluation_framework.quotes.ends import is_cut
-from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
-from rag_evaluation_framework.quotes.part_chains import MOST_PLACES, chains, parts_of
 from rag_evaluation_framework.quotes.quote_matcher import (
     CAPITALS,
+    MOST_PLACES,
     Effort,
     Match,
+    chains,
     differences,
     in_document_order,
     in_order,
     matches,
+    parts_of,
     stretches,
 )
-from rag_evaluation_framework.quotes.quoted_text import QuotedText
+from rag_evaluation_framework.quotes.quoted_text import KeyedTexts, QuotedText
 from rag_evaluation_framework.text import LinePlaces, TextLocator
 
 _MOST_OF_A_RESULT = 500  # gaps; of 600 letters that stand at 70 places with other signs

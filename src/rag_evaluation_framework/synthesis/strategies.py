@@ -9,7 +9,7 @@ from math import gcd
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rag_evaluation_framework.annotation.session import read_wordings
+from rag_evaluation_framework.annotation.sessions import read_wordings
 from rag_evaluation_framework.base.files import checked_path, is_list, is_object, read_text
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
-from rag_evaluation_framework.annotation.choosing import copies_of, merged
+from rag_evaluation_framework.annotation.passages import copies_of, merged
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, Section
 from rag_evaluation_framework.data import (
     TOKEN,
@@ -21,7 +21,7 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.documents import DocumentResolver
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.labelling.locating import locate_quote
-from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
+from rag_evaluation_framework.labelling.quote_table import MOST_OCCURRENCES
 from rag_evaluation_framework.markups.markup import struck_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.synthesis.asking import AskedQuestions, Asker, Quotes, load_prompt
