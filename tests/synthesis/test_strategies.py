@@ -130,9 +130,9 @@ def test_a_file_without_dimensions_is_refused_by_its_name(tmp_path, text):
 def test_the_questions_nearest_to_what_is_shown_are_examples(served, pages, tmp_path):
     (tmp_path / "log.txt").write_text("how to export my data\n\n  when do refunds come \nrestart server??\nexport\n")
     providers, client = served()
-    strategy = RealQuestions.from_file(tmp_path / "log.txt", examples=1, verbatim=False)
+    strategy = RealQuestions.from_file(tmp_path / "log.txt")
     assert strategy.questions == ("how to export my data", "when do refunds come", "restart server??", "export")
-    _, dataset = generated(client, pages, strategy, 1)
+    generated(client, pages, strategy, 3)
     asked = [
         exchange.request.json["messages"]
         for exchange in providers.exchanges
@@ -147,7 +147,6 @@ def test_the_questions_nearest_to_what_is_shown_are_examples(served, pages, tmp_
         "guides/start.md": "restart server??",
         "guides/stop.md": "how to export my data",
     }
-    assert len(dataset) == 3
     assert "refunds come" not in repr(strategy)
 
 
@@ -272,8 +271,6 @@ def test_what_are_no_questions_is_refused(tmp_path):
         RealQuestions.from_file(tmp_path / "empty.txt")
     with pytest.raises(ConfigError, match=r"nowhere\.txt: cannot be read"):
         RealQuestions.from_file(tmp_path / "nowhere.txt")
-    with pytest.raises(ConfigError, match="examples=0"):
-        RealQuestions(("how",), 0)
 
 
 # --- several documents ------------------------------------------------------------------------------------------------

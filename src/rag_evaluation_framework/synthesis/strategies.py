@@ -15,7 +15,7 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.chunkers import MarkdownHeaderChunker, RecursiveCharacterChunker
-from rag_evaluation_framework.contracts.component import check_count, check_truth
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.data import AnyChunk, Corpus, Document, DocumentId
 from rag_evaluation_framework.data.values import FrozenDict, gives_items
@@ -347,6 +347,7 @@ def _described(name: object, given: Any) -> FrozenDict[str, str]:
 
 
 _SECTIONS = 3  # in which the answer to a user's question is looked for
+_EXAMPLES = 5  # questions of users that are shown with each request for others like them, the nearest first
 
 
 @dataclass(frozen=True)
@@ -361,21 +362,14 @@ class RealQuestions(QuestionStrategy):
     Attributes:
         questions: What users have asked, from a log for instance, the ones that matter most first; of those that are
             the same up to capitals and punctuation the first. The model sees them.
-        examples: How many of them are shown with each request for others like them; those with the most rare words of
-            the section first.
-        verbatim: Whether they are asked themselves; if not, all questions are written.
 
     Raises:
-        ConfigError: There is no question, or `examples` is below 1.
+        ConfigError: There is no question.
     """
 
     questions: tuple[str, ...] = field(repr=False)
-    examples: int = 5
-    verbatim: bool = True
 
     def __post_init__(self) -> None:
-        check_count("RealQuestions", "examples", self.examples)
-        check_truth("RealQuestions", "verbatim", self.verbatim)
         given: Any = self.questions
         listed: list[Any] = [*given] if gives_items(given, str) else []
         if not listed or not all(isinstance(each, str) for each in listed) or not any(map(str.strip, listed)):
@@ -386,7 +380,7 @@ class RealQuestions(QuestionStrategy):
         object.__setattr__(self, "questions", tuple(first.values()))
 
     @classmethod
-    def from_file(cls, path: str | Path, examples: int = 5, verbatim: bool = True) -> "RealQuestions":
+    def from_file(cls, path: str | Path) -> "RealQuestions":
         """Return the strategy of a file: a question on each line or, in a `.csv` or `.tsv`, in a column `question`.
 
         Raises:
@@ -396,22 +390,24 @@ class RealQuestions(QuestionStrategy):
             questions = read_wordings(checked_path(path, ConfigError))
         except DatasetError as error:
             raise ConfigError(str(error)) from error
-        return cls(tuple(questions), examples, verbatim)
+        return cls(tuple(questions))
 
     def plan(self, sections: Sequence[Section], queries_per_doc: int) -> list[QuestionRequest]:
         """Return for each document the requests for questions of users, and those for others like them."""
-        prompt, nearest = load_prompt("real_questions"), Nearest(self.questions)
-        asked: dict[DocumentId, list[QuestionRequest]] = {}
-        if self.verbatim:
-            asked = self._asked(sections)
-            self._note_unasked([len(own) for own in asked.values()], queries_per_doc)
+        prompt, nearest, asked = load_prompt("real_questions"), Nearest(self.questions), self._asked(sections)
+        beyond = sum(max(len(own) - queries_per_doc, 0) for own in asked.values())
+        told = f"of {len(self.questions)} questions of users are not asked"
+        if beyond:
+            note(f"{beyond} {told}, as queries_per_doc={queries_per_doc}; raise it to ask more")
+        if unknown := len(self.questions) - sum(map(len, asked.values())):
+            note(f"{unknown} {told}: BM25 finds none of their words in a document")
         requests: list[QuestionRequest] = []
         for document in by_document(sections):
             own = asked.get(document[0].doc_id, [])[:queries_per_doc]
             requests += own
             for section, questions in shared_out(document, queries_per_doc - len(own)):
-                near = [self.questions[number] for number, _ in nearest.to(section.text, self.examples)]
-                examples = list(dict.fromkeys([*near, *self.questions]))[: self.examples]
+                near = [self.questions[number] for number, _ in nearest.to(section.text, _EXAMPLES)]
+                examples = list(dict.fromkeys([*near, *self.questions]))[:_EXAMPLES]
                 wish = prompt.filled("wish", examples=marked("user-question", examples))
                 requests.append(QuestionRequest(wish, (section,), questions, {}, prompt.version))
         return requests
@@ -425,17 +421,3 @@ class RealQuestions(QuestionStrategy):
                 request = QuestionRequest("", shown, 1, {"query_source": "user"}, given=(question,))
                 found.setdefault(shown[0].doc_id, []).append(request)
         return found
-
-    def _note_unasked(self, found: Sequence[int], most: int) -> None:
-        """Note how many questions of users are not asked.
-
-        Args:
-            found: For how many of them a section of each document is found.
-            most: How many of these are asked for each document.
-        """
-        count, beyond = len(self.questions), sum(max(own - most, 0) for own in found)
-        told = f"of {count} questions of users are not asked"
-        if beyond:
-            note(f"{beyond} {told}, as queries_per_doc={most}; raise it to ask more")
-        if unknown := count - sum(found):
-            note(f"{unknown} {told}: BM25 finds none of their words in a document")
