@@ -44,6 +44,7 @@ from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import ROOT, check_root
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
+from rag_evaluation_framework.synthesis import filters
 from rag_evaluation_framework.synthesis.asking import (
     AskedQuestions,
     Asker,
@@ -64,21 +65,6 @@ from rag_evaluation_framework.synthesis.candidates import (
     parsed_questions,
     question_metadata,
     sifted,
-)
-from rag_evaluation_framework.synthesis.filters import (
-    CHECK,
-    DEDUP_THRESHOLD,
-    DEPTH,
-    RELEVANCE_THRESHOLD,
-    answered_after_all,
-    answered_by_a_part,
-    contradicted,
-    flaw_of_wording,
-    reject_copied_wording,
-    reject_irrelevant,
-    reject_near_duplicates,
-    same_wording,
-    unanswerable,
 )
 from rag_evaluation_framework.synthesis.strategies import Headings, SimpleQuestions
 
@@ -327,8 +313,8 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         strategies: Sequence[QuestionStrategy] = (SimpleQuestions(),),
         section_size: int = SECTION_SIZE,
         embedder: Embedder | None = None,
-        relevance_threshold: float = RELEVANCE_THRESHOLD,
-        dedup_threshold: float = DEDUP_THRESHOLD,
+        relevance_threshold: float = filters.RELEVANCE_THRESHOLD,
+        dedup_threshold: float = filters.DEDUP_THRESHOLD,
         check_answers: bool = True,
         max_concurrency: int = 4,
         root: str | Path = ROOT,
@@ -467,11 +453,11 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         def tokens(messages: Messages) -> int:
             return sum(len(message["content"]) for message in messages) // _CHARACTERS
 
-        check = _QUESTION + tokens(load_prompt(CHECK).messages(question="", excerpts=""))
+        check = _QUESTION + tokens(load_prompt(filters.CHECK).messages(question="", excerpts=""))
         if not request.given:
             yield 1, tokens(self._asking(request)), _QUESTION * request.questions
         if not request.has_answer:
-            yield request.questions, check + DEPTH * _PASSAGE, _VERDICT
+            yield request.questions, check + filters.DEPTH * _PASSAGE, _VERDICT
             return
         if asked := self.verifying(request, ""):
             yield request.questions, _QUESTION + tokens(asked[1]), _QUOTES
@@ -529,7 +515,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         if request.has_answer and (asked := self.verifying(request, "")):
             names.append(asked[0])
         if self.check_answers:
-            names.append(CHECK)
+            names.append(filters.CHECK)
         return [*filter(None, [request.prompt_version]), *(load_prompt(name).version for name in names)]
 
     def _written(self, requests: Sequence[QuestionRequest], asker: Asker) -> list[list[Candidate[U]] | ProviderError]:
@@ -555,7 +541,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
         def passing(candidates: list[Candidate[U]], reasons_of: Callable[[Candidates], Any]) -> list[Candidate[U]]:
             return sifted(candidates, "kept", reasons_of(candidates), rejections)
 
-        parsed = sifted(proposed, "parsed", map(flaw_of_wording, proposed), rejections)
+        parsed = sifted(proposed, "parsed", map(filters.flaw_of_wording, proposed), rejections)
         kept = self.verified([each for each in parsed if each.request.has_answer], asker, rejections)
         kept = sifted(kept, "verified", map(answered_in_too_few, kept), rejections)
         of_users = [each for each in kept if each.request.given]  # they go through no filter: they are what they are
@@ -564,22 +550,23 @@ class SyntheticDataGenerator(ABC, Generic[U]):
             kept = passing(kept, self._irrelevant)
         kept = in_order([*of_users, *kept])
         if self.check_answers:
-            kept = passing(passing(kept, partial(unanswerable, asker=asker)), partial(answered_by_a_part, asker=asker))
+            kept = passing(kept, partial(filters.unanswerable, asker=asker))
+            kept = passing(kept, partial(filters.answered_by_a_part, asker=asker))
         searched = partial(
-            answered_after_all, corpus=self.corpus, headings=self.headings, chunker=self.chunker, asker=asker
+            filters.answered_after_all, corpus=self.corpus, headings=self.headings, chunker=self.chunker, asker=asker
         )
         kept = in_order([*kept, *passing([each for each in parsed if not each.request.has_answer], searched)])
         # Last, so that none is lost to one that is not kept itself, and users' questions first, which give way to none.
-        kept = sorted(passing(kept, contradicted), key=lambda each: not each.request.given)
-        kept = passing(kept, same_wording)
+        kept = sorted(passing(kept, filters.contradicted), key=lambda each: not each.request.given)
+        kept = passing(kept, filters.same_wording)
         return in_order(kept if self.embedder is None else passing(kept, self._repeated))
 
     def _irrelevant(self, candidates: Candidates) -> list[Reason | None]:
         excerpts = [each.excerpts for each in candidates]
-        return reject_irrelevant(_wordings(candidates), excerpts, self._fitted(), self.relevance_threshold)
+        return filters.reject_irrelevant(_wordings(candidates), excerpts, self._fitted(), self.relevance_threshold)
 
     def _repeated(self, candidates: Candidates) -> list[Reason | None]:
-        return reject_near_duplicates(_wordings(candidates), self._fitted(), self.dedup_threshold)
+        return filters.reject_near_duplicates(_wordings(candidates), self._fitted(), self.dedup_threshold)
 
     def _fitted(self) -> Embedder:
         """Return what makes vectors; a provider's embedder with a cache, so that no text is paid for twice."""
@@ -590,7 +577,7 @@ class SyntheticDataGenerator(ABC, Generic[U]):
 
 
 def _copied(candidates: Candidates) -> list[Reason | None]:
-    return reject_copied_wording(_wordings(candidates), [each.excerpts for each in candidates])
+    return filters.reject_copied_wording(_wordings(candidates), [each.excerpts for each in candidates])
 
 
 def _wordings(candidates: Candidates) -> list[str]:
