@@ -121,20 +121,13 @@ def _within(found: "QuoteFate", asked: AskedQuote, locator: QuoteLocator) -> "Qu
 
 def _row(asked: AskedQuote, found: "QuoteFate", elsewhere: Sequence[CharacterSpan] = ()) -> QuoteRow:
     return QuoteRow(
-        asked.number,
-        asked.question,
-        asked.quote,
-        asked.document,
-        found.status,
-        found.located.places,
-        found.located.ignoring,
-        found.advice,
-        asked.id,
-        asked.metadata,
-        found.suggestion,
-        asked.answer,
-        asked.place,
-        tuple(elsewhere),
+        **vars(asked),
+        status=found.status,
+        places=found.located.places,
+        ignoring=found.located.ignoring,
+        advice=found.advice,
+        suggestion=found.suggestion,
+        elsewhere=tuple(elsewhere),
     )
 
 

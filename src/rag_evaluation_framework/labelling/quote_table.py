@@ -55,15 +55,11 @@ _MOST_PLACES = 3
 QuoteStatus = Literal["located", "ambiguous", "missing", "no-answer"]
 
 
-@dataclass(frozen=True, repr=False)
-class QuoteRow:
+@dataclass(frozen=True, repr=False, kw_only=True)
+class QuoteRow(AskedQuote):
     """One row of a file of quotes, and whether its quote was located.
 
     Attributes:
-        number: The line of the file on which the row starts; the header is line 1.
-        question: The question.
-        quote: The quote as given.
-        document: The document named in the row, or "".
         status: `located`: occurs exactly once, or any occurrence was asked for. `ambiguous`: occurs more than once.
             `missing`: does not occur. `no-answer`: the quote is empty, so the corpus holds no answer.
         places: The occurrences of the quote; at most 20 of an ambiguous one. Each is one or more spans of one document,
@@ -71,27 +67,15 @@ class QuoteRow:
         ignoring: In what the quote and the document differ: "emphasis", "line breaks"; empty if it occurs verbatim.
         advice: What to do about it; "" for located rows.
         suggestion: The passage that a missing quote may mean; None if nothing is similar enough.
-        id: The id of the question in the file, or "".
-        metadata: The other columns.
-        answer: What the rows of one answer share, any of which is enough; "" if the row is an answer of its own.
-        place: What the rows share that are parts of one place of an answer, or "".
         elsewhere: Where else the text of a located row stands, up to white space; at most 20 places. Of short texts,
             and where any occurrence is enough, none.
     """
 
-    number: int
-    question: str
-    quote: str
-    document: str
     status: QuoteStatus
     places: tuple[tuple[CharacterSpan, ...], ...]
     ignoring: tuple[str, ...]
     advice: str
-    id: str
-    metadata: Mapping[str, str]
     suggestion: Suggestion | None = None
-    answer: str = ""
-    place: str = ""
     elsewhere: tuple[CharacterSpan, ...] = ()
 
     @property
