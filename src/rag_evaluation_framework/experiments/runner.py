@@ -54,7 +54,7 @@ from rag_evaluation_framework.experiments.ranker import Ranker
 from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import largest_sums, relevant_parts
 from rag_evaluation_framework.judging.stretches import SpanColumns
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.metrics import ChunkRecall, Recall, SpanRecall
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.registry.loading import load_installed

@@ -33,8 +33,7 @@ from rag_evaluation_framework.datasets.labels import have_places
 from rag_evaluation_framework.datasets.langsmith_examples import GROUND_TRUTH_KEYS, PUSHED, dataset_from_examples
 from rag_evaluation_framework.errors import ConfigError, DatasetError, QueryFailed, RagEvalError
 from rag_evaluation_framework.integrations.publishing import CHARACTERS
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.document import in_documents
+from rag_evaluation_framework.levels.rules import RULES, in_documents
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.scoring import score_spans
 from rag_evaluation_framework.scoring.score import score_checked

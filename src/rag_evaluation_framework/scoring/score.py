@@ -30,8 +30,7 @@ from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
 from rag_evaluation_framework.judging.stretches import SpanColumns
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
+from rag_evaluation_framework.levels.rules import RULES, LevelRules, NameChunk
 from rag_evaluation_framework.metrics.span import SpanMetric
 from rag_evaluation_framework.scoring.score_names import (
     Metrics,
