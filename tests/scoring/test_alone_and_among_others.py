@@ -27,7 +27,6 @@ from rag_evaluation_framework import (
     score,
     score_ranking_arrays,
     score_rankings,
-    score_span_arrays,
     score_spans,
 )
 from rag_evaluation_framework.base.notes import collected
@@ -106,21 +105,6 @@ def mapped_spans(truth, found):
     return [score_spans(truth, ranked, SPAN_SCORES, list(map(span, CHUNKS)))]
 
 
-def span_arrays(truth, found):
-    numbers = {document.id: number for number, document in enumerate(CORPUS)}
-
-    def rows(spans_by_query):
-        return [
-            (row, numbers[place.doc_id], place.start, place.end)
-            for row, spans in enumerate(spans_by_query.values())
-            for place in spans
-        ]
-
-    chunks = [(numbers[chunk.doc_id], chunk.start, chunk.end) for chunk in CHUNKS]
-    table = score_span_arrays(rows(truth), rows(found), len(truth), SPAN_SCORES, chunks)
-    return [replace(table, query_ids=tuple(truth))]
-
-
 def graded(truth):
     """The relevant chunks of each question with gains whose sums are not exact."""
     return {
@@ -185,7 +169,7 @@ def bits(tables, name):
 
 @pytest.mark.parametrize("at_once", [None, 16], ids=["one block", "many blocks"])
 @pytest.mark.parametrize(
-    "door", [evaluated, scored, mapped_spans, span_arrays, mapped_ranks, rank_arrays], ids=lambda door: door.__name__
+    "door", [evaluated, scored, mapped_spans, mapped_ranks, rank_arrays], ids=lambda door: door.__name__
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_a_question_scores_alone_what_it_scores_among_others(door, seed, at_once, monkeypatch):

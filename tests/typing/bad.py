@@ -68,7 +68,6 @@ from rag_evaluation_framework import (
     save_dataset,
     score_ranking_arrays,
     score_rankings,
-    score_span_arrays,
     score_spans,
 )
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter
@@ -341,4 +340,3 @@ score_spans({"q1": [span]}, {"q1": [span]}, [Recall()])  # type: ignore[list-ite
 score_spans({"q1": [span]}, {"q1": [span]}, [(FirstChunk(), "40ch")])  # type: ignore[list-item]
 score_spans({"q1": [span]}, {"q1": span})  # type: ignore[arg-type]
 score_spans([[span]], [[span]])  # type: ignore[arg-type]
-score_span_arrays([[0, 0, 0, 5]], [[0, 0, 0, 5]])  # type: ignore[call-arg]

@@ -93,7 +93,6 @@ from rag_evaluation_framework import (
     save_dataset,
     score_ranking_arrays,
     score_rankings,
-    score_span_arrays,
     score_spans,
 )
 from rag_evaluation_framework.analysis import Leaderboard
@@ -653,4 +652,3 @@ assert_type(
     score_spans({"q1": [span]}, {"q1": []}, ["precision_omega"], chunks=[chunk.to_span()]).per_query("precision_omega"),
     dict[str, float | None],
 )
-assert_type(score_span_arrays(np.zeros((1, 4), dtype=np.int64), [[0, 0, 0, 5]], queries=1), ScoreTable)

@@ -286,28 +286,15 @@ class RankJudgements:
             relevant: The relevant units, each once; one list per query.
             gains: How relevant each of them is, above 0.
         """
-        counts = np.fromiter(map(len, relevant), dtype=np.int64, count=len(relevant))
-        rank = np.full(int(counts.sum()), -1, dtype=np.int64)
-        repeats: tuple[list[int], list[int]] = ([], [])
-        row = 0
-        for query, (results, right) in enumerate(zip(retrieved, relevant, strict=True)):
-            ranks: dict[Hashable, int] = {}
-            for position, unit in enumerate(results):
-                different = len(ranks)
-                ranks.setdefault(unit, different)
-                if len(ranks) == different:
-                    repeats[0].append(query)
-                    repeats[1].append(position)
-            for unit in right:
-                rank[row] = ranks.get(unit, -1)
-                row += 1
-        return cls.from_ranks(
-            np.repeat(np.arange(len(relevant)), counts),
-            rank,
-            np.fromiter(chain.from_iterable(gains), dtype=np.float64, count=len(rank)),
-            np.fromiter(map(len, retrieved), dtype=np.int64, count=len(retrieved)),
-            Repeats(np.array(repeats[0], dtype=np.int64), np.array(repeats[1], dtype=np.int64)),
-        )
+        numbers: dict[Hashable, int] = {}
+
+        def columns(lists: Sequence[Sequence[Hashable]]) -> tuple[Integers, Integers, Integers]:
+            counts = np.array([*map(len, lists)], dtype=np.int64)
+            units = [numbers.setdefault(unit, len(numbers)) for units in lists for unit in units]
+            return np.repeat(np.arange(len(lists)), counts), np.array(units, dtype=np.int64), counts
+
+        graded = np.array([*chain.from_iterable(gains)], dtype=np.float64)
+        return cls.from_columns(*columns(retrieved), LabelColumns(*columns(relevant)[:2], graded))
 
     def at(self, depth: int) -> "RankJudgements":
         """Return the judgements of the first `depth` results only; the ideal order is cut there, too."""

@@ -77,18 +77,17 @@ def parse_rank_scores(scores: Sequence[IdScore], *, of_numbers: bool = False) ->
         ConfigError: The list is empty, is not a list, or holds something other than scores of ids; or two metrics share
             a name, or one reads ids where there are only numbers.
     """
-    return _parse_scores(scores, _OF_IDS, "score_rankings", DEFAULT_RANK_SCORES, of_numbers)
+    return _parse_scores(scores, _OF_IDS, "score_rankings", DEFAULT_RANK_SCORES, of_numbers=of_numbers)
 
 
-def parse_span_scores(scores: Sequence[SpanScore], *, of_numbers: bool = False) -> dict[ScoreName, Metric[Any]]:
+def parse_span_scores(scores: Sequence[SpanScore]) -> dict[ScoreName, Metric[Any]]:
     """Return the metrics of several scores of spans by their full names, each once, in order.
 
     Raises:
         ConfigError: The list is empty, is not a list, or holds something other than scores of spans, a budget counts
-            tokens, or a metric needs a budget and gets none; or two metrics share a name, or one reads spans where
-            there are only numbers.
+            tokens, or a metric needs a budget and gets none; or two metrics share a name.
     """
-    chosen = _parse_scores(scores, _OF_SPANS, "score_spans", DEFAULT_SPAN_SCORES, of_numbers)
+    chosen = _parse_scores(scores, _OF_SPANS, "score_spans", DEFAULT_SPAN_SCORES, of_numbers=False)
     for name, metric in chosen.items():
         if not metric.takes(name.cutoff):
             raise ConfigError(
@@ -115,7 +114,7 @@ def checked_name(metric: Metric[Any]) -> str:
 
 
 def _parse_scores(
-    scores: Any, levels: Set[EvaluationType], function: str, example: tuple[str, ...], of_numbers: bool
+    scores: Any, levels: Set[EvaluationType], function: str, example: tuple[str, ...], *, of_numbers: bool
 ) -> dict[ScoreName, Metric[Any]]:
     if isinstance(scores, str):
         raise ConfigError(f"metrics: {scores!r} is one text; expected a list of names, such as [{scores!r}]")

@@ -13,8 +13,7 @@ from rag_evaluation_framework.data.answers import LARGEST_GAIN
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
-from rag_evaluation_framework.metrics.chunk import ChunkMetric
-from rag_evaluation_framework.metrics.rank import RankMetric
+from rag_evaluation_framework.metrics.rank import ChunkMetric, RankMetric
 from rag_evaluation_framework.scoring.rank_mappings import (
     IdRankings,
     Truth,
