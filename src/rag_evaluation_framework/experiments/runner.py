@@ -60,8 +60,8 @@ from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
-from rag_evaluation_framework.scoring.rank_mappings import none_matches
 from rag_evaluation_framework.scoring.score import score_checked, with_own_cutoffs
+from rag_evaluation_framework.scoring.score_rankings import none_matches
 from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.text_locator import is_long
 from rag_evaluation_framework.text.tokenizers import checked_counter

@@ -22,8 +22,8 @@ from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_c
 from rag_evaluation_framework.judging.stretches import SpanColumns
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from rag_evaluation_framework.metrics import SpanMetric, TokenSetMetric
-from rag_evaluation_framework.scoring.rank_mappings import check_mappings, note_no_match, short
 from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, SpanScore, parse_span_scores
+from rag_evaluation_framework.scoring.score_rankings import check_mappings, note_no_match, short
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, reads_judgements, tabulate
 
 # Reading rankings of spans from mappings and lists, as fast as Python allows.
