@@ -58,16 +58,15 @@ class Rows:
             return parts[0]
         return cls(np.concatenate([part.vectors for part in parts]), np.concatenate([part.lengths for part in parts]))
 
-    def cosines(self, query: NDArray[np.float64], numbers: NDArray[np.intp] | slice) -> NDArray[np.float64]:
+    def cosines(self, query: NDArray[np.float64], numbers: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the cosines of some of the vectors with a query of length 1, in double precision, rounded."""
-        # Not `@`, which may add up equal rows in different orders.
-        cosines: NDArray[np.float64] = np.einsum("ij,j->i", self.units(numbers), query)
+        cosines: NDArray[np.float64] = np.empty(len(numbers))
+        for first in range(0, len(numbers), _ROWS_AT_ONCE):
+            some = numbers[first : first + _ROWS_AT_ONCE]
+            units = self.vectors[some].astype(np.float64) / self.lengths[some][:, np.newaxis]
+            # Not `@`, which may add up equal rows in different orders.
+            np.einsum("ij,j->i", units, query, out=cosines[first : first + _ROWS_AT_ONCE])
         return np.round(cosines, _DECIMALS)
-
-    def units(self, numbers: NDArray[np.intp] | slice) -> NDArray[np.float64]:
-        """Return some of the vectors with length 1, in double precision."""
-        units: NDArray[np.float64] = self.vectors[numbers].astype(np.float64) / self.lengths[numbers][:, np.newaxis]
-        return units
 
 
 def nearest(parts: Sequence[Rows], queries: NDArray[np.float64], k: int) -> list[NDArray[np.intp]]:
@@ -90,29 +89,23 @@ def nearest(parts: Sequence[Rows], queries: NDArray[np.float64], k: int) -> list
     k = max(0, min(k, total))
     if k == 0:
         return [np.zeros(0, dtype=np.intp) for _ in queries]
-    inverse = [(1 / part.lengths).astype(np.float32) for part in parts]
+    starts = np.cumsum([0, *map(len, parts)])
+    inverse = np.concatenate([(1 / part.lengths).astype(np.float32) for part in parts])
     margin = np.float32(2 * (queries.shape[1] + 8) * _HALF_ULP + 10.0**-_DECIMALS)
     step = max(1, _COSINES_AT_ONCE // total)
     found: list[NDArray[np.intp]] = []
     for first in range(0, len(queries), step):
         batch = queries[first : first + step]
-        single = batch.astype(np.float32)
-        cosines = np.hstack([single @ part.vectors.T * one for part, one in zip(parts, inverse, strict=True)])
-        floors = np.partition(cosines, total - k, axis=1)[:, total - k] - margin
-        for query, row, floor in zip(batch, cosines, floors, strict=True):
-            numbers = np.flatnonzero(row >= floor)
-            found.append(numbers[top_k(_exact(parts, query, numbers), k)])
+        single, cosines = batch.astype(np.float32), np.empty((len(batch), total), dtype=np.float32)
+        for part, start in zip(parts, starts, strict=False):
+            np.matmul(single, part.vectors.T, out=cosines[:, start : start + len(part)])
+        cosines *= inverse
+        for query, row in zip(batch, cosines, strict=True):
+            numbers = np.flatnonzero(row >= np.partition(row, total - k)[total - k] - margin)
+            bounds = np.searchsorted(numbers, starts).tolist()
+            exact = [
+                part.cosines(query, numbers[begin:end] - start)
+                for part, start, begin, end in zip(parts, starts, bounds, bounds[1:], strict=False)
+            ]
+            found.append(numbers[top_k(np.concatenate(exact), k)])
     return found
-
-
-def _exact(parts: Sequence[Rows], query: NDArray[np.float64], numbers: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the cosines of some vectors, by ascending position through all parts, in double precision."""
-    starts = np.cumsum([0, *map(len, parts)])
-    pieces = np.split(numbers, np.searchsorted(numbers, starts[1:-1]))
-    return np.concatenate(
-        [
-            part.cosines(query, piece[begin : begin + _ROWS_AT_ONCE] - start)
-            for part, piece, start in zip(parts, pieces, starts, strict=False)
-            for begin in range(0, max(len(piece), 1), _ROWS_AT_ONCE)
-        ]
-    )
