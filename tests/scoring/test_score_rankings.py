@@ -559,58 +559,71 @@ class TestErrors:
         with pytest.raises(ConfigError, match=named):
             score_ranking_arrays(np.array([[1]]), np.array([[1]]), [name])
 
-    def test_one_text_in_place_of_a_list_of_scores_is_an_error(self):
-        with pytest.raises(ConfigError, match="list"):
-            score_rankings({"q": ["a"]}, {"q": ["a"]}, "ndcg@10")
+    @pytest.mark.parametrize(
+        ("scores", "said"),
+        [
+            ("ndcg@10", "'ndcg@10' is one text; expected a list of names"),
+            (["recal@5"], "hit, recall, precision, f1, mrr, map, ndcg, r_precision"),
+            ([], "nothing to score; expected at least one name"),
+        ],
+    )
+    def test_what_is_no_list_of_scores_is_refused(self, scores, said):
+        with pytest.raises(ConfigError, match=said):
+            score_rankings({"q": ["a"]}, {"q": ["a"]}, scores)
+        with pytest.raises(ConfigError, match=said):
+            score_ranking_arrays(np.array([[1]]), np.array([[1]]), scores)
 
-    def test_an_unknown_metric_lists_those_available(self):
-        with pytest.raises(ConfigError, match="hit, recall, precision, f1, mrr, map, ndcg, r_precision"):
-            score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recal@5"])
-
-    def test_asking_for_no_score_is_an_error_and_not_the_default(self):
-        with pytest.raises(ConfigError, match=r"metric|score"):
-            score_rankings({"q": ["a"]}, {"q": ["a"]}, [])
-        with pytest.raises(ConfigError, match=r"metric|score"):
-            score_ranking_arrays(np.array([[1]]), np.array([[1]]), [])
-
-    def test_an_empty_ground_truth_is_an_error(self):
-        with pytest.raises(DatasetError, match="empty"):
-            score_rankings({}, {"q": ["a"]})
-
-    @pytest.mark.parametrize("rankings", [{"q": ["a"]}, {"q": {"a": 1}}, {}])
-    def test_a_gain_that_is_nan_is_an_error(self, rankings):
-        with pytest.raises(DatasetError, match="gain"):
-            score_rankings({"q": {"a": nan}}, rankings)
-
-    def test_a_score_that_is_nan_is_an_error(self):
-        for run in ({"a": nan, "x": 1}, {"x": nan, "a": 1}):
-            with pytest.raises(DatasetError, match="score"):
-                score_rankings({"q": ["a"]}, {"q": run})
-
-    def test_a_score_that_is_nan_is_an_error_beside_a_list(self):
-        with pytest.raises(DatasetError, match="score"):
-            score_rankings({"q": ["a"], "r": ["a"]}, {"q": {"x": nan, "a": 1}, "r": ["a"]})
+    @pytest.mark.parametrize(
+        ("truth", "rankings", "said"),
+        [
+            ({}, {"q": ["a"]}, "the ground truth is empty"),
+            *[
+                ({"q": {"a": nan}}, found, "'q': the gain of 'a' is the float nan")
+                for found in ({"q": ["a"]}, {"q": {"a": 1}}, {})
+            ],
+            ({"q": {"a": inf}}, {"q": ["a"]}, "'q': the gain of 'a' is the float inf"),
+            *[
+                ({"q": {"a": word}}, {"q": ["a"]}, f"'q': the gain of 'a' is the str '{word}'")
+                for word in ("high", "1.0")
+            ],
+            *[
+                ({"q": ["a"]}, {"q": {"a": word}}, f"'q': the score of 'a' is the str '{word}'")
+                for word in ("high", "1.0")
+            ],
+            ({"q": ["a"]}, {"q": {"a": nan, "x": 1}}, "'q': the score of 'a' is the float nan"),
+            ({"q": ["a"]}, {"q": {"x": nan, "a": 1}}, "'q': the score of 'x' is the float nan"),
+            ({"q": ["a"], "r": ["a"]}, {"q": {"x": nan, "a": 1}, "r": ["a"]}, "'q': the score of 'x' is the float nan"),
+            (
+                {"q": "doc1"},
+                {"q": ["doc1"]},
+                "'q': the ground truth is the str 'doc1'; expected a list of relevant ids",
+            ),
+            ({"q": ["doc1"]}, {"q": "doc1"}, "'q': the ranking is the str 'doc1'; expected a list of ids, best first"),
+            ({"q": ["a"]}, {"q": np.array("a")}, "'q': the ranking is the ndarray"),
+            (
+                {"q": ["x"]},
+                {"q": [("x", 1.0)]},
+                r"'q': the ranking holds \('x', 1\.0\); expected ids, best first, or a mapping",
+            ),
+            (
+                {"a": {"x": 1.0}, "b": [("x", 1.0)]},
+                {"a": ["x"], "b": ["x"]},
+                r"'b': the ground truth holds \('x', 1\.0\); expected ids, or a",
+            ),
+            (
+                {"a": ["chunk_1"], "b": ["chunk_1"]},
+                {"a": {}, "b": {"pa_chunk_1": nan}},
+                "'b': the score of 'pa_chunk_1' is the float nan",
+            ),
+        ],
+    )
+    def test_what_cannot_be_read_is_said_with_its_question(self, truth, rankings, said):
+        with pytest.raises(DatasetError, match=said):
+            score_rankings(truth, rankings)
 
     def test_a_gain_of_at_most_0_is_not_relevant(self):
         table = score_ranking_arrays([[1, 2, 3]], [[4, 2]], ["recall@2", "ndcg@2"], gains=[[-1.0, 2.0, 0.0]])
         assert table.mean == {"recall@2": 1.0, "ndcg@2": pytest.approx(1 / np.log2(3))}
-
-    def test_an_infinite_gain_is_an_error(self):
-        with pytest.raises(DatasetError, match="gain"):
-            score_rankings({"q": {"a": inf}}, {"q": ["a"]})
-
-    @pytest.mark.parametrize("word", ["high", "1.0"])
-    def test_a_gain_or_score_that_is_text_is_an_error(self, word):
-        with pytest.raises(InputError, match="gain"):
-            score_rankings({"q": {"a": word}}, {"q": ["a"]})
-        with pytest.raises(InputError, match="score"):
-            score_rankings({"q": ["a"]}, {"q": {"a": word}})
-
-    def test_one_text_in_place_of_a_list_of_ids_is_an_error(self):
-        with pytest.raises(InputError, match="doc1"):
-            score_rankings({"q": "doc1"}, {"q": ["doc1"]})
-        with pytest.raises(InputError, match="doc1"):
-            score_rankings({"q": ["doc1"]}, {"q": "doc1"})
 
 
 class TestArrays:
@@ -664,11 +677,6 @@ class TestArrays:
         scores = score_ranking_arrays(np.array([[1]]), np.array([[0, 1, 1, 1]]), ["recall", "mrr", "map", "ndcg"])
         assert scores.mean == pytest.approx({"recall": 1, "mrr": 1 / 2, "map": 1 / 2, "ndcg": 1 / np.log2(3)})
 
-    @pytest.mark.parametrize("unit", [0, 1, 7])
-    def test_a_label_given_twice_is_an_error(self, unit):
-        with pytest.raises(DatasetError, match=f"row 1 holds {unit} twice"):
-            score_ranking_arrays(np.array([[1, -1, -1], [unit, 2, unit]]), np.array([[1, 2], [7, 2]]))
-
     def test_input_arrays_are_not_changed(self):
         truth, ranked, gains = np.array([[2, 1, -1]]), np.array([[1, 3, 2]]), np.array([[1.0, 0.0, 5.0]])
         before = [array.copy() for array in (truth, ranked, gains)]
@@ -677,34 +685,28 @@ class TestArrays:
             np.testing.assert_array_equal(array, copy)
 
     @pytest.mark.parametrize(
-        ("truth", "ranked", "gains"),
+        ("truth", "ranked", "gains", "said"),
         [
-            ([1, 2], [[1, 2]], None),
-            ([[1]], [1], None),
-            ([[1.0]], [[1]], None),
-            ([[1]], [[1.0]], None),
-            ([[1], [2]], [[1]], None),
-            ([[1]], [[1]], [[1.0, 1.0]]),
-            (np.zeros((0, 1), dtype=int), np.zeros((0, 1), dtype=int), None),
+            ([1, 2], [[1, 2]], None, "ground_truth: shape"),
+            ([[1]], [1], None, "rankings: shape"),
+            ([[1.0]], [[1]], None, "ground_truth: shape"),
+            ([[1]], [[1.0]], None, "rankings: shape"),
+            ([[1], [2]], [[1]], None, "expected the same number of rows"),
+            ([[1]], [[1]], [[1.0, 1.0]], "and a gain for every unit"),
+            (np.zeros((0, 1), dtype=int), np.zeros((0, 1), dtype=int), None, "at least one"),
+            ([[1]], [[1]], [[nan]], "gains: one is NaN, infinite or above"),
+            ([[1]], [[1]], [[inf]], "gains: one is NaN, infinite or above"),
+            ([[0]], [[0]], [["much"]], r"gains: could not convert string to float: .*; expected numbers, above 0"),
+            *[([[5], [5]], [[5, 6, -1], [1, -1, unit]], None, "row 1 holds a unit after -1, at 2") for unit in (0, 5)],
+            *[
+                ([[1, -1, -1], [unit, 2, unit]], [[1, 2], [7, 2]], None, f"row 1 holds {unit} twice")
+                for unit in (0, 1, 7)
+            ],
         ],
-        ids=["truth flat", "ranked flat", "truth floats", "ranked floats", "rows differ", "gains differ", "no rows"],
     )
-    def test_arrays_of_the_wrong_shape_or_type_are_an_error(self, truth, ranked, gains):
-        with pytest.raises(DatasetError, match=r"ground_truth|rankings"):
+    def test_arrays_that_cannot_be_read_are_refused(self, truth, ranked, gains, said):
+        with pytest.raises(DatasetError, match=said):
             score_ranking_arrays(np.array(truth), np.array(ranked), gains=None if gains is None else np.array(gains))
-
-    def test_a_gain_that_is_nan_is_an_error(self):
-        with pytest.raises(DatasetError, match="gain"):
-            score_ranking_arrays(np.array([[1]]), np.array([[1]]), gains=np.array([[nan]]))
-
-    def test_an_infinite_gain_is_an_error(self):
-        with pytest.raises(DatasetError, match="gain"):
-            score_ranking_arrays(np.array([[1]]), np.array([[1]]), gains=np.array([[inf]]))
-
-
-def test_pairs_of_id_and_score_are_refused_instead_of_taken_as_ids():
-    with pytest.raises(DatasetError, match=r"holds \('x', 1\.0\); expected ids, best first, or a mapping"):
-        score_rankings({"q": ["x"]}, {"q": [("x", 1.0), ("y", 0.5)]})
 
 
 @each("unit", [("x", 1.0), ["x", 1.0], {"id": "x"}])
@@ -791,22 +793,6 @@ def test_rankings_that_find_nothing_of_their_own_question_are_not_told():
     assert table.mean == {"recall@10": 0.0}
 
 
-def test_a_zero_dimensional_ranking_is_refused():
-    with pytest.raises(DatasetError, match="question 'q': the ranking is the ndarray"):
-        score_rankings({"q": ["a"]}, {"q": np.array("a")})
-
-
-@pytest.mark.parametrize("unit", [0, 5])
-def test_a_row_that_continues_after_its_padding_is_refused(unit):
-    with pytest.raises(DatasetError, match=r"row 1 holds a unit after -1, at 2; expected -1 at the end only"):
-        score_ranking_arrays([[5], [5]], [[5, 6, -1], [1, -1, unit]])
-
-
-def test_gains_of_arrays_that_are_no_numbers_are_refused():
-    with pytest.raises(DatasetError, match=r"gains: could not convert string to float: .*; expected numbers, above 0"):
-        score_ranking_arrays([[0]], [[0]], ["recall"], gains=[["much"]])
-
-
 def test_what_cannot_be_read_for_another_reason_is_said_with_its_question():
     class Odd(dict[str, float]):
         def values(self):
@@ -840,13 +826,3 @@ def test_questions_of_different_forms_score_as_each_by_itself(rankings):
     for query in truth:
         own = {name: ranking for name, ranking in rankings.items() if name == query}
         assert score_rankings({query: truth[query]}, own, SCORES).row(query) == together.row(query)
-
-
-def test_a_value_that_is_wrong_is_told_as_it_was_given_also_of_chunks():
-    with pytest.raises(DatasetError, match="question 'b': the score of 'pa_chunk_1' is the float nan"):
-        score_rankings({"a": ["chunk_1"], "b": ["chunk_1"]}, {"a": {}, "b": {"pa_chunk_1": nan}})
-
-
-def test_pairs_of_id_and_gain_are_refused_also_beside_a_mapping():
-    with pytest.raises(DatasetError, match=r"question 'b': the ground truth holds \('x', 1\.0\); expected ids, or a"):
-        score_rankings({"a": {"x": 1.0}, "b": [("x", 1.0)]}, {"a": ["x"], "b": ["x"]}, ["recall"])
