@@ -30,7 +30,8 @@ from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
 from rag_evaluation_framework.judging.stretches import SpanColumns
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
-from rag_evaluation_framework.levels.rules import RULES, LevelRules, NameChunk
+from rag_evaluation_framework.levels.chunk_ids import NameChunk
+from rag_evaluation_framework.levels.rules import RULES, LevelRules
 from rag_evaluation_framework.metrics.span import SpanMetric
 from rag_evaluation_framework.scoring.score_names import (
     Metrics,
