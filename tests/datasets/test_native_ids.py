@@ -287,25 +287,6 @@ def test_all_problems_are_reported_at_once(tmp_path):
         assert any(line.strip().startswith(place) for line in lines), place
 
 
-@pytest.mark.parametrize(
-    "text",
-    ['{"a": 1, "a": 2}', '["a"], "relevant_document_ids": ["b"]'],
-    ids=["gain", "ids"],
-)
-def test_repeated_keys_are_refused(tmp_path, text):
-    path = written(tmp_path, DOCUMENT, asked(relevant_document_ids="HERE"))
-    path.write_text(path.read_text().replace('"HERE"', text))
-    with pytest.raises(DatasetError, match="not valid JSON: duplicate key"):
-        load_dataset(path, DOCUMENT)
-
-
-def test_a_byte_order_mark_and_windows_newlines_do_no_harm(tmp_path):
-    plain = save_dataset(documents(), tmp_path / "plain.jsonl")
-    odd = tmp_path / "odd.jsonl"
-    odd.write_bytes(b"\xef\xbb\xbf" + plain.read_bytes().replace(b"\n", b"\r\n\r\n"))
-    assert load_dataset(odd, DOCUMENT) == load_dataset(plain, DOCUMENT)
-
-
 @pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
 def test_a_lone_surrogate_of_an_id_survives_and_of_a_question_is_refused(tmp_path, kind):
     entry = kind(query(), ["caf\udce9.md"])  # as names of files that are no UTF-8 arrive
