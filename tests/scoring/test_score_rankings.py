@@ -20,7 +20,6 @@ from rag_evaluation_framework import (
     Metric,
     SentenceChunker,
     SpanRecall,
-    score_ranking_arrays,
     score_rankings,
 )
 from rag_evaluation_framework.data import ScoreTable
@@ -406,23 +405,14 @@ class TestOwnMetrics:
         given = (metric, full.cutoff) if full.cutoff else metric
         truth, rankings = {"q": {"a": 3, "b": 1}}, {"q": ["x", "b", "a"]}
         assert score_rankings(truth, rankings, [given, name]) == score_rankings(truth, rankings, [name])
-        arrays = np.array([[1, 2]]), np.array([[0, 2, 1]]), np.array([[3.0, 1.0]])
-        assert score_ranking_arrays(*arrays[:2], [given], arrays[2]) == score_ranking_arrays(
-            *arrays[:2], [name], arrays[2]
-        )
 
-    def test_a_metric_of_all_questions_at_once_scores_arrays_too(self):
+    def test_a_metric_may_score_all_questions_at_once(self):
         class Found(RankMetric):
             def score(self, judged):
                 return judged.relevant_retrieved.astype(float)
 
-        assert score_ranking_arrays([[1, 2]], [[0, 2, 1]], [Found(), (Found(), 2)]).mean == {"found": 2, "found@2": 1}
-
-    def test_arrays_have_no_ids_for_metrics_that_read_them(self):
-        with pytest.raises(
-            ConfigError, match="first_is_right reads ids or spans, and arrays hold numbers: use score_rankings"
-        ):
-            score_ranking_arrays([[1]], [[1]], [FirstIsRight()])
+        scores = score_rankings({"q": ["a", "b"]}, {"q": ["x", "b", "a"]}, [Found(), (Found(), 2)])
+        assert scores.mean == {"found": 2, "found@2": 1}
 
     @each(
         ("given", "said"),
@@ -556,8 +546,6 @@ class TestErrors:
     def test_a_score_that_does_not_exist_is_named(self, name, named):
         with pytest.raises(ConfigError, match=named):
             score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recall@5", name])
-        with pytest.raises(ConfigError, match=named):
-            score_ranking_arrays(np.array([[1]]), np.array([[1]]), [name])
 
     @pytest.mark.parametrize(
         ("scores", "said"),
@@ -570,8 +558,6 @@ class TestErrors:
     def test_what_is_no_list_of_scores_is_refused(self, scores, said):
         with pytest.raises(ConfigError, match=said):
             score_rankings({"q": ["a"]}, {"q": ["a"]}, scores)
-        with pytest.raises(ConfigError, match=said):
-            score_ranking_arrays(np.array([[1]]), np.array([[1]]), scores)
 
     @pytest.mark.parametrize(
         ("truth", "rankings", "said"),
@@ -622,91 +608,9 @@ class TestErrors:
             score_rankings(truth, rankings)
 
     def test_a_gain_of_at_most_0_is_not_relevant(self):
-        table = score_ranking_arrays([[1, 2, 3]], [[4, 2]], ["recall@2", "ndcg@2"], gains=[[-1.0, 2.0, 0.0]])
+        truth = {"q": {"a": -1.0, "b": 2.0, "c": 0.0}}
+        table = score_rankings(truth, {"q": ["d", "b"]}, ["recall@2", "ndcg@2"])
         assert table.mean == {"recall@2": 1.0, "ndcg@2": pytest.approx(1 / np.log2(3))}
-
-
-class TestArrays:
-    @given(st.data(), st.integers(1, 6), st.integers(0, 5), st.integers(0, 8))
-    def test_arrays_score_as_mappings_do(self, data, rows, width, depth):
-        def row(size):
-            some = st.lists(st.integers(0, 9), max_size=size, unique=True)
-            return some.map(lambda units: [*units, *[-1] * (size - len(units))])
-
-        truth = [data.draw(row(width)) for _ in range(rows)]
-        ranked = [data.draw(row(depth)) for _ in range(rows)]
-        gains = [[data.draw(st.sampled_from([-1, 0, 0.5, 1, 3])) for _ in range(width)] for _ in range(rows)]
-        as_mappings = score_rankings(
-            {
-                str(number): {unit: gain for unit, gain in zip(*pair, strict=True) if unit >= 0}
-                for number, pair in enumerate(zip(truth, gains, strict=True))
-            },
-            {str(number): [unit for unit in units if unit >= 0] for number, units in enumerate(ranked)},
-            SCORES,
-        )
-        shape = np.array(truth, dtype=np.int64).reshape(rows, width)
-        as_arrays = score_ranking_arrays(
-            shape,
-            np.array(ranked, dtype=np.int32).reshape(rows, depth),
-            SCORES,
-            np.array(gains, dtype=np.float64).reshape(rows, width),
-        )
-        assert columns(as_arrays) == columns(as_mappings)
-        assert as_arrays.counts["no_answer"] == as_mappings.counts["no_answer"]
-        assert as_arrays.query_ids == as_mappings.query_ids
-
-    def test_many_rows_score_as_mappings_do(self):
-        source = np.random.default_rng(1)
-        ranked = np.array([source.permutation(3_000)[:1_000] for _ in range(200)])
-        truth = source.permuted(ranked, axis=1)[:, :7]
-        truth[source.random(truth.shape) < 0.3] = -1
-        as_mappings = score_rankings(
-            {str(number): units[units >= 0].tolist() for number, units in enumerate(truth)},
-            {str(number): units.tolist() for number, units in enumerate(ranked)},
-            SCORES,
-        )
-        assert columns(score_ranking_arrays(truth, ranked, SCORES)) == columns(as_mappings)
-
-    def test_gains_are_1_if_none_are_given(self):
-        truth, ranked = np.array([[1, 2]]), np.array([[3, 2, 1]])
-        assert score_ranking_arrays(truth, ranked, SCORES).mean == (
-            score_ranking_arrays(truth, ranked, SCORES, np.ones((1, 2))).mean
-        )
-
-    def test_a_unit_that_occurs_twice_in_a_row_counts_at_its_first_rank(self):
-        scores = score_ranking_arrays(np.array([[1]]), np.array([[0, 1, 1, 1]]), ["recall", "mrr", "map", "ndcg"])
-        assert scores.mean == pytest.approx({"recall": 1, "mrr": 1 / 2, "map": 1 / 2, "ndcg": 1 / np.log2(3)})
-
-    def test_input_arrays_are_not_changed(self):
-        truth, ranked, gains = np.array([[2, 1, -1]]), np.array([[1, 3, 2]]), np.array([[1.0, 0.0, 5.0]])
-        before = [array.copy() for array in (truth, ranked, gains)]
-        score_ranking_arrays(truth, ranked, SCORES, gains)
-        for array, copy in zip((truth, ranked, gains), before, strict=True):
-            np.testing.assert_array_equal(array, copy)
-
-    @pytest.mark.parametrize(
-        ("truth", "ranked", "gains", "said"),
-        [
-            ([1, 2], [[1, 2]], None, "ground_truth: shape"),
-            ([[1]], [1], None, "rankings: shape"),
-            ([[1.0]], [[1]], None, "ground_truth: shape"),
-            ([[1]], [[1.0]], None, "rankings: shape"),
-            ([[1], [2]], [[1]], None, "expected the same number of rows"),
-            ([[1]], [[1]], [[1.0, 1.0]], "and a gain for every unit"),
-            (np.zeros((0, 1), dtype=int), np.zeros((0, 1), dtype=int), None, "at least one"),
-            ([[1]], [[1]], [[nan]], "gains: one is NaN, infinite or above"),
-            ([[1]], [[1]], [[inf]], "gains: one is NaN, infinite or above"),
-            ([[0]], [[0]], [["much"]], r"gains: could not convert string to float: .*; expected numbers, above 0"),
-            *[([[5], [5]], [[5, 6, -1], [1, -1, unit]], None, "row 1 holds a unit after -1, at 2") for unit in (0, 5)],
-            *[
-                ([[1, -1, -1], [unit, 2, unit]], [[1, 2], [7, 2]], None, f"row 1 holds {unit} twice")
-                for unit in (0, 1, 7)
-            ],
-        ],
-    )
-    def test_arrays_that_cannot_be_read_are_refused(self, truth, ranked, gains, said):
-        with pytest.raises(DatasetError, match=said):
-            score_ranking_arrays(np.array(truth), np.array(ranked), gains=None if gains is None else np.array(gains))
 
 
 @each("unit", [("x", 1.0), ["x", 1.0], {"id": "x"}])
@@ -717,18 +621,6 @@ def test_a_ranking_without_ids_is_reported_with_its_question(unit, before):
         score_rankings(truth, {**before, "second": [unit], "third": ["x"]})
     expected = "expected ids, best first, or a mapping from id to score"
     assert str(caught.value) == f"question 'second': the ranking holds {unit!r}; {expected}"
-
-
-@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64])
-@pytest.mark.parametrize(("below", "row"), [(-2, 0), (-100, 2)])
-def test_numbers_below_minus_one_are_not_padding(kind, below, row):
-    good, wrong = np.array([[1, -1], [2, 3], [-1, -1]], dtype=kind), np.array([[1, -1], [2, 3], [-1, -1]], dtype=kind)
-    wrong[row, 1] = below
-    message = f"row {row} holds {below}; expected units numbered from 0, and -1 as padding"
-    with pytest.raises(DatasetError, match=f"^ground_truth: {message}"):
-        score_ranking_arrays(wrong, good)
-    with pytest.raises(DatasetError, match=f"^rankings: {message}"):
-        score_ranking_arrays(good, wrong)
 
 
 def test_get_and_in_find_means_under_either_spelling():
@@ -753,8 +645,6 @@ def test_gains_that_could_not_be_summed_are_refused():
     for gain in (1e101, -1e101, float("inf")):
         with pytest.raises(DatasetError, match=r"question 'q': the gain of 'a' is .*; expected a number up to 1e\+100"):
             score_rankings({"q": {"a": gain}}, {"q": ["a"]}, ["ndcg@10"])
-        with pytest.raises(DatasetError, match="infinite or above 1e"):
-            score_ranking_arrays([[1]], [[1]], ["ndcg@10"], gains=[[gain]])
     assert score_rankings({"q": {"a": 1e100, "b": 1e100}}, {"q": ["a", "b"]}, ["ndcg@10"]).mean["ndcg@10"] == 1.0
     with pytest.raises(DatasetError, match="the gain of 'b'"):  # and not that of a
         score_rankings({"q": {"a": 1e100, "b": "much"}}, {"q": ["a", "b"]}, ["ndcg@10"])

@@ -91,7 +91,6 @@ from rag_evaluation_framework import (
     load_result,
     run_experiment,
     save_dataset,
-    score_ranking_arrays,
     score_rankings,
     score_spans,
 )
@@ -642,7 +641,6 @@ assert_type(score_spans({"q1": [span]}, {"q1": [span]}, [AnyText(), (AnyText(), 
 assert_type(score_spans({"q1": [span]}, {"q1": [span]}, ["span_iou", SpanRecall(), (SpanRecall(), "40ch")]), ScoreTable)
 placed: dict[QueryId, list[CharacterSpan]] = {query.id: [span]}
 assert_type(score_spans(placed, placed), ScoreTable)
-assert_type(score_ranking_arrays(np.array([[1, -1]]), [[1, 2]], ["map"], gains=[[2.0, 0.0]]), ScoreTable)
 assert_type(score_spans({"q1": [span]}, {"q1": [("doc1", 0, 5)]}), ScoreTable)
 assert_type(
     score_spans({"q1": (span,)}, {"q1": [{"doc_id": "doc1", "start": 0, "end": 5}]}, ["span_recall@4000ch"]),

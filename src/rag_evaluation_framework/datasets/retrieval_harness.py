@@ -364,14 +364,10 @@ def _entry(
 
 def _check_texts(items: list[Any], where: str, records: RecordReader, least: int = 1) -> None:
     """Record every item of a list that is no text of at least so many characters."""
+    expected = "expected a text that is not empty" if least else "expected a text"
     for number, item in enumerate(items):
-        records.attempt(f"{where}[{number}]", _text, item, least)
-
-
-def _text(item: Any, least: int) -> str:
-    if not isinstance(item, str) or len(item) < least:
-        raise DatasetError(f"expected a text{' that is not empty' if least else ''}, got {shown(item, 60)}")
-    return item
+        if not isinstance(item, str) or len(item) < least:
+            records.problem(f"{where}[{number}]", f"{expected}, got {shown(item, 60)}")
 
 
 def _found(name: str, where: str, records: RecordReader, resolver: DocumentResolver | None) -> DocumentId:

@@ -204,12 +204,12 @@ class RankJudgements:
     def from_ranks(
         cls, query: Integers, rank: Integers, gain: Numbers, results: Integers, repeats: Repeats | None = None
     ) -> "RankJudgements":
-        """Judge rankings whose judged units are known by rank.
+        """Judge rankings whose relevant units are known by rank.
 
         Args:
-            query: Number of the query of each judged unit, ascending.
+            query: Number of the query of each relevant unit, ascending.
             rank: Its position among the different units of the ranking, 0-based, or -1 if it was not retrieved.
-            gain: How relevant it is; units with a gain of 0 or below are not relevant.
+            gain: How relevant it is, above 0.
             results: The number of results of each query.
             repeats: The results whose unit was retrieved at a higher rank already; none by default.
 
@@ -217,9 +217,6 @@ class RankJudgements:
             The judgements of whole rankings.
         """
         queries = len(results)
-        if not (gain > 0).all():
-            rows = gain > 0
-            query, rank, gain = query[rows], rank[rows], gain[rows]
         relevant = np.bincount(query, minlength=queries)
         retrieved = np.flatnonzero(rank >= 0)
         found = Relevant.sorted_by_rank(query[retrieved], rank[retrieved], gain[retrieved])

@@ -318,7 +318,8 @@ class TableParser(RankFileParser):
 
     def _value(self, field: bytes, where: str, name: str) -> float | None:
         value = _number(field)
-        if self.kind.reads(value) and not _is_too_large(field, value):
+        is_too_large = isinf(value) and b"inf" not in field.lower()  # and not written so
+        if self.kind.reads(value) and not is_too_large:
             return value
         got = brief_repr(field.decode(errors="replace"))
         self.problems.append(f"{where}: {name}: got {got}; expected {self.kind.number}")
@@ -338,11 +339,6 @@ def _ranks(fields: Sequence[bytes]) -> list[float]:
         return list(map(float, fields))
     except ValueError:  # some tools write a dash
         return list(map(_number, fields))
-
-
-def _is_too_large(field: bytes, value: float) -> bool:
-    """Return whether a number became infinite because it is too large, and is not written so."""
-    return isinf(value) and b"inf" not in field.lower()
 
 
 # The order of rankings in files: by score, as given, or by a rank column.

@@ -17,7 +17,6 @@ from rag_evaluation_framework.data.values import items, plain_text
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 from rag_evaluation_framework.metrics import ALL_METRICS, TokenSetMetric
 from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.scoring.tabulate import reads_judgements
 from rag_evaluation_framework.text.reading import RankingCutter
 
 # Parsing what is to be scored: names such as `ndcg@10`, or `nDCG@10` as ir_measures spells it, and metrics.
@@ -70,14 +69,14 @@ def parse_score(name: str, levels: Set[EvaluationType] = _ALL_LEVELS) -> tuple[M
     return metric, ScoreName(metric.name, parsed.cutoff)
 
 
-def parse_rank_scores(scores: Sequence[IdScore], *, of_numbers: bool = False) -> dict[ScoreName, Metric[Any]]:
+def parse_rank_scores(scores: Sequence[IdScore]) -> dict[ScoreName, Metric[Any]]:
     """Return the metrics of several scores of ids by their full names, each once, in order.
 
     Raises:
         ConfigError: The list is empty, is not a list, or holds something other than scores of ids; or two metrics share
-            a name, or one reads ids where there are only numbers.
+            a name.
     """
-    return _parse_scores(scores, _OF_IDS, "score_rankings", DEFAULT_RANK_SCORES, of_numbers=of_numbers)
+    return _parse_scores(scores, _OF_IDS, "score_rankings", DEFAULT_RANK_SCORES)
 
 
 def parse_span_scores(scores: Sequence[SpanScore]) -> dict[ScoreName, Metric[Any]]:
@@ -87,7 +86,7 @@ def parse_span_scores(scores: Sequence[SpanScore]) -> dict[ScoreName, Metric[Any
         ConfigError: The list is empty, is not a list, or holds something other than scores of spans, a budget counts
             tokens, or a metric needs a budget and gets none; or two metrics share a name.
     """
-    chosen = _parse_scores(scores, _OF_SPANS, "score_spans", DEFAULT_SPAN_SCORES, of_numbers=False)
+    chosen = _parse_scores(scores, _OF_SPANS, "score_spans", DEFAULT_SPAN_SCORES)
     for name, metric in chosen.items():
         if not metric.takes(name.cutoff):
             raise ConfigError(
@@ -114,7 +113,7 @@ def checked_name(metric: Metric[Any]) -> str:
 
 
 def _parse_scores(
-    scores: Any, levels: Set[EvaluationType], function: str, example: tuple[str, ...], *, of_numbers: bool
+    scores: Any, levels: Set[EvaluationType], function: str, example: tuple[str, ...]
 ) -> dict[ScoreName, Metric[Any]]:
     if isinstance(scores, str):
         raise ConfigError(f"metrics: {scores!r} is one text; expected a list of names, such as [{scores!r}]")
@@ -129,10 +128,6 @@ def _parse_scores(
             what = what if metric.evaluation_types else "has no evaluation_types; subclass TokenLevelMetric or the like"
             raise ConfigError(
                 f"score {shown(score)}: {metric.name} {what}; {function} takes {', '.join(_names(levels))}"
-            )
-        if of_numbers and not reads_judgements(metric):
-            raise ConfigError(
-                f"score {shown(score)}: {metric.name} reads ids or spans, and arrays hold numbers: use {function}"
             )
         same_kind = type(named.setdefault(full.metric, metric)) is type(metric)
         if not same_kind or chosen.setdefault(full, metric) != metric:

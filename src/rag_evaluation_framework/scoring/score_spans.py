@@ -174,7 +174,15 @@ def _row(owner: str, span: Any) -> _Row:
     Raises:
         DatasetError: It is not a valid span.
     """
-    parts = _parts(span)
+    parts: tuple[Any, ...] = ()
+    if isinstance(span, CharacterSpan):
+        parts = span.doc_id, span.start, span.end
+    elif isinstance(span, Mapping):
+        named = cast("Mapping[str, Any]", span)
+        keys = ("doc_id" if "doc_id" in named else "docId", "start", "end")
+        parts = tuple(named[key] for key in keys if key in named)
+    elif isinstance(span, list | tuple):
+        parts = tuple(cast("Sequence[Any]", span))
     if len(parts) != 3:
         raise DatasetError(f"{owner} holds {short(span)}; expected {_EXPECTED}")
     document, start, end = parts
@@ -192,16 +200,6 @@ def _row(owner: str, span: Any) -> _Row:
             f"start {shown(start, 60)}, end {shown(end, 60)}"
         )
     return DocumentId(document), first, last
-
-
-def _parts(span: Any) -> tuple[Any, ...]:
-    if isinstance(span, CharacterSpan):
-        return span.doc_id, span.start, span.end
-    if isinstance(span, Mapping):
-        named = cast("Mapping[str, Any]", span)
-        keys = ("doc_id" if "doc_id" in named else "docId", "start", "end")
-        return tuple(named[key] for key in keys if key in named)
-    return tuple(cast("Sequence[Any]", span)) if isinstance(span, list | tuple) else ()
 
 
 # Scoring them.
@@ -243,7 +241,9 @@ def score_spans(
         DatasetError: The ground truth is empty, a ranking has no order, or a span cannot be read.
     """
     chosen = parse_span_scores(metrics)
-    _check_chunks(chosen, chunks)
+    needing = [name for name, metric in chosen.items() if isinstance(metric, SpanMetric) and metric.needs_chunks]
+    if needing and chunks is None:
+        raise ConfigError(f"score {str(needing[0])!r} needs all chunks of the corpus: give them as chunks=")
     check_mappings(ground_truth, rankings, "spans")
     documents = Numbering()
     queries: tuple[str, ...] = tuple(ground_truth)
@@ -261,6 +261,7 @@ def score_spans(
         "queries_not_ranked": len(queries) - answered,
         "queries_not_judged": len(rankings) - answered,
     }
+    pieces = pieces if needing else None
     if all(map(reads_judgements, chosen.values())):
         return _scored(queries, truth, retrieved, pieces, chosen, counts)
     spans = as_spans(ranked)
@@ -268,16 +269,6 @@ def score_spans(
     _check_texts(chosen, chain(*(unit.spans for unit in relevant), *spans))
     units = partial(_units, relevant, spans, retrieved)
     return _scored(queries, truth, retrieved, pieces, chosen, counts, units)
-
-
-def _check_chunks(chosen: Mapping[ScoreName, Metric[Any]], chunks: object) -> None:
-    for name, metric in chosen.items():
-        if _needs_chunks(metric) and chunks is None:
-            raise ConfigError(f"score {str(name)!r} needs all chunks of the corpus: give them as chunks=")
-
-
-def _needs_chunks(metric: Metric[Any]) -> bool:
-    return isinstance(metric, SpanMetric) and metric.needs_chunks
 
 
 def _check_texts(chosen: Mapping[ScoreName, Metric[Any]], spans: Iterable[CharacterSpan]) -> None:
@@ -324,7 +315,7 @@ def _scored(
     queries = len(query_ids)
     trails = {name.cutoff for name, metric in chosen.items() if isinstance(metric, SpanMetric) and metric.needs_budget}
     judged = _judge(truth, retrieved, queries, [name.cutoff for name in chosen], trails)
-    if chunks is not None and any(map(_needs_chunks, chosen.values())):
+    if chunks is not None:
         oracle = oracle_from_columns(chunks, truth, queries)
         judged = {cutoff: replace(judgements, oracle=oracle) for cutoff, judgements in judged.items()}
     answerable = next(iter(judged.values())).truth > 0
