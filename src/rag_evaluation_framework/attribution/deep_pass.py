@@ -47,7 +47,7 @@ from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.experiments.config import Asking
 from rag_evaluation_framework.experiments.runner import Index, ranked
-from rag_evaluation_framework.levels.chunk import ChunkIds
+from rag_evaluation_framework.levels.chunk_ids import ChunkIds
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import is_elsewhere, is_of_package
 from rag_evaluation_framework.results import EvaluationResult, QueryResult

@@ -44,8 +44,8 @@ from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
 from rag_evaluation_framework.experiments.naming import run_name
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
+from rag_evaluation_framework.levels.chunk_ids import NameChunk
+from rag_evaluation_framework.levels.rules import RULES, LevelRules
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
 from rag_evaluation_framework.results.texts import text_list

@@ -31,7 +31,7 @@ from rag_evaluation_framework.data.ids import EvaluationType, canonical_chunk_id
 from rag_evaluation_framework.datasets.labels import have_places
 from rag_evaluation_framework.datasets.langsmith_examples import GROUND_TRUTH_KEYS, PUSHED, dataset_from_examples
 from rag_evaluation_framework.errors import ConfigError, DatasetError, QueryFailed, RagEvalError
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.scoring import score_spans
 from rag_evaluation_framework.scoring.score import score_checked

@@ -43,7 +43,7 @@ from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.data.levels import Level, U, checked_level
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import DatasetError, InputError, LevelMismatch, ResultError
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.rankings.hit_lines import read_hit_lines
 from rag_evaluation_framework.results import store
