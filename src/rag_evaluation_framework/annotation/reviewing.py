@@ -24,7 +24,6 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.data.answers import Answer, as_answer, mapped
 from rag_evaluation_framework.data.skipped import MovedEnds
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError, InputError
 from rag_evaluation_framework.inspection import Finding, lint_dataset
 from rag_evaluation_framework.inspection.findings import Label, LabelTexts
@@ -55,14 +54,14 @@ def _documents_left(entry: DocumentLevelGroundTruth, gone: Set[Answer[DocumentId
     """Return a question without these documents and prefixes, and without gains."""
 
     def stays(unit: DocumentId | Answer[DocumentId]) -> bool:
-        alone = replace(entry, relevant_document_ids=(unit,), gains=FrozenDict())
+        alone = replace(entry, relevant_document_ids=(unit,), gains={})
         return alone.answers[0] not in gone  # that of the unit, or of the prefix that it is part of
 
     return replace(
         entry,
         relevant_document_ids=tuple(filter(stays, entry.relevant_document_ids)),
         relevant_prefixes=tuple(prefix for prefix in entry.relevant_prefixes if stays(DocumentId(f"{prefix}*"))),
-        gains=FrozenDict(),
+        gains={},
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from rag_evaluation_framework.contracts.component import Component, check_count, check_truth
 from rag_evaluation_framework.data import AnyChunk, DocumentId
-from rag_evaluation_framework.data.values import FrozenDict, freeze_metadata
+from rag_evaluation_framework.data.values import copy_metadata
 from rag_evaluation_framework.errors import ConfigError
 
 # The shape of a language model's client.
@@ -56,8 +56,7 @@ class QuestionRequest:
         wish: What kind of questions is wanted, in words for the model; it follows the general instructions.
         sections: What is shown, in one or several documents.
         questions: How many questions are asked for.
-        metadata: What is kept with each question, such as `{"persona": "a new user", "difficulty": "hard"}`; a copy
-            that cannot be changed.
+        metadata: What is kept with each question, such as `{"persona": "a new user", "difficulty": "hard"}`; copied.
         prompt_version: By what the wording of the wish is known again, such as `simple@1-0123456789ab`.
         least_places: In how many places that are apart a question has to be answered; with fewer it is rejected, and
             so is one that a single place answers.
@@ -73,7 +72,7 @@ class QuestionRequest:
     wish: str
     sections: tuple[Section, ...]
     questions: int
-    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
     prompt_version: str = ""
     least_places: int = 1
     least_documents: int = 1
@@ -90,7 +89,7 @@ class QuestionRequest:
         object.__setattr__(self, "given", tuple(self.given))
         if self.given and len(self.given) != self.questions:
             raise ConfigError(f"QuestionRequest: questions={self.questions}; expected {len(self.given)}, as given")
-        freeze_metadata(self, ConfigError)
+        copy_metadata(self, ConfigError)
 
     @property
     def doc_ids(self) -> tuple[DocumentId, ...]:

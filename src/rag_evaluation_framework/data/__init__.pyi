@@ -1,4 +1,5 @@
 from .answers import Answer as Answer
+from .brought import pattern_of as pattern_of
 from .chunks import AnyChunk as AnyChunk
 from .chunks import Chunk as Chunk
 from .chunks import ChunkRegistry as ChunkRegistry
@@ -13,7 +14,6 @@ from .dataset_examples import TokenLevelDatasetExample as TokenLevelDatasetExamp
 from .dataset_examples import TokenLevelRunOutput as TokenLevelRunOutput
 from .documents import Corpus as Corpus
 from .documents import Document as Document
-from .folders import pattern_of as pattern_of
 from .ground_truth import ChunkLevelGroundTruth as ChunkLevelGroundTruth
 from .ground_truth import DocumentLevelGroundTruth as DocumentLevelGroundTruth
 from .ground_truth import GroundTruth as GroundTruth

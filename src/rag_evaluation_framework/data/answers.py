@@ -13,7 +13,7 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap, total_length
-from rag_evaluation_framework.data.values import FrozenDict, items
+from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import DatasetError
 
 # Answers: what a question wants to know, each at any of its places.
@@ -224,7 +224,7 @@ def _is_gain(gain: Any) -> bool:
 
 def checked_gains(
     query: Query, gains: Any, rename: Callable[[Any], Any], relevant: tuple[Any, ...]
-) -> FrozenDict[Any, float]:
+) -> dict[Any, float]:
     """Return the gains of relevant units, under other ids.
 
     Raises:
@@ -249,7 +249,7 @@ def checked_gains(
                 f"question {query.id!r}: gain {shown(gain)} of {unit!r}: expected a number above 0 and at most "
                 f"{LARGEST_GAIN:g}; leave out units that were judged not relevant"
             )
-    return FrozenDict({unit: float(gain) for unit, gain in renamed.items()})
+    return {unit: float(gain) for unit, gain in renamed.items()}
 
 
 def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:

@@ -21,11 +21,9 @@ from rag_evaluation_framework.data.ids import (
 )
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import (
-    NO_METADATA,
-    FrozenDict,
     check_offsets,
     check_texts,
-    freeze_metadata,
+    copy_metadata,
     gives_items,
     items,
 )
@@ -40,7 +38,7 @@ class Chunk:
         id: `generate_chunk_id(content)` of the text as it was chunked; it stays where the text is rewritten.
         content: The text.
         doc_id: The document it was cut from.
-        metadata: Anything else, for example `{"section": "Introduction"}`; a copy that cannot be changed.
+        metadata: Anything else, for example `{"section": "Introduction"}`; copied.
 
     Raises:
         SpanError: A field is of another type.
@@ -49,13 +47,12 @@ class Chunk:
     id: ChunkId
     content: str
     doc_id: DocumentId
-    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
         if not type(self.id) is type(self.content) is type(self.doc_id) is str:
             check_texts(self, SpanError, "id", "content", "doc_id")
-        if type(self.metadata) is not FrozenDict:
-            freeze_metadata(self, SpanError)
+        copy_metadata(self, SpanError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,7 @@ class PositionAwareChunk:
         doc_id: The document it was cut from.
         start: First character, 0-based.
         end: One past the last character.
-        metadata: Anything else, for example `{"section": "Introduction"}`; a copy that cannot be changed.
+        metadata: Anything else, for example `{"section": "Introduction"}`; copied.
 
     Raises:
         SpanError: `start` is negative or after `end`, or a field is of another type.
@@ -83,7 +80,7 @@ class PositionAwareChunk:
     doc_id: DocumentId
     start: int
     end: int
-    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
         if not (
@@ -92,14 +89,13 @@ class PositionAwareChunk:
         ):
             check_texts(self, SpanError, "id", "content", "doc_id")
             check_offsets(self, SpanError)
-        if type(self.metadata) is not FrozenDict:
-            freeze_metadata(self, SpanError)
+        copy_metadata(self, SpanError)
         if not 0 <= self.start <= self.end:
             raise SpanError(f"chunk [{self.start}:{self.end}] of {self.doc_id!r}: expected 0 <= start <= end")
 
     @classmethod
     def of(
-        cls, document: Document, start: int, end: int, metadata: Mapping[str, Any] = NO_METADATA
+        cls, document: Document, start: int, end: int, metadata: Mapping[str, Any] | None = None
     ) -> "PositionAwareChunk":
         """Return the chunk of a document from `start` up to, but not including, `end`.
 
@@ -111,7 +107,9 @@ class PositionAwareChunk:
                 f"chunk [{start}:{end}] of {document.id!r} ends after the document's {len(document.content)} characters"
             )
         content = document.content[start:end]
-        return cls(generate_pa_chunk_id(content), content, document.id, start, end, metadata)
+        return cls(
+            generate_pa_chunk_id(content), content, document.id, start, end, {} if metadata is None else metadata
+        )
 
     def to_span(self) -> CharacterSpan:
         """Return the chunk's position as a span, with its content as the text if that has the right length."""

@@ -15,7 +15,7 @@ from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.queries import SCOPE_PREFIX, Query
 from rag_evaluation_framework.data.skipped import Incomplete, Skipped, checked_skipped, count_skipped, note_of_reviews
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import FrozenDict, check_texts, freeze_metadata, is_mapping, items
+from rag_evaluation_framework.data.values import check_texts, copy_metadata, is_mapping, items
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 UnitT = TypeVar("UnitT", bound=DocumentId | ChunkId | CharacterSpan)
@@ -37,7 +37,7 @@ class Dataset(Generic[U]):
         chunking: `ChunkRegistry.fingerprint` of the labelled chunks, if known; chunk level only.
         corpus: The documents that the ground truth refers to, if available.
         corpus_hash: `Corpus.content_hash` of the labelled documents, if known.
-        metadata: Anything else, as a copy that cannot be changed; unknown keys of a dataset file are kept here.
+        metadata: Anything else, copied; unknown keys of a dataset file are kept here.
         skipped: The labels that could not be placed in the documents. Their questions are not in the ground truth, and
             no part of the identity of the dataset; every result counts and shows them.
         incomplete: The questions of which a label is not in the documents, as they were labelled: some are skipped,
@@ -102,16 +102,14 @@ class Dataset(Generic[U]):
             "level": level,
             "corpus": corpus,
             "corpus_hash": corpus.content_hash if corpus is not None and is_labelled else corpus_hash,
-            "texts": corpus.text_hashes
-            if corpus is not None and is_labelled and level is TOKEN
-            else FrozenDict(texts or {}),
+            "texts": corpus.text_hashes if corpus is not None and is_labelled and level is TOKEN else {**(texts or {})},
             "kept": kept,
-            "earlier": FrozenDict(earlier or {}),
-            "metadata": FrozenDict() if metadata is None else metadata,
+            "earlier": {**(earlier or {})},
+            "metadata": {} if metadata is None else metadata,
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
-        freeze_metadata(self, DatasetError)
+        copy_metadata(self, DatasetError)
         seen: dict[str, str] = {}
         for number, entry in enumerate(entries):
             item: Any = entry

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, cast
 
 import numpy as np
@@ -27,7 +28,6 @@ from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, 
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
 
 
@@ -42,7 +42,7 @@ class GroundTruth(Generic[U]):
     """
 
     query: Query
-    gains: Mapping[Any, float] = FrozenDict[Any, float]()
+    gains: Mapping[Any, float] = MappingProxyType({})
     relevant_prefixes: tuple[str, ...] = ()
     listed_in: ClassVar[str]
     _level: ClassVar[Level[Any]]
@@ -152,7 +152,7 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
     _level: ClassVar[Level[Any]] = DOCUMENT
     relevant_document_ids: tuple[DocumentId | Answer[DocumentId], ...]
     relevant_prefixes: tuple[str, ...] = ()
-    gains: Mapping[DocumentId, float] = field(default_factory=FrozenDict[DocumentId, float], hash=False)
+    gains: Mapping[DocumentId, float] = field(default_factory=dict[DocumentId, float], hash=False)
 
     @property
     def answers(self) -> tuple[Answer[DocumentId], ...]:
@@ -212,7 +212,7 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
     listed_in: ClassVar[str] = "relevant_chunk_ids"
     _level: ClassVar[Level[Any]] = CHUNK
     relevant_chunk_ids: tuple[ChunkId | Answer[ChunkId], ...]
-    gains: Mapping[ChunkId, float] = field(default_factory=FrozenDict[ChunkId, float], hash=False)
+    gains: Mapping[ChunkId, float] = field(default_factory=dict[ChunkId, float], hash=False)
 
     def _canonical(self, unit: ChunkId) -> ChunkId:
         return canonical_chunk_id(unit)

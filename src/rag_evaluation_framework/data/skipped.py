@@ -12,7 +12,7 @@ from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGr
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import FrozenDict, check_texts, gives_items, is_mapping, items
+from rag_evaluation_framework.data.values import check_texts, gives_items, is_mapping, items
 from rag_evaluation_framework.errors import DatasetError
 
 NOT_LABELLED = "not labelled yet"
@@ -71,7 +71,7 @@ class Incomplete:
 
     query: Query
     answers: tuple[tuple[tuple[CharacterSpan, ...], ...], ...]
-    texts: Mapping[Numbers, str] = field(default_factory=FrozenDict[Numbers, str], hash=False)
+    texts: Mapping[Numbers, str] = field(default_factory=dict[Numbers, str], hash=False)
 
     @classmethod
     def of(cls, entry: GroundTruth[CharacterSpan]) -> "Incomplete":

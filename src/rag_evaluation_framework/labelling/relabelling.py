@@ -28,7 +28,6 @@ from rag_evaluation_framework.data import (
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import DocumentResolver, checked_corpus
 from rag_evaluation_framework.data.skipped import Numbers, whole_place
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.alignment import partners_of
 from rag_evaluation_framework.labelling.carrying import Carried, Carrier
@@ -274,7 +273,7 @@ def _incomplete(query: Query, answers: Sequence[Sequence[Sequence[LabelChange]]]
     return Incomplete(
         query,
         tuple(tuple(tuple(one.carried.span or one.before for one in place) for place in places) for places in answers),
-        FrozenDict({change.numbers: change.text for change in labels if not change.is_found}),
+        {change.numbers: change.text for change in labels if not change.is_found},
     )
 
 

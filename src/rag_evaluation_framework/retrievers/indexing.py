@@ -34,7 +34,6 @@ from rag_evaluation_framework.contracts.embedder import (
 )
 from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, Hit, PositionAwareChunk
 from rag_evaluation_framework.data.columns import Numbering
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.embedders.cached import CachedEmbedder, identity_of
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry.building import as_component
@@ -268,8 +267,7 @@ def _exact_chunks(corpus: Corpus, chunker: PositionAwareChunker, facts: Any) -> 
 
     kept = stage("chunks", facts, cut)
     if not chunks and len(kept["places"]):  # an earlier run cut them
-        metadata: list[FrozenDict[str, Any]]
-        metadata = [FrozenDict(json.loads(line)) for line in kept["metadata"].tobytes().splitlines()]
+        metadata: list[dict[str, Any]] = [json.loads(line) for line in kept["metadata"].tobytes().splitlines()]
         places: Iterator[tuple[int, int, int]] = iter(kept["places"].tolist())
         for document, number in zip(progress(corpus, "Chunking", "document"), kept["chunks"].tolist(), strict=True):
             chunks += (
