@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_evaluation_framework.registry import table
-from rag_evaluation_framework.registry.table import components
+from rag_evaluation_framework.registry.loading import components
 
 OWN_PARTS = """
 from dataclasses import dataclass

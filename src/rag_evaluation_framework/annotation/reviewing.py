@@ -22,8 +22,8 @@ from rag_evaluation_framework.data import (
     Review,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.answers import Answer, as_answer, mapped
-from rag_evaluation_framework.data.skipped import MovedEnds
+from rag_evaluation_framework.data.dataset import MovedEnds
+from rag_evaluation_framework.data.ground_truth import Answer, as_answer, mapped
 from rag_evaluation_framework.errors import DatasetError, InputError
 from rag_evaluation_framework.inspection import Finding, lint_dataset
 from rag_evaluation_framework.inspection.findings import Label, LabelTexts

@@ -7,6 +7,7 @@ from .files import read_text as read_text
 from .files import write_new as write_new
 from .notes import collected as collected
 from .notes import note as note
+from .optional import installed_version as installed_version
 from .optional import require as require
 from .progress import progress as progress
 from .records import docstrings as docstrings
@@ -15,4 +16,3 @@ from .stages import Stages as Stages
 from .stages import kept_stages as kept_stages
 from .store import Store as Store
 from .strict_yaml import parse_yaml as parse_yaml
-from .version import installed_version as installed_version

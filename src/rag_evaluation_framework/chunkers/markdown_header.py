@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 
 from rag_evaluation_framework.chunkers.measure import check_length, check_sizes, cut_out, length_shown
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
-from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count
+from rag_evaluation_framework.contracts.roles import PositionAwareChunker
 from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError
 

@@ -1,4 +1,3 @@
-from .answers import Answer as Answer
 from .brought import pattern_of as pattern_of
 from .chunks import AnyChunk as AnyChunk
 from .chunks import Chunk as Chunk
@@ -6,7 +5,14 @@ from .chunks import ChunkRegistry as ChunkRegistry
 from .chunks import PositionAwareChunk as PositionAwareChunk
 from .cutoffs import Cutoff as Cutoff
 from .cutoffs import ScoreName as ScoreName
+from .dataset import NOT_LABELLED as NOT_LABELLED
+from .dataset import REVIEW as REVIEW
 from .dataset import Dataset as Dataset
+from .dataset import Incomplete as Incomplete
+from .dataset import Review as Review
+from .dataset import Skipped as Skipped
+from .dataset import Verdict as Verdict
+from .dataset import count_skipped as count_skipped
 from .dataset_examples import ChunkLevelDatasetExample as ChunkLevelDatasetExample
 from .dataset_examples import ChunkLevelRunOutput as ChunkLevelRunOutput
 from .dataset_examples import DocumentLevelDatasetExample as DocumentLevelDatasetExample
@@ -14,6 +20,7 @@ from .dataset_examples import TokenLevelDatasetExample as TokenLevelDatasetExamp
 from .dataset_examples import TokenLevelRunOutput as TokenLevelRunOutput
 from .documents import Corpus as Corpus
 from .documents import Document as Document
+from .ground_truth import Answer as Answer
 from .ground_truth import ChunkLevelGroundTruth as ChunkLevelGroundTruth
 from .ground_truth import DocumentLevelGroundTruth as DocumentLevelGroundTruth
 from .ground_truth import GroundTruth as GroundTruth
@@ -40,13 +47,6 @@ from .rankings import Failure as Failure
 from .rankings import QueryRanking as QueryRanking
 from .rankings import Rankings as Rankings
 from .score_table import ScoreTable as ScoreTable
-from .skipped import NOT_LABELLED as NOT_LABELLED
-from .skipped import REVIEW as REVIEW
-from .skipped import Incomplete as Incomplete
-from .skipped import Review as Review
-from .skipped import Skipped as Skipped
-from .skipped import Verdict as Verdict
-from .skipped import count_skipped as count_skipped
 from .spans import CharacterSpan as CharacterSpan
 from .spans import calculate_overlap as calculate_overlap
 from .spans import merge_overlapping_spans as merge_overlapping_spans

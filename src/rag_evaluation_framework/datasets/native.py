@@ -25,8 +25,8 @@ from rag_evaluation_framework.data import (
     QueryId,
     QueryText,
 )
+from rag_evaluation_framework.data.dataset import Incomplete, Numbers, Skipped
 from rag_evaluation_framework.data.levels import Level, check_level
-from rag_evaluation_framework.data.skipped import Incomplete, Numbers, Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, SpanRecord, have_places
 from rag_evaluation_framework.datasets.texts import drop_texts, keep_texts, texts_beside

@@ -22,9 +22,7 @@ from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.stages import kept_stages, seconds_reading
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever, is_trusted
-from rag_evaluation_framework.contracts.sink import Outcome
+from rag_evaluation_framework.contracts.roles import IndexedRetriever, Metric, Outcome, Retriever, is_trusted
 from rag_evaluation_framework.data import (
     TOKEN,
     AnyChunk,

@@ -25,9 +25,8 @@ from rag_evaluation_framework.data import (
     TokenLevelGroundTruth,
     pattern_of,
 )
-from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.dataset import Dataset, Numbers, check_dataset_level, whole_place
 from rag_evaluation_framework.data.documents import DocumentResolver, checked_corpus
-from rag_evaluation_framework.data.skipped import Numbers, whole_place
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.alignment import partners_of
 from rag_evaluation_framework.labelling.carrying import Carried, Carrier

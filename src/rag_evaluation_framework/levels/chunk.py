@@ -27,8 +27,8 @@ from rag_evaluation_framework.data import (
     PositionAwareChunk,
     ProjectedTruth,
 )
-from rag_evaluation_framework.data.answers import Answer, mapped, renamed_gains
 from rag_evaluation_framework.data.chunks import chunking_fingerprint
+from rag_evaluation_framework.data.ground_truth import Answer, mapped, renamed_gains
 from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id, content_digest, is_from_content
 from rag_evaluation_framework.errors import ConfigError, DatasetError

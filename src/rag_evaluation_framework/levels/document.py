@@ -21,9 +21,9 @@ from rag_evaluation_framework.data import (
     Level,
     ProjectedTruth,
 )
-from rag_evaluation_framework.data.answers import Answer, mapped, renamed_gains
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.documents import DocumentResolver
+from rag_evaluation_framework.data.ground_truth import Answer, mapped, renamed_gains
 from rag_evaluation_framework.data.hits import Coded, HitTable, RankedHits
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import LabelColumns, RankJudgements, UnitPlaces

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_evaluation_framework.contracts.metric import ChunkLevelMetric
+from rag_evaluation_framework.contracts.roles import ChunkLevelMetric
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id
 from rag_evaluation_framework.judging.ranks import RankJudgements

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.roles import Metric
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.ids import EvaluationType, RelevanceId, canonical_chunk_id
 from rag_evaluation_framework.errors import ConfigError

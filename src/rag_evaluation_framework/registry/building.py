@@ -17,16 +17,18 @@ from rag_evaluation_framework.base.outside import HIDDEN, is_secret, raised, sai
 from rag_evaluation_framework.components.adapt import as_function, method_of, signature_of
 from rag_evaluation_framework.contracts.component import component_name, confide, confide_parameters
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry.loading import PACKAGE, load_attribute, load_installed
-from rag_evaluation_framework.registry.table import (
+from rag_evaluation_framework.registry.loading import (
     CONTRACTS,
     KINDS,
+    PACKAGE,
     ROOMS,
     Kind,
     built_in,
     check_kind,
     components,
     contract_of,
+    load_attribute,
+    load_installed,
 )
 
 # Functions of one's own that a configuration names.

@@ -18,9 +18,8 @@ from rag_evaluation_framework.contracts.component import (
     parameters,
     recorded_parameters,
 )
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.registry.loading import PACKAGE
-from rag_evaluation_framework.registry.table import KINDS, built_in
+from rag_evaluation_framework.contracts.roles import Metric
+from rag_evaluation_framework.registry.loading import KINDS, PACKAGE, built_in
 
 _DEEPEST = 50  # of a record: JSON may be nested some hundreds deep, and a value may hold itself
 _ELSEWHERE = ("url", "host", "path", "table")  # where a store keeps what others may need, or what takes a network

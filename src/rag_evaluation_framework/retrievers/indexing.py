@@ -21,11 +21,12 @@ from rag_evaluation_framework.base.stages import Arrays, current_stages, stage
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
 from rag_evaluation_framework.components.parts import as_found, as_placed
 from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import parameters
-from rag_evaluation_framework.contracts.embedder import (
+from rag_evaluation_framework.contracts.roles import (
+    Chunker,
     EmbeddedPart,
     Embedder,
+    PositionAwareChunker,
     VectorStore,
     checked_dimension,
     checked_parts,

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.roles import Metric
 from rag_evaluation_framework.data import Cutoff, ScoreName, ScoreTable
-from rag_evaluation_framework.data.answers import LARGEST_GAIN
 from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.metrics.chunk import ChunkMetric

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.roles import Metric
 from rag_evaluation_framework.data import CharacterSpan, Cutoff, ScoreName, ScoreTable
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.errors import ConfigError

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, Literal, TypeAlias
 
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
+from rag_evaluation_framework.contracts.roles import QuestionRequest
 from rag_evaluation_framework.data import Answer, CharacterSpan, ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import ProviderError

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias, cast
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.optional import install_command, missing_extras
-from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
+from rag_evaluation_framework.contracts.roles import Embedder, QuestionRequest, as_fitted
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.embedders.cached import CachedEmbedder
 from rag_evaluation_framework.inspection.question_checks import wording_key

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts.component import check_number
-from rag_evaluation_framework.contracts.embedder import Embedder, Role, checked_parts, joined
+from rag_evaluation_framework.contracts.roles import Embedder, Role, checked_parts, joined
 from rag_evaluation_framework.data.values import plain_number
 from rag_evaluation_framework.embedders import CachedEmbedder, OpenAIEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError

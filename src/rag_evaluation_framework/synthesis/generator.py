@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, TypedDict
 
+from rag_evaluation_framework.base.coroutines import awaited
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.optional import install_command
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.side_by_side import awaited
 from rag_evaluation_framework.contracts import Embedder, LLMClient, QuestionRequest, QuestionStrategy
 from rag_evaluation_framework.contracts.component import (
     check_components,

@@ -16,7 +16,7 @@ from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.chunkers import MarkdownHeaderChunker, RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.component import check_count, check_truth
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
+from rag_evaluation_framework.contracts.roles import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.data import AnyChunk, Corpus, Document, DocumentId
 from rag_evaluation_framework.data.values import gives_items
 from rag_evaluation_framework.errors import ConfigError, DatasetError

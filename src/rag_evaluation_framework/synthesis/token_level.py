@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, ClassVar, TypeAlias
 
 from rag_evaluation_framework.annotation.choosing import copies_of, merged
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, Section
+from rag_evaluation_framework.contracts.roles import QuestionRequest, Section
 from rag_evaluation_framework.data import (
     TOKEN,
     Answer,

@@ -21,7 +21,7 @@ from rag_evaluation_framework.base.exits import errors_as
 from rag_evaluation_framework.base.files import read_bytes, read_text
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import class_name, fit_to_keep, one_line, raised, said, shown
-from rag_evaluation_framework.contracts.chunker import Tokenizer
+from rag_evaluation_framework.contracts.roles import Tokenizer
 from rag_evaluation_framework.data.values import plain_offset
 from rag_evaluation_framework.errors import DatasetError, TokenizerError
 
