@@ -132,6 +132,7 @@ def describe_chunk(chunk: AnyChunk) -> str:
 
 SCHEMA_VERSION = 1
 _TYPE = "chunk-registry"
+_NEEDED, _PLACE = ("id", "content", "doc_id"), ("start", "end")
 
 
 class ChunkRegistry:
@@ -261,11 +262,6 @@ class ChunkRegistry:
         if version is True or version != SCHEMA_VERSION:
             raise DatasetError(f"{path}: schema_version is {shown(version, 60)}; this version reads {SCHEMA_VERSION}")
         count, fingerprint = header.get("chunks"), header.get("fingerprint")
-        if type(count) is not int or not isinstance(fingerprint, str):
-            raise DatasetError(
-                f"{path}: line 1: expected the number of chunks and their fingerprint, got {shown(count, 60)} and "
-                f"{shown(fingerprint, 60)}; without them the file cannot be checked: save the chunks again"
-            )
         registry = cls()
         for number, record in lines:
             try:
@@ -274,13 +270,13 @@ class ChunkRegistry:
                 raise DatasetError(f"{path}: line {number}: {error}") from error
         if len(registry) != count:
             raise DatasetError(
-                f"{path}: the file contains {len(registry)} chunks, its header says {count}. It was truncated or "
-                "edited: save the chunks again"
+                f"{path}: the file contains {len(registry)} chunks, its header says {shown(count, 60)}. It was "
+                "truncated or edited: save the chunks again"
             )
         if registry.fingerprint != fingerprint:
             raise DatasetError(
                 f"{path}: its chunks do not match its header (fingerprint {registry.fingerprint}, in the header "
-                f"{fingerprint:.70}); it was edited: save the chunks again"
+                f"{shown(fingerprint)}); it was edited: save the chunks again"
             )
         return registry
 
@@ -346,20 +342,12 @@ def _record(chunk: AnyChunk) -> dict[str, Any]:
 def _chunk(record: Any) -> AnyChunk:
     if not isinstance(record, dict):
         raise DatasetError(f"expected an object, got {shown(record, 60)}")
-    fields: dict[str, Any] = {"metadata": {}, **record}
-    for key in ("id", "content", "doc_id"):
-        if not isinstance(fields.get(key), str):
-            raise DatasetError(f"{key}: expected a string, got {shown(fields.get(key), 60)}")
-    if not isinstance(fields["metadata"], dict):
-        raise DatasetError(f"metadata: expected an object, got {shown(fields['metadata'], 60)}")
-    unknown = fields.keys() - {"id", "content", "doc_id", "metadata", "start", "end"}
-    if unknown:
-        raise DatasetError(f"unknown key {shown(min(unknown), 60)}")
-    text, doc_id = fields["content"], DocumentId(fields["doc_id"])
-    metadata = cast("dict[str, Any]", fields["metadata"])
-    if fields.keys().isdisjoint({"start", "end"}):
-        return Chunk(ChunkId(fields["id"]), text, doc_id, metadata)
-    start, end = fields.get("start"), fields.get("end")
-    if type(start) is not int or type(end) is not int:
-        raise DatasetError(f"start and end: expected two integers, got {shown(start, 60)} and {shown(end, 60)}")
-    return PositionAwareChunk(PositionAwareChunkId(fields["id"]), text, doc_id, start, end, metadata)
+    fields = cast("dict[str, Any]", record)
+    is_placed = not fields.keys().isdisjoint(_PLACE)
+    needed = {*_NEEDED, *(_PLACE if is_placed else ())}
+    if not needed <= fields.keys() <= {*needed, "metadata"}:
+        raise DatasetError(
+            f"has the keys {shown([*fields])}; expected {', '.join(_NEEDED)}, of a place {' and '.join(_PLACE)}, and "
+            "metadata if there is any"
+        )
+    return PositionAwareChunk(**fields) if is_placed else Chunk(**fields)

@@ -56,8 +56,7 @@ class Skipped:
 
     def record(self) -> dict[str, Any]:
         """Return it as files hold it."""
-        query = {"id": self.query.id, "query": self.query.text, "metadata": dict(self.query.metadata)}
-        told = {"query": query, "quote": self.quote, "reason": self.reason}
+        told = {"query": _query_record(self.query), "quote": self.quote, "reason": self.reason}
         return told | ({"document": self.document} if self.document else {})
 
 
@@ -107,11 +106,14 @@ class Incomplete:
 
     def record(self) -> dict[str, Any]:
         """Return it as files hold it: every answer as a list of places, every place as a list of spans."""
-        query = {"id": self.query.id, "query": self.query.text, "metadata": dict(self.query.metadata)}
         answers = [[[*map(_record, spans)] for spans in places] for places in self.answers]
         for (number, place, at), text in self.texts.items():
             answers[number][place][at]["text_hash"] = text
-        return {"query": query, "answers": answers}
+        return {"query": _query_record(self.query), "answers": answers}
+
+
+def _query_record(query: Query) -> dict[str, Any]:
+    return {"id": query.id, "query": query.text, "metadata": dict(query.metadata)}
 
 
 def _record(span: CharacterSpan) -> dict[str, Any]:
@@ -268,32 +270,22 @@ def _key(unit: object) -> object:
     return key[1:] if isinstance(unit, CharacterSpan) else key
 
 
-def _read(given: object) -> Review | None:
-    if not is_mapping(given):
+def _read(given: Any) -> Review | None:
+    """Return a review as `marked` writes it; None of anything else."""
+    try:
+        moved = tuple(MovedEnds(**one) for one in given.get("moved_ends", ()))
+        review = Review(**{**given, "dropped_answers": tuple(given.get("dropped_answers", ())), "moved_ends": moved})
+    except (TypeError, AttributeError):
         return None
-    record = {**given}
-    numbers: Any = record.pop("dropped_answers", ())
-    verdict: Any = record.pop("verdict", None)
-    if verdict not in (None, *get_args(Verdict)) or not isinstance(numbers, list | tuple):
-        return None
-    counts = cast("list[object]", numbers)
-    moved = _read_moved(record.pop("moved_ends", ()))
-    if moved is None or not all(type(number) is int and number >= 0 for number in counts):
-        return None
-    texts: Any = record
-    if not set(texts) <= {"wording", "question", "earlier_wording"} or not all(
-        isinstance(text, str) for text in texts.values()
-    ):
-        return None
-    return Review(verdict, dropped_answers=tuple(cast("list[int]", counts)), moved_ends=moved, **texts)
-
-
-def _read_moved(given: object) -> tuple[MovedEnds, ...] | None:
-    if not isinstance(given, list | tuple):
-        return None
-    records: list[Any] = [{**one} if is_mapping(one) else {} for one in cast("list[object]", given)]
-    are_whole = all({key: type(value) for key, value in one.items()} == MovedEnds.__annotations__ for one in records)
-    return tuple(MovedEnds(**one) for one in records) if are_whole else None
+    texts = (review.wording, review.question, review.earlier_wording, *(each.text for each in moved))
+    numbers = (*review.dropped_answers, *(number for each in moved for number in each[:3]))
+    is_review = (
+        review.verdict in (None, *get_args(Verdict))
+        and all(isinstance(text, str) for text in texts)
+        and all(type(number) is int for number in numbers)
+        and min(review.dropped_answers, default=0) >= 0
+    )
+    return review if is_review else None
 
 
 UnitT = TypeVar("UnitT", bound=DocumentId | ChunkId | CharacterSpan)
