@@ -138,7 +138,8 @@ def remove_abandoned(parent: Path) -> None:
         with suppress(OSError):  # it is in use, or was moved or removed meanwhile
             lock = locked(folder) if folder.name.startswith(_MINE) else None
             try:
-                if lock is not None or time.time() - _last_change(folder) > _LONG_AGO:
+                last_change = max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
+                if lock is not None or time.time() - last_change > _LONG_AGO:
                     shutil.rmtree(folder, ignore_errors=True)
             finally:
                 if lock is not None:
@@ -165,10 +166,6 @@ def locked(folder: Path) -> int | None:
         os.close(descriptor)
         return None
     return descriptor
-
-
-def _last_change(folder: Path) -> float:
-    return max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
 
 
 # Text, JSON and CSV files: strict reading and atomic writing.
@@ -437,11 +434,7 @@ def published(part: Path, path: Path) -> bool:
         try:
             part.replace(path)
         except OSError:
-            _remove(path)
+            with suppress(OSError):
+                path.unlink()
             raise
     return True
-
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()

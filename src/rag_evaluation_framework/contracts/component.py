@@ -149,15 +149,15 @@ def default_parameters(kind: Callable[..., Any]) -> dict[str, Any]:
     """
     if not is_dataclass(kind):
         return {}
-    return {field.name: _default(field) for field in fields(kind) if _is_parameter(field)}
+    return {
+        field.name: field.default_factory() if field.default_factory is not MISSING else field.default
+        for field in fields(kind)
+        if _is_parameter(field)
+    }
 
 
 def _is_parameter(field: Field[Any]) -> bool:
     return field.init and field.repr and not is_secret(field.name)
-
-
-def _default(field: Field[Any]) -> Any:
-    return field.default_factory() if field.default_factory is not MISSING else field.default
 
 
 def shown_parameter(value: object) -> str:

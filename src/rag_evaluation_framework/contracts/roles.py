@@ -593,23 +593,19 @@ def _parameters(engine: Engine) -> inspect.Signature | None:
 
 
 def _says(engine: Engine, ability: str) -> bool:
-    told = _abilities(engine)
-    return told is None or ability in told
-
-
-def _abilities(engine: Engine) -> Collection[Any] | None:
-    """Return what an engine tells of its abilities.
+    """Return whether an engine tells of this ability, if it tells of any.
 
     Raises:
-        ConfigError: It is no collection of names.
+        ConfigError: Its abilities are no collection of names.
     """
     told: Any = getattr(engine, "abilities", None)
-    known: Collection[Any] | None = told
-    if told is not None and (isinstance(told, str) or not isinstance(told, Collection)):
+    if told is None:
+        return True
+    if isinstance(told, str) or not isinstance(told, Collection):
         raise ConfigError(
             f"{engine_name(engine)}.abilities is {shown(told)}; expected a list of names, such as ['ingest', 'delete']"
         )
-    return known
+    return ability in told
 
 
 U_contra = TypeVar("U_contra", bound=DocumentId | ChunkId | CharacterSpan, contravariant=True)

@@ -106,7 +106,13 @@ class Incomplete:
 
     def record(self) -> dict[str, Any]:
         """Return it as files hold it: every answer as a list of places, every place as a list of spans."""
-        answers = [[[*map(_record, spans)] for spans in places] for places in self.answers]
+        answers: list[list[list[dict[str, Any]]]] = [
+            [
+                [{"doc_id": one.doc_id, "start": one.start, "end": one.end, "text": one.text} for one in spans]
+                for spans in places
+            ]
+            for places in self.answers
+        ]
         for (number, place, at), text in self.texts.items():
             answers[number][place][at]["text_hash"] = text
         return {"query": _query_record(self.query), "answers": answers}
@@ -114,10 +120,6 @@ class Incomplete:
 
 def _query_record(query: Query) -> dict[str, Any]:
     return {"id": query.id, "query": query.text, "metadata": dict(query.metadata)}
-
-
-def _record(span: CharacterSpan) -> dict[str, Any]:
-    return {"doc_id": span.doc_id, "start": span.start, "end": span.end, "text": span.text}
 
 
 def whole_place(spans: Sequence[CharacterSpan | None]) -> tuple[CharacterSpan, ...]:

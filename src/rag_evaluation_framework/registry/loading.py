@@ -9,7 +9,6 @@ from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,14 +48,10 @@ def load_attribute(reference: str) -> Any:
         with suppress(Exception):  # what is wrong is told when it is imported
             found = find_spec(module_name.partition(".")[0])  # of a dotted name it would import the packages around
             if found is not None:
-                _log.info("importing %s from %s", reference, one_line(_place(found)))
+                folders = found.submodule_search_locations
+                place = str(found.origin) if folders is None else ", ".join(folders)
+                _log.info("importing %s from %s", reference, one_line(place))
     return load_installed(reference)
-
-
-def _place(found: ModuleSpec) -> str:
-    """Return the file of a module, or the folder of a package."""
-    folders = found.submodule_search_locations
-    return str(found.origin) if folders is None else ", ".join(folders)
 
 
 def load_installed(reference: str) -> Any:
