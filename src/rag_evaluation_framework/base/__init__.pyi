@@ -1,7 +1,6 @@
 from .event_loop import in_a_thread as in_a_thread
 from .event_loop import running_loop as running_loop
 from .event_loop import start_coroutine as start_coroutine
-from .event_loop import without_running_loop as without_running_loop
 from .files import parse_json as parse_json
 from .files import read_text as read_text
 from .files import write_new as write_new

@@ -1,10 +1,9 @@
 """Coroutines of components, limits on the time of what others do, and doing the same for many things side by side."""
 
 import inspect
-import sys
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, InvalidStateError, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from copy import copy
 from dataclasses import fields, is_dataclass
@@ -100,11 +99,6 @@ def waited_for(future: "Future[T]", seconds: float | None = None) -> T:
     awaited = _awaited.get()
     with nullcontext() if awaited is None else awaited.holding(future):
         return future.result(seconds)
-
-
-def without_a_loop() -> AbstractContextManager[None]:
-    """Hide the event loop that runs in this thread, as in a notebook, so that ordinary code may run one of its own."""
-    return support.without_running_loop() if "asyncio" in sys.modules else nullcontext()
 
 
 def any_was_cancelled() -> bool:

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias, TypeVar, Unpack, cast, overload
 import numpy as np
 
 from rag_evaluation_framework import quotes
-from rag_evaluation_framework.base.coroutines import without_a_loop
 from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
@@ -161,7 +160,7 @@ def ranked(
     """
     asked: tuple[T, KeyboardInterrupt | None] | None = None
     try:
-        with without_a_loop(), _indexed(pipeline, corpus) as index:
+        with _indexed(pipeline, corpus) as index:
             asked = ask(index)
     except (KeyboardInterrupt, ComponentExited) as ended:
         if asked is None:
