@@ -65,8 +65,8 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
 }
 TYPED = {  # what is named for type checkers only
     ("experiments.evaluation", "sweeps.result"),
-    ("contracts.sink", "results.result"),
-    ("contracts.sink", "analysis.comparison"),
+    ("contracts.roles", "results.result"),
+    ("contracts.roles", "analysis.comparison"),
 }
 LOADERS = {
     "registry.loading",

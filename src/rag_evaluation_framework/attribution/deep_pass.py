@@ -16,8 +16,7 @@ from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import name_line, raised, said, shown
 from rag_evaluation_framework.base.stages import kept_stages
 from rag_evaluation_framework.contracts.component import Component, parameters
-from rag_evaluation_framework.contracts.embedder import Embedder, truncation_flags
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.roles import Embedder, Retriever, truncation_flags
 from rag_evaluation_framework.data import (
     CHUNK,
     DOCUMENT,

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.notes import note
+from rag_evaluation_framework.base.optional import versions
 from rag_evaluation_framework.base.store import Cache, DamagedEntry
-from rag_evaluation_framework.base.version import versions
 
 T = TypeVar("T")
 

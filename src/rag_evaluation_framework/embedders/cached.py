@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import HIDDEN, class_name, is_secret, without_secrets
 from rag_evaluation_framework.components.supported import OwnEmbedder
-from rag_evaluation_framework.contracts.component import Component, recorded_parameters
-from rag_evaluation_framework.contracts.embedder import (
+from rag_evaluation_framework.contracts.component import Component, confide, recorded_parameters
+from rag_evaluation_framework.contracts.roles import (
     EmbeddedPart,
     Embedder,
     Role,
@@ -100,6 +100,7 @@ def _described_text(text: str) -> Any:
 def _described_component(component: Component, *, weights: bool) -> dict[str, Any]:
     if isinstance(component, CachedEmbedder):
         component = component.embedder
+    confide(component)
     kind: Any = component.__class__
     dataclass: Any = getattr(kind, "__dataclass_params__", None)
     if dataclass is None or not dataclass.frozen:

@@ -31,8 +31,7 @@ from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.records import Faults, docstrings, refuse_unknown, refused
 from rag_evaluation_framework.base.stages import Arrays, kept_stages, shared, stage
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
-from rag_evaluation_framework.contracts.chunker import Tokenizer
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.contracts.roles import Outcome, Sink, Tokenizer
 from rag_evaluation_framework.data import CharacterSpan, count_skipped
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level

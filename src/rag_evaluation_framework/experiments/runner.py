@@ -15,16 +15,13 @@ from typing import Any, TypeAlias, TypeVar, Unpack, cast, overload
 import numpy as np
 
 from rag_evaluation_framework import quotes
-from rag_evaluation_framework.base.coroutines import without_a_loop
 from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.stages import kept_stages, seconds_reading
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever, is_trusted
-from rag_evaluation_framework.contracts.sink import Outcome
+from rag_evaluation_framework.contracts.roles import IndexedRetriever, Metric, Outcome, Retriever, is_trusted
 from rag_evaluation_framework.data import (
     TOKEN,
     AnyChunk,
@@ -163,7 +160,7 @@ def ranked(
     """
     asked: tuple[T, KeyboardInterrupt | None] | None = None
     try:
-        with without_a_loop(), _indexed(pipeline, corpus) as index:
+        with _indexed(pipeline, corpus) as index:
             asked = ask(index)
     except (KeyboardInterrupt, ComponentExited) as ended:
         if asked is None:

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack, get_args
 from rag_evaluation_framework import results
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import name_line, shown
-from rag_evaluation_framework.contracts.sink import Outcome
+from rag_evaluation_framework.contracts.roles import Outcome
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.rankings import NOT_ASKED
 from rag_evaluation_framework.data.score_table import full_name

@@ -9,7 +9,7 @@ from rag_evaluation_framework.base import collected, require
 from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.roles import Metric
 from rag_evaluation_framework.data import (
     CHUNK,
     DOCUMENT,

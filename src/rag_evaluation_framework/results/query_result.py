@@ -12,9 +12,8 @@ import numpy as np
 
 from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data import CharacterSpan, Failure, GroundTruth, Rankings
-from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
-from rag_evaluation_framework.data.ground_truth import gains_of, question_identity
+from rag_evaluation_framework.data.ground_truth import Answer, as_answer, gains_of, question_identity
 from rag_evaluation_framework.data.hits import RankedHits, Ranking
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_name
