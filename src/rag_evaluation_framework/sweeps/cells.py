@@ -210,7 +210,7 @@ def _save(result: EvaluationResult[Any], folder: Path) -> None:
     Raises:
         SaveFailed: It cannot be saved; the one that was there stays.
     """
-    made = result.save(folder.with_name(f".{uuid4().hex}"))
+    made = result.save(folder.with_name(".new") / uuid4().hex)  # where are few others: what is saved beside it is listed
     old = made.with_name(f"{made.name}-old")
     with suppress(OSError):  # there is none
         folder.rename(old)

@@ -14,8 +14,7 @@ from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.contracts import Embedder, Reranker
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.embedders import CachedEmbedder
-from rag_evaluation_framework.embedders.cached import check_cacheable, embedder_identity
-from rag_evaluation_framework.embedders.embedding_cache import EmbeddingCache
+from rag_evaluation_framework.embedders.cached import EmbeddingCache, check_cacheable, embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 from rag_evaluation_framework.experiments.journal import parts_of
 from rag_evaluation_framework.registry.loading import load_installed
