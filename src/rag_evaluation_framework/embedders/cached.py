@@ -5,10 +5,10 @@ import inspect
 import json
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import isnan, nan
 from numbers import Integral, Real
 from pathlib import Path, PurePath
@@ -56,13 +56,13 @@ def embedder_identity(embedder: Embedder) -> str:
     Raises:
         ConfigError: The embedder cannot be cached (`check_cacheable`).
     """
-    return json.dumps(_described(embedder, weights=True), sort_keys=True)
+    return _dumped(_described(embedder))
 
 
 def identity_of(component: Component) -> str | None:
     """Return the same of any component, such as a chunker; None if not all that its results depend on is known."""
     try:
-        return json.dumps(_described(component, weights=True), sort_keys=True)
+        return _dumped(_described(component))
     except ConfigError:
         return None
 
@@ -73,10 +73,15 @@ def check_cacheable(embedder: Embedder) -> None:
     It has to be a frozen dataclass, its parameters texts, numbers, collections of them or such components, and it must
     not learn from the corpus.
     """
-    _described(embedder, weights=False)
+    _described(embedder)
 
 
-def _described(value: object, *, weights: bool) -> Any:
+def _dumped(described: Any) -> str:
+    """Return JSON of what is described; what is expensive, as reading weights, is done now."""
+    return json.dumps(described, sort_keys=True, default=lambda late: late())
+
+
+def _described(value: object) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -88,13 +93,13 @@ def _described(value: object, *, weights: bool) -> Any:
     if isinstance(value, PurePath):
         return {"path": _described_text(str(value))}
     if isinstance(value, list | tuple):
-        return [_described(item, weights=weights) for item in cast("Sequence[object]", value)]
+        return [_described(item) for item in cast("Sequence[object]", value)]
     if isinstance(value, dict):
         entries = cast("dict[object, object]", value)
         items = ((key, HIDDEN if is_secret(str(key)) else value) for key, value in entries.items())
-        return {"entries": [[_described(item, weights=weights) for item in entry] for entry in items]}
+        return {"entries": [[_described(item) for item in entry] for entry in items]}
     if isinstance(value, Component):
-        return _described_component(value, weights=weights)
+        return _described_component(value)
     raise ConfigError(f"a parameter of type {type(value).__qualname__} is not told apart by its value")
 
 
@@ -103,7 +108,7 @@ def _described_text(text: str) -> Any:
     return text if known == text else {"text": known, "sha256": _sha256(text)}
 
 
-def _described_component(component: Component, *, weights: bool) -> dict[str, Any]:
+def _described_component(component: Component) -> dict[str, Any]:
     if isinstance(component, CachedEmbedder):
         component = component.embedder
     kind: Any = component.__class__
@@ -118,19 +123,17 @@ def _described_component(component: Component, *, weights: bool) -> dict[str, An
     described = {
         "type": f"{kind.__module__}:{kind.__qualname__}",
         "source": _source(kind),
-        "parameters": {
-            key: _described(value, weights=weights) for key, value in recorded_parameters(component).items()
-        },
+        "parameters": {key: _described(value) for key, value in recorded_parameters(component).items()},
+        "content": (lambda: cast("Any", component).content_hash) if has_content else None,
     }
-    if hidden := _hidden(component, weights=weights):
-        described["hidden"] = hidden
-    return {**described, "content": cast("Any", component).content_hash if weights and has_content else None}
+    hidden = _hidden(component)
+    return {**described, "hidden": hidden} if hidden else described
 
 
-def _hidden(component: Any, *, weights: bool) -> dict[str, str]:
-    """Return hashes of what is given to a component, is not shown, and is no secret by its name."""
+def _hidden(component: Any) -> dict[str, Callable[[], str]]:
+    """Return what makes hashes of what is given to a component, is not shown, and is no secret by its name."""
     return {
-        each.name: _sha256(json.dumps(_described(getattr(component, each.name), weights=weights), sort_keys=True))
+        each.name: partial(lambda described: _sha256(_dumped(described)), _described(getattr(component, each.name)))
         for each in fields(component)
         if each.init and not each.repr and each.compare and not (each.name == "key" or is_secret(each.name))
     }

@@ -32,8 +32,7 @@ from rag_evaluation_framework.statistics import (
     tied_with_best,
 )
 from rag_evaluation_framework.statistics.means import SHARE
-from rag_evaluation_framework.sweeps.cell import CellOutcome
-from rag_evaluation_framework.sweeps.facts import CellFacts, Questions
+from rag_evaluation_framework.sweeps.cell import CellFacts, CellOutcome, Questions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,11 +53,6 @@ def axis_names(axes: Iterable[str]) -> dict[str, str]:
     """Return the names of axes as people read them: the last part of each, or all of it where others end so, too."""
     last = {axis: axis.rpartition(".")[2] for axis in axes}
     return {axis: name if [*last.values()].count(name) == 1 else axis for axis, name in last.items()}
-
-
-def level_key(value: Any) -> str:
-    """Return by what a level of an axis is found: its value as JSON."""
-    return json.dumps(value, sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +162,6 @@ class SweepResult(Shown):
 
     Attributes:
         cells: What became of every cell, in the order of the plan.
-        axes: The names of the levels of each axis, by the JSON of what `Cell.values` has (`level_key`).
         decide_by: By which score cells are ordered; by default the first recall at the largest budget, else the first
             score.
         plan: What the sweep was expected to take, by name; empty if that is not known.
@@ -179,12 +172,20 @@ class SweepResult(Shown):
     """
 
     cells: tuple[CellOutcome, ...]
-    axes: Mapping[str, Mapping[str, str]]
     decide_by: str | None = None
     plan: Mapping[str, Any] = field(default_factory=dict[str, Any])
     bill: Mapping[str, Any] = field(default_factory=dict[str, Any])
     prices: Mapping[int, float] = field(default_factory=dict[int, float])
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def axes(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of the levels of each axis that differs between cells, in the order of the plan."""
+        levels: dict[str, dict[str, None]] = {}
+        for one in self.cells:
+            for axis, name in one.cell.levels.items():
+                levels.setdefault(axis, {})[name] = None
+        return {axis: tuple(names) for axis, names in levels.items() if len(names) > 1}
 
     @cached_property
     def failed(self) -> tuple[CellOutcome, ...]:
@@ -207,7 +208,9 @@ class SweepResult(Shown):
     @cached_property
     def incomparable(self) -> tuple[str, ...]:
         """The scores that mean something else in some cells, such as budgets of other tokens."""
-        settings = {level_key([facts.metric_names, facts.settings]): facts for _, facts in self._compared}  # mostly one
+        settings = {
+            json.dumps([facts.metric_names, facts.settings], sort_keys=True): facts for _, facts in self._compared
+        }  # mostly one
         meant = [((facts.metric_names, facts.settings), facts.scores) for facts in settings.values()]
         return tuple(
             name
@@ -397,10 +400,11 @@ class SweepResult(Shown):
         found: list[Effect] = []
         changes: list[Numbers] = []
         for axis in self.axes:
-            cells: dict[str, dict[str, int]] = {level: {} for level in self.axes[axis].values()}
+            cells: dict[str, dict[Any, int]] = {level: {} for level in self.axes[axis]}
             for at, (outcome, facts) in enumerate(self._compared):
-                others = {key: value for key, value in outcome.cell.values.items() if key != axis}
-                cells.setdefault(self.level(outcome, axis), {})[level_key([others, facts.settings["chunking"]])] = at
+                levels = outcome.cell.levels
+                others = tuple(name for key, name in levels.items() if key != axis)
+                cells[levels[axis]][others, json.dumps(facts.settings["chunking"], sort_keys=True)] = at
             (first, baseline), *tried = [(level, own) for level, own in cells.items() if own]
             for level, own in tried:
                 both = [combination for combination in own if combination in baseline]
@@ -459,10 +463,6 @@ class SweepResult(Shown):
         chosen = next(one for one in best.tied if by is None or getattr(one, by) <= most)
         return Recommendation(chosen, best, by)
 
-    def level(self, outcome: CellOutcome, axis: str) -> str:
-        """Return the name of the level of an axis in a cell; "" of a cell that does not have it."""
-        return self.axes[axis].get(level_key(outcome.cell.values.get(axis)), "")
-
     def to_dataframe(self) -> pd.DataFrame:
         """Return one row per cell and cutoff: its number, a column per axis, the cutoff, and one column per metric.
 
@@ -474,9 +474,9 @@ class SweepResult(Shown):
         pandas = require("pandas", extra="pandas", needed_by="to_dataframe")
         rows: list[dict[str, Any]] = []
         for row in self.rows:
-            one, values = row.outcome, row.outcome.cell.values
+            one, cell = row.outcome, row.outcome.cell
             named = {
-                name: value if isinstance(value := values.get(axis), int | float) else self.level(one, axis)
+                name: value if isinstance(value := cell.values[axis], int | float) else cell.levels[axis]
                 for axis, name in axis_names(self.axes).items()
             }
             ended = {"folder": None if one.folder is None else str(one.folder), "failure": one.failure}
