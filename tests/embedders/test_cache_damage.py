@@ -5,8 +5,6 @@ import random
 import shutil
 import subprocess
 import sys
-import time
-import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +16,7 @@ from rag_evaluation_framework import CachedEmbedder, Embedder
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.embedders.cached import Embedding, embedder_identity, vector_key
+from support.each import each
 
 TEXTS = [f"text {number}" for number in range(60)]
 
@@ -96,19 +95,16 @@ class TestDamage:
         assert f"{len(harmed)} of 60 vectors were damaged; they are removed, and that work is done again" in said
         assert_mended(tmp_path)
 
-    @pytest.mark.parametrize("length", [0, 1, 15, 16, 17, 20, 112])
-    def test_a_file_that_is_cut(self, filled, tmp_path, length):
-        entry(filled).write_bytes(entry(filled).read_bytes()[:length])
-        (said,) = embedded(tmp_path)
+    @each("damaged", [0, 1, 15, 16, 17, 20, 112, b"\0" * 500, b"some notes of mine\n", b"\xff" * 20, b"{}"])
+    def test_a_file_that_is_cut(self, tmp_path_factory, damaged):
+        """Or that holds something else."""
+        root = tmp_path_factory.mktemp("root")
+        assert embedded(root) == []
+        file = entry(root / "cache" / "embeddings")
+        file.write_bytes(file.read_bytes()[:damaged] if isinstance(damaged, int) else damaged)
+        (said,) = embedded(root)
         assert "1 of 60 vectors were damaged" in said
-        assert_mended(tmp_path)
-
-    @pytest.mark.parametrize("content", [b"\0" * 500, b"some notes of mine\n", b"\xff" * 20, b"{}"])
-    def test_any_other_content(self, filled, tmp_path, content):
-        entry(filled).write_bytes(content)
-        (said,) = embedded(tmp_path)
-        assert "1 of 60 vectors were damaged" in said
-        assert_mended(tmp_path)
+        assert_mended(root)
 
     def test_a_vector_in_place_of_another(self, filled, tmp_path):
         shutil.copyfile(entry(filled, 1), entry(filled, 2))
@@ -181,32 +177,6 @@ class TestDamage:
         assert sorted(path for path in (tmp_path / "cache").rglob("*") if path.is_file()) == sorted(theirs)
         assert embedded(tmp_path) == []
         assert_mended(tmp_path)
-
-
-class TestOtherProcesses:
-    def test_while_one_writes_another_clears(self, tmp_path):
-        script = (
-            "import sys, numpy as np\n"
-            "from rag_evaluation_framework.embedders.cached import Embedding\n"
-            "from rag_evaluation_framework.embedders import EmbeddingCache\n"
-            "cache, row = EmbeddingCache(sys.argv[1]), np.arange(99, dtype=np.float32)\n"
-            "for number in range(150):\n"
-            "    cache.put('own', {f'{number}/{n}': Embedding(row + number, False) for n in range(20)})\n"
-            "    found = cache.get('own', [f'{number}/{n}' for n in range(20)])\n"
-            "    assert all((each.vector == row + number).all() for each in found.values())\n"
-        )
-        writers = [subprocess.Popen([sys.executable, "-W", "error", "-c", script, str(tmp_path)]) for _ in range(2)]
-        cleared = 0
-        while any(writer.poll() is None for writer in writers):
-            cleared += EmbeddingCache(tmp_path).size() > 0
-            EmbeddingCache(tmp_path).clear()
-            time.sleep(0.02)
-        assert cleared > 5
-        assert [writer.returncode for writer in writers] == [0, 0]
-        cache = EmbeddingCache(tmp_path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            cache.contents()
 
 
 @contextmanager

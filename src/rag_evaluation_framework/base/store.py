@@ -198,10 +198,10 @@ class Cache(HashedFiles):
     def read(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Return the entries that are there and whole, by their keys."""
         found: dict[str, bytes] = {}
-        damaged = 0
+        damaged, old = 0, time.time() - _DAY
         try:
             for key in keys:
-                entry = self._read(key)
+                entry = self._read(key, old)
                 if entry is not None and _checksum(key, entry[_CHECKSUM:]) == entry[:_CHECKSUM]:
                     found[key] = entry[_CHECKSUM:]
                 elif entry is not None:
@@ -245,12 +245,12 @@ class Cache(HashedFiles):
         except (FileNotFoundError, NotADirectoryError):
             return []
 
-    def _read(self, key: str) -> bytes | None:
+    def _read(self, key: str, old: float) -> bytes | None:
         file = self.folder / key
+        if not file.is_file():
+            return None
         try:
-            if not file.is_file():
-                return None
-            if time.time() - file.stat().st_mtime > _DAY:
+            if file.stat().st_mtime < old:
                 self.use(key)
             return file.read_bytes()
         except FileNotFoundError:  # removed this moment

@@ -26,7 +26,6 @@ from rag_evaluation_framework.results.shown import Shown, recorded_test
 from rag_evaluation_framework.statistics import (
     MeanScore,
     PairedDifference,
-    TiedWithBest,
     mean_scores,
     paired_differences,
     tied_with_best,
@@ -99,23 +98,31 @@ class CellStanding:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best cell by one score, and those that may be as good.
+    """The ranked cells by one score: the best, and those that may be as good.
 
     Attributes:
         score: The score.
-        standing: Where the best cell stands.
-        tied: All that are tied with the best, itself included, the best first.
+        standings: Where each cell stands, the best first; cells of one mean in the order of the plan.
         questions: How many questions all ranked cells have.
         clusters: How many independent groups these are in.
         tested: How many cells were tested: the best 300 of more.
     """
 
     score: str
-    standing: CellStanding
-    tied: tuple[CellStanding, ...]
+    standings: tuple[CellStanding, ...]
     questions: int
     clusters: int
     tested: int
+
+    @property
+    def standing(self) -> CellStanding:
+        """Where the best cell stands."""
+        return self.standings[0]
+
+    @property
+    def tied(self) -> tuple[CellStanding, ...]:
+        """All that are tied with the best, itself included, the best first."""
+        return tuple(standing for standing in self.standings if standing.is_tied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,8 +307,13 @@ class SweepResult(Shown):
             rows += (Row(one, cutoff, _means_at(means, cutoff)) for cutoff in own)
         return tuple(rows)
 
-    def standings(self, score: str | None = None) -> tuple[CellStanding, ...]:
-        """Return where each ranked cell stands, the best first; cells of one mean in the order of the plan.
+    def _rankable(self, score: str | None) -> str:
+        if self.why_unranked:
+            raise ResultError(f"cells are not ranked: {self.why_unranked}")
+        return self.score(score)
+
+    def best(self, score: str | None = None) -> Best:
+        """Return the best cell with the set that is tied with it: for all of them together at 95 %, by max-T.
 
         Args:
             score: By which score; a metric alone means its first cutoff. By default the one that decides.
@@ -310,18 +322,17 @@ class SweepResult(Shown):
             ConfigError: The cells do not all have this score.
             ResultError: Cells cannot be ranked (`why_unranked`), or no question has the score in all of them.
         """
-        return self._standing(self._rankable(score))[0]
+        return self._ranked(self._rankable(score))
 
-    def _rankable(self, score: str | None) -> str:
-        if self.why_unranked:
-            raise ResultError(f"cells are not ranked: {self.why_unranked}")
-        return self.score(score)
+    def standings(self, score: str | None = None) -> tuple[CellStanding, ...]:
+        """Return where each ranked cell stands, the best first; argument and errors as of `best`."""
+        return self.best(score).standings
 
     @cached_property
-    def _standing(self) -> Callable[[str], tuple[tuple[CellStanding, ...], TiedWithBest]]:
-        return cache(self._order)
+    def _ranked(self) -> Callable[[str], Best]:
+        return cache(self._rank)
 
-    def _order(self, name: str) -> tuple[tuple[CellStanding, ...], TiedWithBest]:
+    def _rank(self, name: str) -> Best:
         scores = self._scores(name)
         means = _means(scores)
         order = sorted(range(len(means)), key=lambda at: -means[at])
@@ -329,33 +340,21 @@ class SweepResult(Shown):
         tied = tied_with_best(scores[:, tested], self.clusters.numbers)
         if tied is None:
             raise ResultError(f"no question has {name} in all cells: there is nothing to order by")
-        place = {at: number for number, at in enumerate(tested)}
+        tests = dict(zip(tested, zip(tied.is_tied, tied.p_values, strict=True), strict=True))
         found: list[CellStanding] = []
         for at in order:
             outcome, facts = self._compared[at]
-            is_tied, p_value = (tied.is_tied[place[at]], tied.p_values[place[at]]) if at in place else (False, None)
             costs = _costs(facts, "" if is_budget(name) else name.partition("@")[2])
             price = self.prices.get(outcome.cell.number)
-            found.append(CellStanding(outcome, means[at], is_tied, p_value, price, **costs))
-        return tuple(found), tied
-
-    def best(self, score: str | None = None) -> Best:
-        """Return the best cell with the set that is tied with it: for all of them together at 95 %, by max-T.
-
-        Args:
-            score: As in `standings`; errors, too.
-        """
-        name = self._rankable(score)
-        standings, tied = self._standing(name)
-        chosen = tuple(standing for standing in standings if standing.is_tied)
-        return Best(name, standings[0], chosen, tied.questions, tied.clusters, min(len(standings), _MOST_TESTED))
+            found.append(CellStanding(outcome, means[at], *tests.get(at, (False, None)), price, **costs))
+        return Best(name, tuple(found), tied.questions, tied.clusters, len(tested))
 
     def means_of(self, standings: Sequence[CellStanding], score: str | None = None) -> list[MeanScore | None]:
         """Return the means of some cells with their intervals of 95 %, over the questions that all ranked cells have.
 
         Args:
             standings: The cells.
-            score: As in `standings`; errors, too.
+            score: As in `best`; errors, too.
         """
         name = self._rankable(score)
         at = {outcome.cell.number: number for number, (outcome, _) in enumerate(self._compared)}
@@ -389,7 +388,7 @@ class SweepResult(Shown):
         chunk level, cells of different chunkings are never compared. Each interval is a test of its own.
 
         Args:
-            score: As in `standings`.
+            score: As in `best`.
 
         Raises:
             ConfigError: The cells do not all have this score.
@@ -423,7 +422,7 @@ class SweepResult(Shown):
         Args:
             costs: Of `price`, `latency` (median), `index` (bytes) and `sent` (characters per question at the cutoff of
                 the score); by default those that are known for all ranked cells, and differ.
-            score: As in `standings`; errors, too.
+            score: As in `best`; errors, too.
 
         Returns:
             The front, the best first.
@@ -534,7 +533,7 @@ class SweepResult(Shown):
         Args:
             kind: `"cutoffs"` for the best cells at every budget, or number of results; `"heatmap"` for the two axes
                 that matter most; `"pareto"` for quality against cost.
-            score: As in `standings`.
+            score: As in `best`.
 
         Raises:
             ConfigError: There is no such kind, the cells do not all have the score, or there is nothing to draw, as a
