@@ -28,8 +28,7 @@ from rag_evaluation_framework.contracts.roles import (
 )
 from rag_evaluation_framework.data import AnyChunk, Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
-from rag_evaluation_framework.embedders.cached import identity_of
-from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
+from rag_evaluation_framework.embedders.cached import Embedding, EmbeddingCache, identity_of
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.registry import as_component, describe
