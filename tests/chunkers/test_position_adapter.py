@@ -21,7 +21,7 @@ from rag_evaluation_framework import (
     generate_chunk_id,
     generate_pa_chunk_id,
 )
-from rag_evaluation_framework.chunkers import position_adapter, position_aware
+from rag_evaluation_framework.chunkers import position_aware
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each

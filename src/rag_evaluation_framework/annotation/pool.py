@@ -12,7 +12,7 @@ from rag_evaluation_framework.base.exits import no_exit, outcome
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import raised
 from rag_evaluation_framework.chunkers import MarkdownHeaderChunker, SentenceChunker
-from rag_evaluation_framework.chunkers.measure import cut_out
+from rag_evaluation_framework.chunkers.cutting import cut_out
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts import PositionAwareChunker, Retriever
 from rag_evaluation_framework.data import AnyChunk, CharacterSpan, Corpus, Document, PositionAwareChunk
@@ -21,7 +21,7 @@ from rag_evaluation_framework.errors import InputError, MissingDependency
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers import BM25Retriever, VectorRAGRetriever
-from rag_evaluation_framework.retrievers.asking import ask
+from rag_evaluation_framework.retrievers.combined import ask
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 
 # Cutting documents into the passages that a person looks through.

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from rag_evaluation_framework import base, embedders, llms, registry, report, results
-from rag_evaluation_framework.base.files import checked_path, folder_size
+from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.cli import run_options
 from rag_evaluation_framework.cli.output import print_json, print_result, print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -23,7 +23,7 @@ def cache(
     yes: bool = False,
     as_json: run_options.AsJson = False,
 ) -> None:
-    """Show or clear what runs keep: vectors, exported models, answers of language models, texts, chunks and indexes.
+    """Show or clear what runs keep: vectors, answers of language models, texts, chunks and indexes.
 
     Args:
         action: info or clear.
@@ -34,18 +34,16 @@ def cache(
     if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
     embeddings, answers, stages = embedders.EmbeddingCache(root), llms.KeptAnswers(root), base.Stages(root)
-    exports = root / "cache" / "onnx"
     if action == "info":
-        found = _described(embeddings, exports, answers, stages, results.texts_of_runs(root))
+        found = _described(embeddings, answers, stages, results.texts_of_runs(root))
         if as_json:
             print_json(found, indent=1)
         else:
             print_text(report.cache_text(found))
         return
-    models, others = embedders.exported(exports)
     texts = results.texts_of_runs(root)
-    freed = embeddings.size() + sum(map(folder_size, models)) + answers.size() + stages.size() + texts.size()
-    left = [*embeddings.others(), *others, *answers.others(), *stages.others()]
+    freed = embeddings.size() + answers.size() + stages.size() + texts.size()
+    left = [*embeddings.others(), *answers.others(), *stages.others()]
     if freed and not yes:
         kept = len(answers.digests())
         asked = report.plural(kept, "answer")
@@ -58,7 +56,6 @@ def cache(
     texts.remove(texts.digests())
     for kept_in, remove in (
         (embeddings.folder, embeddings.clear),
-        (exports, lambda: embedders.remove_exports(exports)),
         (answers.folder, answers.clear),
         (stages.folder, stages.clear),
     ):
@@ -72,7 +69,6 @@ def cache(
 
 def _described(
     embeddings: embedders.EmbeddingCache,
-    exports: Path,
     answers: llms.KeptAnswers,
     stages: base.Stages,
     texts: base.Store,
@@ -90,8 +86,6 @@ def _described(
             }
             for entry in contents
         ],
-        "onnx_exports": len(list(exports.glob("*/export.json"))),
-        "onnx_bytes": folder_size(exports),
         "answers": len(answers.digests()),
         "answer_bytes": answers.size(),
         "stages": len(stages.digests()),

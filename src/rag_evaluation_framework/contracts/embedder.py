@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.coroutines import adapted, resolved
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.components.parts import as_vectors
+from rag_evaluation_framework.components.results import as_vectors
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.values import UNREADABLE, plain_array, plain_offset

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import HIDDEN, class_name, is_secret, without_secrets
-from rag_evaluation_framework.components.supported import OwnEmbedder
+from rag_evaluation_framework.components.adapt import OwnEmbedder
 from rag_evaluation_framework.contracts.component import Component, recorded_parameters
 from rag_evaluation_framework.contracts.embedder import (
     EmbeddedPart,

@@ -21,9 +21,9 @@ from rag_evaluation_framework.base.postgres import (
     create_extension,
     known_table,
 )
-from rag_evaluation_framework.chunkers.position_adapter import position_aware
-from rag_evaluation_framework.components.parts import as_vectors
-from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
+from rag_evaluation_framework.chunkers.function import position_aware
+from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder
+from rag_evaluation_framework.components.results import as_vectors
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import Component, component_name
 from rag_evaluation_framework.contracts.embedder import Embedder, checked_dimension

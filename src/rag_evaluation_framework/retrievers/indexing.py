@@ -19,8 +19,8 @@ from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.progress import progress, progress_bar
 from rag_evaluation_framework.base.stages import Arrays, current_stages, stage
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
-from rag_evaluation_framework.components.parts import as_found, as_placed
-from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
+from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder
+from rag_evaluation_framework.components.results import as_found, as_placed
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import parameters
 from rag_evaluation_framework.contracts.embedder import (
