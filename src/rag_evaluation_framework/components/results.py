@@ -576,16 +576,13 @@ def as_placed(returned: Any, source: str, document: Document) -> list[PositionAw
             f"{source} made more chunks of {document.id!r} than it has characters; expected a list that has an end"
         )
     for chunk in chunks:
-        if not _is_of(document, chunk):
+        is_of_it = isinstance(chunk, PositionAwareChunk) and chunk.doc_id == document.id
+        if not is_of_it or chunk.end > len(document.content):
             raise UnreadableAnswer(
                 f"{source} made {one_line(shown(chunk))} of {document.id!r}; expected chunks of the document that it "
                 "was given"
             )
     return chunks
-
-
-def _is_of(document: Document, chunk: Any) -> bool:
-    return isinstance(chunk, PositionAwareChunk) and chunk.doc_id == document.id and chunk.end <= len(document.content)
 
 
 # What an embedder may return, and how it is read as vectors.
@@ -604,11 +601,9 @@ def as_vectors(returned: Any, source: str, texts: Sequence[str], dimension: int 
         UnreadableAnswer: It is nothing of the kind, or a number is NaN or infinite, also in single precision.
     """
     numbers = as_numbers(returned, source, texts, dimension)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
         vectors: NDArray[np.float32] = numbers.astype(np.float32, copy=False)
-    if vectors is not numbers:
-        _check_finite(vectors, source, texts, dimension)
-    return vectors
+    return vectors if vectors is numbers else _finite(vectors, source, texts, _vectors_of(texts, dimension))
 
 
 def as_numbers(returned: Any, source: str, texts: Sequence[str], dimension: int | None = None) -> NDArray[Any]:
@@ -617,35 +612,45 @@ def as_numbers(returned: Any, source: str, texts: Sequence[str], dimension: int 
     Raises:
         UnreadableAnswer: It is nothing of the kind, or a number is NaN or infinite.
     """
+
+    def fits(shape: tuple[int, ...]) -> bool:
+        return len(shape) == 2 and shape[0] == len(texts) and shape[1] == (dimension or shape[1] or 1)
+
+    return _array(returned, source, texts, fits, _vectors_of(texts, dimension))
+
+
+def _vectors_of(texts: Sequence[str], dimension: int | None) -> str:
+    return f"expected ({len(texts)}, {dimension or 'dimension'}), finite numbers, row i for text i"
+
+
+def _array(
+    returned: Any, source: str, texts: Sequence[str], fits: Callable[[tuple[int, ...]], bool], expected: str
+) -> NDArray[Any]:
+    """Return finite numbers for texts, as an array of a shape that fits.
+
+    Raises:
+        UnreadableAnswer: It is something else; the message ends with what was expected.
+    """
     try:
         numbers = plain_array(returned)
     except UNREADABLE as error:
-        raise _refusal(shown(returned), source, texts, dimension, f": {said(error)}") from error
-    if numbers.ndim != 2 or len(numbers) != len(texts) or numbers.shape[1] != (dimension or numbers.shape[1] or 1):
-        told = f"shape {numbers.shape}" if numbers.ndim else shown(returned)
-        raise _refusal(told, source, texts, dimension)
-    _check_finite(numbers, source, texts, dimension)
+        told = one_line(shown(returned))
+        raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts: {said(error)}; {expected}") from error
+    if not fits(numbers.shape):
+        told = f"shape {numbers.shape}" if numbers.ndim else one_line(shown(returned))
+        raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts; {expected}")
+    return _finite(numbers, source, texts, expected)
+
+
+def _finite(numbers: NDArray[Any], source: str, texts: Sequence[str], expected: str) -> NDArray[Any]:
+    """Return numbers, one or more for each text, if all are finite; raise UnreadableAnswer otherwise."""
+    if not np.isfinite(numbers).all():
+        rows: list[int] = np.unique(np.nonzero(~np.isfinite(numbers))[0]).tolist()
+        raise UnreadableAnswer(
+            f"{source} returned NaN or infinity for {len(rows)} of {len(texts)} texts, the first: "
+            f"{shown(texts[rows[0]])}; {expected}"
+        )
     return numbers
-
-
-def _check_finite(numbers: NDArray[Any], source: str, texts: Sequence[str], dimension: int | None) -> None:
-    if np.isfinite(numbers).all():
-        return
-    rows: list[int] = np.flatnonzero(~np.isfinite(numbers).all(axis=1)).tolist()
-    raise UnreadableAnswer(
-        f"{source} returned NaN or infinity for {len(rows)} of {len(texts)} texts, the first: "
-        f"{shown(texts[rows[0]])}; {_expected(texts, dimension)}"
-    )
-
-
-def _refusal(told: str, source: str, texts: Sequence[str], dimension: int | None, why: str = "") -> UnreadableAnswer:
-    return UnreadableAnswer(
-        f"{source} returned {one_line(told)} for {len(texts)} texts{why}; {_expected(texts, dimension)}"
-    )
-
-
-def _expected(texts: Sequence[str], dimension: int | None) -> str:
-    return f"expected ({len(texts)}, {dimension or 'dimension'}), finite numbers, row i for text i"
 
 
 # What a reranker may return, and how it is read as scores.
@@ -668,26 +673,8 @@ def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[Any]:
     """
     if (order := _order(returned, source, texts)) is not None:
         return order
-    try:
-        scores = plain_array(returned)
-    except UNREADABLE as error:
-        raise UnreadableAnswer(
-            f"{source} returned {one_line(shown(returned))} for {len(texts)} texts: {said(error)}; {_SCORES}"
-        ) from error
-    if scores.shape != (len(texts),):
-        told = f"shape {scores.shape}" if scores.ndim else one_line(shown(returned))
-        raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts; {_SCORES}")
-    _check_scores(scores, source, texts)
+    scores = _array(returned, source, texts, lambda shape: shape == (len(texts),), _SCORES)
     return scores if scores.dtype.kind == "f" else scores.astype(np.float64)
-
-
-def _check_scores(scores: NDArray[Any], source: str, texts: Sequence[str]) -> None:
-    wrong: list[int] = np.flatnonzero(~np.isfinite(scores)).tolist()
-    if wrong:
-        raise UnreadableAnswer(
-            f"{source} returned NaN or infinity for {len(wrong)} of {len(texts)} texts, the first: "
-            f"{shown(texts[wrong[0]])}; {_SCORES}"
-        )
 
 
 def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float64] | None:
@@ -703,8 +690,7 @@ def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float
         return None
     scores = [_told_score(each) for each in listed]
     if None not in scores:
-        numbers = np.array(scores, dtype=np.float64)
-        _check_scores(numbers, source, told)
+        numbers = _finite(np.array(scores, dtype=np.float64), source, told, _SCORES)
         best_first: list[int] = np.argsort(-numbers, kind="stable").tolist()
         told = [told[index] for index in best_first]
     ranks = {text: rank for rank, text in reversed([*enumerate(told)])}

@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.files import is_list
 from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.contracts.component import check_choice, check_count
 from rag_evaluation_framework.contracts.embedder import EmbeddedPart, Embedder, Role, joined
+from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.providers.calls import (
     COHERE,
     NO_RETRIES,
     OPENAI,
-    BatchLimits,
     Provider,
     ProviderCalls,
     ProviderModel,
     address_of,
-    embed_in_batches,
 )
 from rag_evaluation_framework.providers.usage import Consumed, Prices, check_prices
 
@@ -115,15 +115,23 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, Embedder, ABC):
             return  # what asks nothing, as all is kept, needs no key
         sdk = self._sdk  # once, and before there are threads
 
-        def embed(batch: list[str]) -> NDArray[np.float32]:
+        given: Sequence[Any] = texts
+        for number, text in enumerate(given):
+            if not isinstance(text, str) or not text:
+                raise InputError(
+                    f"{type(self).__name__}: text {number} is {shown(text)}; expected a text of at least one character"
+                )
+
+        def embed(rows: list[int]) -> NDArray[np.float32]:
+            batch = [encodable(texts[row]) for row in rows]
             return self._calls.call(
                 lambda: self._send(sdk, batch, role), lambda answer: self._checked(answer, batch), self._consumed
             )
 
-        limits = BatchLimits(self.batch_size, self.most_tokens)
-        with closing(embed_in_batches(texts, limits, self.max_concurrency, embed, type(self).__name__)) as answered:
-            for rows, vectors in answered:
-                yield EmbeddedPart(rows, vectors)
+        asked = batches(texts, self.batch_size, self.most_tokens)
+        with closing(as_finished(embed, asked, self.max_concurrency)) as finished:
+            for number, vectors in finished:
+                yield EmbeddedPart(asked[number], vectors)
 
     @abstractmethod
     def _send(self, sdk: Any, texts: list[str], role: Role) -> Any:
@@ -163,6 +171,24 @@ class RemoteEmbedder(ProviderModel, _EmbeddingModel, Embedder, ABC):
             raise ValueError("vectors with NaN or infinity; expected finite numbers")
         self._known["dimension"] = expected
         return vectors
+
+
+def batches(texts: Sequence[str], most_texts: int, most_tokens: int) -> list[list[int]]:
+    """Return the numbers of the texts of each request, in order; a text beyond the limit of tokens is one alone.
+
+    Without the provider's tokenizer the number of tokens is not known, so bytes of UTF-8 are counted: no tokenizer of
+    bytes makes more tokens of a text.
+    """
+    found: list[list[int]] = []
+    left = 0
+    for number, text in enumerate(texts):
+        size = len(text.encode("utf-8", "surrogatepass"))
+        if not found or size > left or len(found[-1]) == most_texts:
+            found.append([])
+            left = most_tokens
+        found[-1].append(number)
+        left -= size
+    return found
 
 
 def _as_numbers(rows: Sequence[Any]) -> NDArray[np.float32]:

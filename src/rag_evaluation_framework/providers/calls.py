@@ -2,19 +2,16 @@
 
 import os
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
+from http import HTTPStatus
 from random import uniform
-from types import TracebackType
+from traceback import walk_tb
 from typing import Any, ClassVar, Never, TypeVar, cast
 from weakref import finalize
-
-import numpy as np
-from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.coroutines import resolved, stop_if_cancelled
 from rag_evaluation_framework.base.exits import errors_as, outcome
@@ -31,12 +28,9 @@ from rag_evaluation_framework.base.outside import (
     shown,
     without_secrets,
 )
-from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.contracts.component import Component, check_count, check_seconds
-from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.errors import (
     ConfigError,
-    InputError,
     InvalidAnswer,
     ProviderError,
     ProviderRefused,
@@ -274,103 +268,21 @@ def _without_environment(provider: Provider, key: str, left_out: Any) -> dict[st
     return {name: f"Bearer {key}" if name.lower() == "authorization" else left_out for name in names}
 
 
-# Requests of as many texts as a provider takes at once.
-
-
-@dataclass(frozen=True)
-class BatchLimits:
-    """How much one request may hold.
-
-    Attributes:
-        texts: The most texts.
-        tokens: The most tokens of all texts together. Without the provider's tokenizer their number is not known, so
-            bytes of UTF-8 are counted: no tokenizer of bytes makes more tokens of a text.
-    """
-
-    texts: int
-    tokens: int
-
-
-def batches(texts: Sequence[str], limits: BatchLimits) -> list[list[int]]:
-    """Return the numbers of the texts of each request, in order; a text beyond the limit of tokens is one alone."""
-    found: list[list[int]] = []
-    left = 0
-    for number, text in enumerate(texts):
-        size = len(text.encode("utf-8", "surrogatepass"))
-        if not found or size > left or len(found[-1]) == limits.texts:
-            found.append([])
-            left = limits.tokens
-        found[-1].append(number)
-        left -= size
-    return found
-
-
-def embed_in_batches(
-    texts: Sequence[str],
-    limits: BatchLimits,
-    at_once: int,
-    embed: Callable[[list[str]], NDArray[np.float32]],
-    owner: str,
-) -> Generator[tuple[list[int], NDArray[np.float32]]]:
-    """Yield the numbers of texts and their vectors as requests are answered, whichever is first.
-
-    Args:
-        texts: The texts; none of them empty.
-        limits: How much one request may hold.
-        at_once: How many requests are made side by side.
-        embed: Makes one request; called from several threads.
-        owner: Whose texts these are, for messages.
-
-    Raises:
-        InputError: A text is empty, or not a text.
-    """
-    given: Sequence[Any] = texts
-    for number, text in enumerate(given):
-        if not isinstance(text, str) or not text:
-            raise InputError(f"{owner}: text {number} is {shown(text)}; expected a text of at least one character")
-    asked = batches(texts, limits)
-
-    def answered(rows: list[int]) -> NDArray[np.float32]:
-        return embed([encodable(texts[row]) for row in rows])
-
-    with closing(as_finished(answered, asked, at_once)) as finished:
-        for number, vectors in finished:
-            yield asked[number], vectors
-
-
 # How long is waited before a provider is asked again.
 
 LONGEST_WAIT = 120.0
 """Seconds that a provider may ask to wait; if it asks for more, the call fails at once."""
 
-_FIRST_WAIT = 0.5  # seconds, doubled with each attempt
-_FIRST_BUSY_WAIT = 2.0  # seconds: limits are of a minute, which the attempts of one call should outlast
+_FIRST_WAIT = 1.0  # seconds, doubled with each attempt
+_FIRST_BUSY_WAIT = 4.0  # limits are of a minute, which the attempts of one call should outlast
 _LONGEST_OWN_WAIT = 30.0
-_SPREAD = 0.1  # of the time that is asked for: who was told the same time need not come at the same moment
 _STEP = 0.1  # seconds of sleep after which is seen whether there is still something to wait for
-
-
-def wait_before(attempt: int, asked: float, *, is_busy: bool) -> float:
-    """Return how many seconds to wait before asking again.
-
-    At least as long as the provider asks. Else a random time below a bound that doubles with each attempt ("full
-    jitter"); of a provider that is busy, between half of a higher bound and all of it ("equal jitter": both Brooker,
-    Exponential Backoff and Jitter, AWS 2015), which makes about a minute in six attempts.
-
-    Args:
-        attempt: How many times it was asked.
-        asked: How many seconds it asks to wait; 0 if it does not.
-        is_busy: Whether it says that it was asked too often.
-    """
-    if asked:
-        return asked * uniform(1, 1 + _SPREAD)  # noqa: S311  nobody has to be kept from guessing it
-    bound = min(_LONGEST_OWN_WAIT, (_FIRST_BUSY_WAIT if is_busy else _FIRST_WAIT) * 2**attempt)
-    return uniform(bound / 2 if is_busy else 0, bound)  # noqa: S311
 
 
 def asked_to_wait(error: Exception) -> float:
     """Return how many seconds the answer that an SDK's error is about asks to wait, at least a moment; 0 if none."""
-    headers = _headers(error)
+    given: Any = getattr(error, "headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
+    headers = {str(name).lower(): str(value) for name, value in given.items()}
     for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
         try:
             return max(_STEP / 100, float(headers[name]) * scale)
@@ -383,18 +295,12 @@ def asked_to_wait(error: Exception) -> float:
 
 
 def pause(seconds: float) -> None:
-    """Wait, unless the program is interrupted, or what it is for was cancelled."""
+    """Wait, unless the program is interrupted, or what it is for was cancelled: no SDK looks while it waits."""
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         stop_if_cancelled()
         stop_if_interrupted()
         time.sleep(min(_STEP, left))
-
-
-def _headers(error: Exception) -> Mapping[str, str]:
-    """Return the headers of the answer, by their names in lower case."""
-    given: Any = getattr(error, "headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
-    return {str(name).lower(): str(value) for name, value in given.items()}
 
 
 # Calls of a provider: tried again where that may help, checked, counted, and with one family of errors.
@@ -403,12 +309,8 @@ T = TypeVar("T")
 
 _PACKAGE = __name__.partition(".")[0]
 _MAY_PASS = (408, 409, 429)  # and everything from 500 on
-_SERVER_ERROR = 500
-_REFUSED_KEYS = (401, 403)
-_NOT_FOUND = 404
 _BUSY = 429
 _SPENT = "insufficient_quota"  # OpenAI says so with the status of those who ask too often
-_OK = range(200, 300)
 
 
 class SameAgain(ValueError):
@@ -419,14 +321,26 @@ class AnotherAtOnce(ValueError):
     """Says that an answer cannot be used, and that there is nothing to wait for before the next: it is a new one."""
 
 
+@dataclass(eq=False)
+class _Failed(Exception):
+    """An attempt that failed: with which error, how long it asks to wait, and if another may help, and at once."""
+
+    error: ProviderError
+    wait: float = 0.0
+    may_pass: bool = True
+    at_once: bool = False
+
+
 @dataclass
 class ProviderCalls:
     """Calls of one model of a provider.
 
     A call that fails is made again where that may help: after a status of 408, 409, 429 or from 500 on, no answer in
-    time, a lost connection, or an answer that cannot be used; `wait_before` says when. A provider that says that it is
-    busy is asked by no other call before that, either. One that was not available, time after time, is asked once per
-    call until it answers again.
+    time, a lost connection, or an answer that cannot be used. The SDKs make no retries: Cohere's makes none after a
+    lost connection, none knows which answers can be used or that a quota is spent, and Ctrl-C waits for all of them.
+
+    A provider that says that it is busy is asked by no other call before it is free, either. One that was not
+    available, time after time, is asked once per call until it answers again.
 
     Attributes:
         provider: The provider.
@@ -447,6 +361,9 @@ class ProviderCalls:
     def call(self, send: Callable[[], Any], read: Callable[[Any], T], consumed: Callable[[Any], Consumed]) -> T:
         """Return what was read of the answer.
 
+        At least as long is waited as the provider asks for, else a random time below a bound that doubles with each
+        attempt ("equal jitter": Brooker, Exponential Backoff and Jitter, AWS 2015).
+
         Args:
             send: Makes one request, without retries of its own; what it returns may be awaitable.
             read: Checks the answer; whatever it raises says that the answer cannot be used.
@@ -466,12 +383,17 @@ class ProviderCalls:
             try:
                 value = self._attempt(send, read, consumed, attempt)
             except _Failed as failed:
+                status = failed.error.status
                 if attempt > retries or not failed.may_pass or failed.wait > LONGEST_WAIT:
-                    tried = self._is_down or failed.wait <= LONGEST_WAIT
-                    self._is_down = tried and failed.is_down
+                    if failed.wait <= LONGEST_WAIT:
+                        self._is_down = isinstance(failed.error, ProviderUnavailable) and status not in _MAY_PASS
                     raise failed.error from failed.__cause__
-                wait = wait_before(attempt, failed.wait, is_busy=failed.is_busy)
-                if failed.is_busy:
+                bound = min(
+                    _LONGEST_OWN_WAIT, (_FIRST_BUSY_WAIT if status == _BUSY else _FIRST_WAIT) * 2 ** (attempt - 1)
+                )
+                # Who was told the same time need not come at the same moment.
+                wait = failed.wait * uniform(1, 1.1) if failed.wait else uniform(bound / 2, bound)  # noqa: S311
+                if status == _BUSY:
                     self._free_at = max(self._free_at, time.monotonic() + wait)
                 elif not failed.at_once:
                     pause(wait)
@@ -484,7 +406,9 @@ class ProviderCalls:
         self, send: Callable[[], Any], read: Callable[[Any], T], consumed: Callable[[Any], Consumed], attempt: int
     ) -> T:
         def unanswered(error: Exception) -> Exception:
-            if isinstance(error, TypeError | AttributeError) and _is_ours(error.__traceback__):
+            *_, (frame, _) = walk_tb(error.__traceback__)
+            ours = str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE
+            if isinstance(error, TypeError | AttributeError) and ours:  # there is no such method or parameter
                 return ConfigError(f"{self._who}: its client cannot be asked: {raised(error)}")
             self._count(Consumed(), attempt)
             return self._failed(error, attempt)
@@ -520,72 +444,45 @@ class ProviderCalls:
     def _who(self) -> str:
         return f"{self.provider.name} ({self.model})"
 
-    def _failed(self, error: Exception, attempt: int) -> "_Failed":
-        status = getattr(error, "status_code", None)
+    def _failed(self, error: Exception, attempt: int) -> _Failed:
+        """Return how an attempt failed that brought no answer, or one with another status than 2xx."""
+        name, status = self.provider.name, getattr(error, "status_code", None)
         if not isinstance(status, int):
             if isinstance(error, ValueError | TypeError | AttributeError):  # of an SDK that reads nonsense
                 message = f"{self._who} answered what cannot be read: {raised(error)}"
-                return _Failed(InvalidAnswer(message, self.provider.name, None, attempt))
-            where = without_secrets(self.address)
+                return _Failed(InvalidAnswer(message, name, None, attempt))
             hint = f" ({self.provider.address})" if self.address != self.provider.url else ""
-            message = f"{self._who} cannot be reached at {where}{hint}: {raised(error.__cause__ or error)}"
-            return _Failed(ProviderUnavailable(message, self.provider.name, None, attempt))
-        if status in _OK:
-            message = f"{self._who} answered what cannot be read: {_said_by_provider(error)}"
-            return _Failed(InvalidAnswer(message, self.provider.name, status, attempt))
+            why = raised(error.__cause__ or error)
+            message = f"{self._who} cannot be reached at {without_secrets(self.address)}{hint}: {why}"
+            return _Failed(ProviderUnavailable(message, name, None, attempt))
+        body: Any = getattr(error, "body", None)
+        inner: Any = body.get("error", body) if is_object(body) else body
+        own: Any = inner.get("message") if is_object(inner) else inner
+        told = one_line(fit_to_show(own)) if isinstance(own, str) and own.strip() else said(error)
+        if status // 100 == HTTPStatus.OK // 100:
+            return _Failed(InvalidAnswer(f"{self._who} answered what cannot be read: {told}", name, status, attempt))
         is_spent = getattr(error, "code", None) == _SPENT
         hint = "; the quota is used up" if is_spent else self._hint(status)
-        message = f"{self._who} answered with status {status}: {_said_by_provider(error)}{hint}"
-        if not is_spent and (status in _MAY_PASS or status >= _SERVER_ERROR):
-            wait = asked_to_wait(error)
-            if wait > LONGEST_WAIT:
-                message += f"; it asks to wait {wait:.0f} seconds"
-            unavailable = ProviderUnavailable(message, self.provider.name, status, attempt)
-            return _Failed(unavailable, wait)
-        return _Failed(ProviderRefused(message, self.provider.name, status, attempt), may_pass=False)
+        message = f"{self._who} answered with status {status}: {told}{hint}"
+        if is_spent or not (status in _MAY_PASS or status >= HTTPStatus.INTERNAL_SERVER_ERROR):
+            return _Failed(ProviderRefused(message, name, status, attempt), may_pass=False)
+        wait = asked_to_wait(error)
+        if wait > LONGEST_WAIT:
+            message += f"; it asks to wait {wait:.0f} seconds"
+        return _Failed(ProviderUnavailable(message, name, status, attempt), wait)
 
     def _hint(self, status: int) -> str:
-        if status in _REFUSED_KEYS:
-            hint = f"; check the key in {self.provider.keys[0]}"
-            if self.provider.is_known(self.address):
-                return hint
-            return f"{hint}, which is sent to another address only if that is in {self.provider.address}"
-        if status == _NOT_FOUND:
-            return f"; check the name of the model and the address ({self.provider.address})"
-        return "; ask for less at once" if status == _BUSY else ""
-
-
-class _Failed(Exception):
-    """An attempt that failed: with which error, how long it asks to wait, and if another may help, and at once."""
-
-    def __init__(
-        self, error: ProviderError, wait: float = 0.0, *, may_pass: bool = True, at_once: bool = False
-    ) -> None:
-        super().__init__(error)
-        self.error = error
-        self.wait = wait
-        self.may_pass = may_pass
-        self.at_once = at_once
-
-    @property
-    def is_busy(self) -> bool:
-        return self.error.status == _BUSY
-
-    @property
-    def is_down(self) -> bool:
-        return isinstance(self.error, ProviderUnavailable) and self.error.status not in _MAY_PASS
-
-
-def _is_ours(trace: TracebackType | None) -> bool:
-    """Return whether our own code raised it: the call of a client that has no such method or parameter."""
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE
-
-
-def _said_by_provider(error: Exception) -> str:
-    """Return what the body of an answer says, else what the SDK says of it."""
-    body: Any = getattr(error, "body", None)
-    inner: Any = body.get("error", body) if is_object(body) else body
-    message: Any = inner.get("message") if is_object(inner) else inner
-    return one_line(fit_to_show(message)) if isinstance(message, str) and message.strip() else said(error)
+        provider = self.provider
+        elsewhere = (
+            ""
+            if provider.is_known(self.address)
+            else (f", which is sent to another address only if that is in {provider.address}")
+        )
+        key = f"; check the key in {provider.keys[0]}{elsewhere}"
+        hints = {
+            401: key,
+            403: key,
+            404: f"; check the name of the model and the address ({provider.address})",
+            _BUSY: "; ask for less at once",
+        }
+        return hints.get(status, "")

@@ -162,11 +162,16 @@ class LateInteractionReranker(ScoringReranker):
 
     def _vectors(self, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         """Return the token vectors of every text, embedding only those that are not kept."""
-        known = {text: vectors for text in texts if (vectors := self._kept.get(text)) is not None}
+        kept = self._kept  # those used last are at its end
+        known = {text: kept[text] for text in texts if text in kept}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         known |= zip(new, self._embed(new), strict=True) if new else ()
         for text, vectors in known.items():
-            self._kept.put(text, vectors)
+            kept[text] = vectors
+            kept.move_to_end(text)
+        size = sum(vectors.nbytes for vectors in kept.values())
+        while size > self.cache_megabytes * 1_000_000:
+            size -= kept.popitem(last=False)[1].nbytes
         return known
 
     def _embed(self, texts: list[str]) -> list[NDArray[np.float32]]:
@@ -187,8 +192,8 @@ class LateInteractionReranker(ScoringReranker):
         return vectors
 
     @cached_property
-    def _kept(self) -> "_LeastRecentlyUsed":
-        return _LeastRecentlyUsed(self.cache_megabytes * 1_000_000)
+    def _kept(self) -> OrderedDict[str, NDArray[np.float32]]:
+        return OrderedDict()
 
 
 def _token_vectors(array: Any, source: str) -> NDArray[np.float32]:
@@ -213,26 +218,6 @@ def _max_sim(query: NDArray[np.float32], texts: list[NDArray[np.float32]]) -> ND
     ends = np.cumsum([len(text) for text in texts])
     parts = np.split(cosines, ends[:-1], axis=1)
     return np.array([part.max(axis=1).mean(dtype=np.float64) if part.size else -1.0 for part in parts])
-
-
-class _LeastRecentlyUsed:
-    """Arrays by text, as many as fit into so many bytes."""
-
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self.size = 0
-        self._arrays: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-
-    def get(self, text: str) -> NDArray[np.float32] | None:
-        return self._arrays.get(text)
-
-    def put(self, text: str, array: NDArray[np.float32]) -> None:
-        """Keep an array as the one used last."""
-        old = self._arrays.pop(text, None)
-        self.size += array.nbytes - (0 if old is None else old.nbytes)
-        self._arrays[text] = array
-        while self.size > self.capacity:
-            self.size -= self._arrays.popitem(last=False)[1].nbytes
 
 
 # Reranking models of Cohere.

@@ -4,7 +4,6 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from math import fsum, inf
 from numbers import Real
 from time import perf_counter
@@ -18,8 +17,8 @@ from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.components.adapt import OwnReranker
 from rag_evaluation_framework.components.results import as_chunks, as_order, as_retrieval, one_each
-from rag_evaluation_framework.contracts import IndexedRetriever, Retriever, VectorStore
 from rag_evaluation_framework.contracts.component import check_count, parameters
+from rag_evaluation_framework.contracts.embedder import VectorStore
 from rag_evaluation_framework.contracts.retriever import IndexedRetriever, IndexT, Reranker, Retriever
 from rag_evaluation_framework.data import (
     AnyChunk,
@@ -30,7 +29,6 @@ from rag_evaluation_framework.data import (
     EvaluationType,
     PositionAwareChunk,
     PositionAwareChunkId,
-    Query,
     generate_chunk_id,
     generate_pa_chunk_id,
 )
@@ -111,6 +109,14 @@ class AroundRetriever(IndexedRetriever[IndexT]):
     def needs_documents(self) -> bool:
         """Whether the retriever does."""
         return self.retriever.needs_documents
+
+    def honours(self, scope: Scope) -> bool:
+        """Return whether the retriever does."""
+        return self.retriever.honours(scope)
+
+    def check(self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType) -> Iterable[str]:
+        """Return what the retriever notes on the questions."""
+        return self.retriever.check(questions, corpus, evaluation_type)
 
     def prepare(self, queries: Sequence[str]) -> None:
         """Let the retriever prepare for the questions."""
@@ -311,17 +317,13 @@ def _stores(component: object) -> Iterator[VectorStore]:
 def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
     value: object = given
     weights: list[Any] = items(given, "HybridRetriever: weights") if isinstance(given, Iterable) else []
-    sound = [_is_weight(weight) for weight in weights]
-    if len(weights) != count or not all(sound) or not any(weights):
+    numbers = [float(each) if isinstance(each, Real) and not isinstance(each, bool) else inf for each in weights]
+    if len(numbers) != count or not all(0 <= number < inf for number in numbers) or not any(numbers):
         raise ConfigError(
             f"HybridRetriever: weights={shown(value)}; expected {count} numbers of at least 0, one per retriever, and "
             "not all of them 0"
         )
-    return tuple(map(float, weights))
-
-
-def _is_weight(weight: Any) -> bool:
-    return not isinstance(weight, bool) and isinstance(weight, Real) and 0 <= float(weight) < inf
+    return tuple(numbers)
 
 
 # Retrieve and rerank: a reranker around any retriever.
@@ -441,14 +443,6 @@ class RerankedRetriever(AroundRetriever[_Index]):
             orders.update(finished)
         return [orders[number] for number in range(len(queries))]
 
-    def honours(self, scope: Scope) -> bool:
-        """Return whether the retriever does."""
-        return self.retriever.honours(scope)
-
-    def check(self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType) -> Iterable[str]:
-        """Return what the retriever notes on the questions."""
-        return self.retriever.check(questions, corpus, evaluation_type)
-
     @property
     def prefix_stable(self) -> bool:
         """True: the candidates are the same whatever `k` is."""
@@ -517,13 +511,13 @@ _DEEPEST = 100_000  # that one is asked for which repeats itself, or has hardly 
 _DEEPER = 4  # times as deep, where too few of the results were in the scope
 
 
-class _Index(NamedTuple):
+class _Scopes(NamedTuple):
     locator: HitLocator
     inside: dict[str, frozenset[DocumentId]]  # the documents of each scope, by how it is called
 
 
 @dataclass(frozen=True)
-class ScopedRetriever(AroundRetriever[_Index]):
+class ScopedRetriever(AroundRetriever[_Scopes]):
     """Searches all documents, and keeps what is in the scope of the question: one index with a filter over it.
 
     The retriever is asked for more until enough of what it finds is in the scope, so ranks and scores are those of the
@@ -559,7 +553,7 @@ class ScopedRetriever(AroundRetriever[_Index]):
         """Let the retriever index all documents."""
         self._keep(None)
         self.retriever.index(corpus)
-        self._keep(_Index(HitLocator(corpus), {}))
+        self._keep(_Scopes(HitLocator(corpus), {}))
 
     def retrieve(self, query: str, k: int) -> Retrieved:
         """Return what the retriever finds among all documents."""
@@ -612,19 +606,16 @@ def within_scopes(retriever: Retriever, scopes: Collection[Scope], corpus: Corpu
     if not missed:
         return retriever
     if engine_in(retriever) is not None or not retriever.needs_documents:
+        distinct = list(dict.fromkeys(map(str, missed)))
+        named = [*distinct[:_MOST_NAMED], *(["others"] if len(distinct) > _MOST_NAMED else [])]
         raise DatasetError(
-            f"the dataset asks for {_several(map(str, missed))}, which {retriever.name} does not honour: it has an "
+            f"the dataset asks for {' and '.join(named)}, which {retriever.name} does not honour: it has an "
             "index of its own. Give an engine whose retrieve(query, top_k, scope, metadata_constraints) does, or ask "
             "without it"
         )
     if isinstance(retriever, RerankedRetriever):  # what is reranked is in the scope already
         return replace(retriever, retriever=within_scopes(retriever.retriever, scopes, corpus))
     return ScopedRetriever(retriever)
-
-
-def _several(names: Iterable[str]) -> str:
-    first = [*islice(dict.fromkeys(names), _MOST_NAMED + 1)]
-    return " and ".join([*first[:_MOST_NAMED], *(["others"] if len(first) > _MOST_NAMED else [])])
 
 
 def _kept(hits: Ranking, inside: frozenset[DocumentId]) -> Ranking:
