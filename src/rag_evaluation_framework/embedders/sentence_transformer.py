@@ -290,7 +290,7 @@ class TorchModel:
         self.query_prompt = self._prompt("query")
         self.tokens_at_once = TOKENS_ON_CPU if self.transformer.device.type == "cpu" else TOKENS_ON_GPU
         ids = np.array([self.tokenizer.encode("").ids or [self.pad]])
-        self.dimension = self.run(ids, np.ones_like(ids), "sentence_embedding").shape[1]
+        self.dimension: int = self.run(ids, np.ones_like(ids), "sentence_embedding").shape[1]
 
     def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64], output: str) -> NDArray[np.float32]:
         """Return an output of the model for token ids and their mask, both of shape (texts, tokens).

@@ -317,7 +317,7 @@ def _stores(component: object) -> Iterator[VectorStore]:
 def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
     value: object = given
     weights: list[Any] = items(given, "HybridRetriever: weights") if isinstance(given, Iterable) else []
-    numbers = [float(each) if isinstance(each, Real) and not isinstance(each, bool) else inf for each in weights]
+    numbers = [float(each) if not isinstance(each, bool) and isinstance(each, Real) else inf for each in weights]
     if len(numbers) != count or not all(0 <= number < inf for number in numbers) or not any(numbers):
         raise ConfigError(
             f"HybridRetriever: weights={shown(value)}; expected {count} numbers of at least 0, one per retriever, and "
