@@ -205,7 +205,10 @@ class RecursiveCharacterChunker(PositionAwareChunker):
     def __post_init__(self) -> None:
         check_length(self.length)
         check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
-        if not _is_list_of_texts(self.separators):
+        given: Any = self.separators
+        if not isinstance(given, list | tuple) or not all(
+            isinstance(text, str) for text in cast("list[object]", given)
+        ):
             raise ConfigError(
                 f"RecursiveCharacterChunker: separators={shown(self.separators)}; expected a list of texts"
             )
@@ -224,10 +227,6 @@ class RecursiveCharacterChunker(PositionAwareChunker):
         measure = measured(document.content, self.length)
         cutter = Cutter(document.content, measure, self.chunk_size, self.overlap, self.separators, self.separator_at)
         return cut_out(document, cutter.cut(0, len(document.content)))
-
-
-def _is_list_of_texts(given: Any) -> bool:
-    return isinstance(given, list | tuple) and all(isinstance(text, str) for text in cast("Sequence[object]", given))
 
 
 class Cutter:
@@ -409,12 +408,8 @@ class SentenceChunker(PositionAwareChunker):
         places = sentence_places(document.content)
         text, by_sentences = document.content, self.sentences is not None
         measure = Units(text, [start for start, _ in places]) if by_sentences else measured(text, self.length)
-        cutter = Cutter(text, measure, self._size, self.overlap, (" ",))
+        cutter = Cutter(text, measure, self.sentences or self.chunk_size or _DEFAULT_SIZE, self.overlap, (" ",))
         return cut_out(document, cutter.packed(places))
-
-    @property
-    def _size(self) -> int:
-        return self.sentences or self.chunk_size or _DEFAULT_SIZE
 
 
 # Markdown chunking: cuts at headings.
