@@ -296,7 +296,7 @@ def test_rooms_do_not_import_each_other_in_a_circle():
 
 def test_optional_packages_are_never_imported_directly():
     optional = {"sklearn", "pandas", "tiktoken", "tiktoken_ext", "tokenizers"}
-    optional |= {"torch", "transformers", "sentence_transformers", "huggingface_hub", "onnx", "onnxruntime"}
+    optional |= {"torch", "transformers", "sentence_transformers", "huggingface_hub"}
     optional |= {"chromadb", "pgvector", "psycopg", "qdrant_client", "vl_convert"}
     direct = [
         f"{module}:{node.lineno} {name}"

@@ -29,7 +29,7 @@ from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers import BM25Retriever, VectorRAGRetriever
-from rag_evaluation_framework.retrievers.asking import ask
+from rag_evaluation_framework.retrievers.combined import ask
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from rag_evaluation_framework.text.text_locator import TextLocator, is_long

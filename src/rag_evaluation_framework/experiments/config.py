@@ -48,9 +48,8 @@ from rag_evaluation_framework.levels.rules import RULES, LevelRules
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
 from rag_evaluation_framework.results.texts import text_list
+from rag_evaluation_framework.retrievers.combined import RerankedRetriever, within_scopes
 from rag_evaluation_framework.retrievers.function import Pipeline
-from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
-from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.score import cutoffs_of
 from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics
 from rag_evaluation_framework.text import TextLocator
