@@ -201,7 +201,7 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
         (["--corpus", "docs"], "--dataset missing"),
         ([*FLAGS, "--k", "0"], "k: cutoff 0"),
         ([*FLAGS, "--k", "-1"], "k: cutoff -1: expected a whole number of at least 1, as in k=5 (--k 5)"),
-        ([*FLAGS, "--budget", "9tok"], "--tokenizer cl100k_base"),
+        ([*FLAGS, "--budget", "9tok"], "--set tokenizer=cl100k_base"),
         ([*FLAGS, "--glob", "*.txt"], "--glob '**/*.md'"),
         ([*FLAGS, "--budget", "1000tok"], "name the tokenizer"),
         ([*FLAGS, "--budget", "10"], "budget '10'"),
@@ -269,7 +269,10 @@ def test_a_run_in_which_no_question_has_a_score_ends_in_exit_code_2_whatever_is_
 
 @pytest.mark.parametrize(
     ("option", "value", "expected"),
-    [("--on-error", "ignore", "'collect' or 'raise'"), ("--evaluation-type", "page", "'chunk-level' or 'token-level'")],
+    [
+        ("--set", "on_error=ignore", "'collect' or 'raise'"),
+        ("--evaluation-type", "page", "'chunk-level' or 'token-level'"),
+    ],
 )
 @pytest.mark.parametrize("given", [("plain.yaml",), FLAGS], ids=["a file", "no file"])
 def test_a_wrong_option_is_called_by_its_name(rag_eval, folder, given, option, value, expected):
@@ -516,14 +519,14 @@ def test_on_error_raise_ends_the_run_at_the_first_question_that_fails(rag_eval, 
         "    with open('asked.txt', 'a') as file:\n        file.write('x')\n"
         "    raise OSError('gone')\n"
     )
-    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search", "--on-error", "raise", "--allow-failures", "9")
+    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search", "--set", "on_error=raise", "--allow-failures", "9")
     assert outcome.code == 2
     assert re.search(r"error: question '.*' \('.*\?'\) failed: retrieve: OSError: gone", outcome.err)
     assert "Traceback" not in outcome.err
     assert outcome.out == ""
     assert (folder / "asked.txt").read_text() == "x"
     assert not (folder / ".rag-eval/runs").exists()
-    assert rag_eval("run", *FLAGS, "--on-error", "stop").code == 2
+    assert rag_eval("run", *FLAGS, "--set", "on_error=stop").code == 2
 
 
 OWN = "import sys\nprint('RUNS', file=sys.stderr)\ndef search(query, k):\n    return ['Install the agent first.']\n"
@@ -591,7 +594,7 @@ def test_the_configuration_that_init_wrote_is_named_where_nothing_is(rag_eval, f
 def test_the_parts_of_a_run_are_scored_together_as_the_whole(rag_eval, folder):
     flags = [*FLAGS, "--metric", "span_recall", "--json"]
     whole = json.loads(rag_eval("run", *flags).out)
-    parts = [rag_eval("run", *flags, "--shard", f"{number}/2", "--gate", "span_recall@5 >= 1") for number in (1, 2)]
+    parts = [rag_eval("run", *flags, "--set", f"shard={number}/2", "--gate", "span_recall@5 >= 1") for number in (1, 2)]
     assert all("a shard is not gated, nor compared with a baseline" in part.err for part in parts)
     told = [json.loads(part.out) for part in parts]
     assert sum(part["counts"]["questions"] for part in told) == whole["counts"]["questions"]
@@ -603,9 +606,9 @@ def test_the_parts_of_a_run_are_scored_together_as_the_whole(rag_eval, folder):
 
 @pytest.mark.parametrize("shard", ["3/2", "0/2", "1", "a/b", "-1/2", ""])
 def test_a_shard_that_is_none_is_refused(rag_eval, folder, shard):
-    outcome = rag_eval("run", *FLAGS, "--shard", shard)
+    outcome = rag_eval("run", *FLAGS, "--set", f"shard={shard}")
     assert outcome.code == 2
-    assert "--shard: expected a shard such as 3/8, the third eighth of the questions" in outcome.err
+    assert "--set shard: expected a shard such as 3/8, the third eighth of the questions" in outcome.err
 
 
 def test_a_run_that_is_saved_nowhere_keeps_no_answers(rag_eval, folder):

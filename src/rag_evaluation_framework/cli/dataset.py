@@ -25,12 +25,9 @@ from rag_evaluation_framework.cli.output import (
     arriving,
     command_lines,
     option,
-    print_json,
     print_result,
     print_text,
-    stdout,
 )
-from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.cli.run_options import Corpus
 from rag_evaluation_framework.datasets.load import load_unfinished
 from rag_evaluation_framework.datasets.native import dataset_text, file_state, replace_dataset
@@ -50,7 +47,7 @@ DatasetFile = Annotated[Path, paths.PathArgument(help="The dataset, in any forma
 
 
 def read_dataset(
-    path: Path, corpus: Path | None, glob: list[str] | None, exclude: list[str] | None, chunks: Path | None
+    path: Path, corpus: Path | None, chunks: Path | None = None
 ) -> tuple[rag.Dataset[Any], rag.Corpus | None, rag.ChunkRegistry | None]:
     """Return a dataset as its file has it, with its documents and chunks; labels that contradict them are not refused.
 
@@ -58,15 +55,15 @@ def read_dataset(
         ConfigError: It can only be read with its documents, and there are none.
         DatasetError: It cannot be read.
     """
-    documents = None if corpus is None else paths.documents(corpus, glob, exclude)
+    documents = None if corpus is None else paths.documents(corpus)
     registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
     try:
         return _of_any_level(path, None, registry), documents, registry
     except DatasetError:
         if documents is None and path.suffix.lower() in (".csv", ".tsv"):
             raise ConfigError(
-                f"{path}: quotes have to be located in the documents; give --corpus FOLDER, and --glob if they are "
-                "not Markdown"
+                f"{path}: quotes have to be located in the documents; give --corpus FOLDER, or a "
+                "configuration that names them"
             ) from None
         if documents is None:
             raise
@@ -118,9 +115,6 @@ def info(
     dataset: DatasetFile,
     *,
     corpus: options.Corpus = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
-    chunks: paths.Chunks = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers.
@@ -128,7 +122,7 @@ def info(
     Args:
         as_json: Print one JSON object.
     """
-    described = inspection.describe_dataset(*read_dataset(dataset, corpus, glob, exclude, chunks))
+    described = inspection.describe_dataset(*read_dataset(dataset, corpus))
     record = {"dataset": str(dataset), **described.record()}
     print_result(record, lambda: report.dataset_page(described), as_json=as_json)
 
@@ -140,46 +134,23 @@ def lint(
     dataset: DatasetFile,
     *,
     corpus: options.Corpus = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     budget: str = "4000ch",
     k: Annotated[int, typer.Option(min=1)] = 10,
-    fix: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check a dataset: labels that no retriever can find, questions that mislead.
 
-    With --fix labels that moved are found again, copies removed, and labels trimmed.
     Exit codes: 0 nothing is wrong, 1 errors or warnings were found, 2 the dataset cannot be read.
 
     Args:
         budget: The largest context budget, in characters.
         k: The largest number of results.
-        fix: Mend what is certain, in a native .json or .jsonl file; it is kept beside.
         as_json: Print one JSON object, with all that was found.
     """
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
-    fixed, written = None, ""
-    if fix and (loaded.kept is None or dataset.suffix not in (".json", ".jsonl")):
-        raise ConfigError(
-            f"{dataset}: --fix writes native .json and .jsonl files, as `rag-eval init` makes them; correct this one "
-            "where it was made"
-        )
-    if fix:
-        fixed = inspection.fix_dataset(loaded, documents)
-        written = write_dataset(fixed.dataset, dataset) if fixed.fixes else f"{dataset} is as it was"
-    found = inspection.lint_dataset(loaded if fixed is None else fixed.dataset, documents, registry, budget, k)
-    with arriving(written):
-        if as_json:
-            told = None if fixed is None else {**fixed.record(), "written": written}
-            print_json({"dataset": str(dataset), "fixed": told, **found.record()})
-        else:
-            console = stdout()
-            if fixed is not None:
-                report.show(console, report.fixes_page(fixed, written))
-                console.print()
-            report.show(console, report.lint_page(found))
+    loaded, documents, registry = read_dataset(dataset, corpus, chunks)
+    found = inspection.lint_dataset(loaded, documents, registry, budget, k)
+    print_result({"dataset": str(dataset), **found.record()}, lambda: report.lint_page(found), as_json=as_json)
     if found.problems:
         raise Found
 
@@ -191,9 +162,6 @@ def quality(
     dataset: DatasetFile,
     *,
     corpus: Path,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
-    chunks: paths.Chunks = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Judge a dataset as a test: words, places, coverage, repetition, difficulty, beside public questions.
@@ -202,7 +170,7 @@ def quality(
         corpus: The folder of documents.
         as_json: Print one JSON object.
     """
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
+    loaded, documents, registry = read_dataset(dataset, corpus)
     measured = inspection.dataset_quality(loaded, cast("rag.Corpus", documents), registry)
     public = inspection.public_questions()
     record = {"dataset": str(dataset), **measured.record(), "public": [one.record() for one in public]}
@@ -255,12 +223,8 @@ def push(
     dataset: DatasetFile,
     *,
     name: str | None = None,
-    description: str | None = None,
     delete_missing: bool = False,
     corpus: options.Corpus = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
-    chunks: paths.Chunks = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Make a dataset in LangSmith hold the questions of a file: only differences are sent.
@@ -270,14 +234,13 @@ def push(
 
     Args:
         name: Its name in LangSmith; by default rag-eval-token-level-v1, or of its level.
-        description: The description, if it is created.
         delete_missing: Delete examples in LangSmith that are not in the file.
         as_json: Print one JSON object, with all ids.
     """
-    loaded, documents, _ = read_dataset(dataset, corpus, glob, exclude, chunks)
+    loaded, documents, _ = read_dataset(dataset, corpus)
     if documents is not None:
         loaded = loaded.with_corpus(documents)
-    pushed = integrations.push_dataset(loaded, name, description=description, delete_missing=delete_missing)
+    pushed = integrations.push_dataset(loaded, name, delete_missing=delete_missing)
     record = {"dataset": str(dataset), **pushed.record()}
     with arriving(pushed.counted()):
         print_result(record, lambda: report.push_page(record), as_json=as_json)
@@ -289,9 +252,6 @@ def pull(
     output: Annotated[Path, typer.Option("--output", "-o")],
     level: Literal["document-level", "chunk-level", "token-level"] | None = None,
     corpus: options.Corpus = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
-    chunks: paths.Chunks = None,
     query_key: str | None = None,
     ground_truth_key: str | None = None,
     as_json: options.AsJson = False,
@@ -312,14 +272,12 @@ def pull(
     if output.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"--output {output}: expected a file name ending in .json or .jsonl")
     paths.new_file("--output", output)
-    documents = None if corpus is None else paths.documents(corpus, glob, exclude)
-    registry = None if chunks is None else rag.ChunkRegistry.load(chunks)
+    documents = None if corpus is None else paths.documents(corpus)
     levels: dict[str | None, Any] = {each.evaluation_type: each for each in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT)}
     pulled = integrations.pull_dataset(
         name,
         levels.get(level),
         corpus=documents,
-        registry=registry,
         query_key=query_key,
         ground_truth_key=ground_truth_key,
     )
@@ -458,8 +416,6 @@ def review(
     dataset: Path,
     *,
     corpus: Corpus = None,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
     chunks: paths.Chunks = None,
     everything: Annotated[bool, typer.Option("--all")] = False,
     output: Path | None = None,
@@ -479,7 +435,7 @@ def review(
     if output is not None:
         paths.new_file("--output", output)
     file = annotation.SavedFile(dataset)
-    loaded, documents, registry = read_dataset(dataset, corpus, glob, exclude, chunks)
+    loaded, documents, registry = read_dataset(dataset, corpus, chunks)
     if loaded.kept is None or dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(
             f"{dataset}: decisions are kept in the dataset, which has to be a native .json or .jsonl file, as "
@@ -501,7 +457,7 @@ def review(
         dialog.show(report.review_lines(session, dataset, loaded, documents))
         dialog.hold()
     counts, again = session.counts(), ["dataset", "review", str(dataset)]
-    anew = [*again, *options_of(corpus, glob, exclude), *option("--chunks", chunks)]
+    anew = [*again, *option("--corpus", corpus), *option("--chunks", chunks)]
     written = [*again, "--output", str(dataset.with_name(f"{dataset.stem}-reviewed{dataset.suffix}"))]
     stay = counts.accepted + counts.edited + counts.open
     following = [anew] * bool(counts.open) + [written] * bool(stay) or [[*anew, "--all"]]

@@ -9,13 +9,12 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, labelling, report
-from rag_evaluation_framework.base.files import read_text
+from rag_evaluation_framework.base.files import checked_path, read_text
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import dialog, paths, run_options
 from rag_evaluation_framework.cli.dataset import write_dataset
 from rag_evaluation_framework.cli.init import Repeated, save_suggestions
 from rag_evaluation_framework.cli.output import arriving, command_lines, print_json, print_text, stdout, write_page
-from rag_evaluation_framework.cli.paths import options_of
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
@@ -27,14 +26,10 @@ def update(
     dataset: Path,
     *,
     corpus: Path,
-    glob: paths.Glob = None,
-    exclude: paths.Exclude = None,
     questions: Path | None = None,
     output: Path | None = None,
     repeated: Repeated = "ambiguous",
-    utf16_offsets: bool = False,
-    take: Annotated[list[str] | None, typer.Option(metavar="ID")] = None,
-    take_file: Path | None = None,
+    take: Annotated[list[str] | None, typer.Option(metavar="ID|FILE")] = None,
     html: paths.Html = None,
     as_json: run_options.AsJson = False,
 ) -> None:
@@ -50,9 +45,8 @@ def update(
         corpus: The folder of documents, as they are now.
         questions: Questions to add: CSV or JSONL of question, quote[, document].
         output: A new file; by default the dataset itself, kept beside it.
-        utf16_offsets: The file's offsets count UTF-16 units, as in JavaScript.
-        take: Take the proposal of a change that you looked at; repeatable.
-        take_file: A file of such ids, one per line; what is behind # is a comment.
+        take: Take the proposal of a change that you looked at, or of those that a file names, one id per line;
+            repeatable.
     """
     if dataset.suffix.lower() in (".csv", ".tsv"):
         raise ConfigError(
@@ -65,14 +59,14 @@ def update(
         paths.new_page("--html", html)
     if output is None and dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
-    documents = paths.documents(corpus, glob, exclude)
-    loaded = rag.load_dataset(dataset, corpus=documents if utf16_offsets else None, utf16_offsets=utf16_offsets)
+    documents = paths.documents(corpus)
+    loaded = rag.load_dataset(dataset)
     if output is None and loaded.kept is None:
         raise ConfigError(
             f"{dataset}: not in the format of this package, so it is not replaced; give --output NEW.json"
         )
-    found = labelling.relabel(loaded, documents).taking([*(take or ()), *_ids(take_file)])
-    if dialog.is_terminal() and not (as_json or take or take_file or html):
+    found = labelling.relabel(loaded, documents).taking([one for given in take or () for one in _ids(given)])
+    if dialog.is_terminal() and not (as_json or take or html):
         found = found.taking(_asked(found, documents))
     additions = None
     if questions is not None:
@@ -96,12 +90,10 @@ def update(
     if html is not None:
         written.append(write_page(html, report.update_page(found, documents, additions, written, whole=True)))
     again = ["dataset", "update", str(output or dataset)]
-    following = (
-        "" if additions is None else save_suggestions(additions.check, [*again, *options_of(corpus, glob, exclude)])
-    )
+    following = "" if additions is None else save_suggestions(additions.check, [*again, "--corpus", str(corpus)])
     if skipped and not following:
-        label = command_lines(["label", str(corpus), "--output", again[-1], *options_of(None, glob, exclude)])
-        table = command_lines([*again, *options_of(corpus, glob, exclude), "--questions", "TABLE.csv"])
+        label = command_lines(["label", str(corpus), "--output", again[-1]])
+        table = command_lines([*again, "--corpus", str(corpus), "--questions", "TABLE.csv"])
         following = report.relabelling_text(data.count_skipped(updated.skipped), label, table)
     with arriving("; ".join(written)):
         if as_json:
@@ -112,9 +104,12 @@ def update(
             print_text(following)
 
 
-def _ids(path: Path | None) -> list[str]:
-    lines = [] if path is None else read_text(path).splitlines()
-    return [found for line in lines if (found := line.partition("#")[0].strip())]
+def _ids(given: str) -> list[str]:
+    """Return an id that was given, or those in the file that was."""
+    path = checked_path(given)
+    if not path.is_file():
+        return [given]
+    return [found for line in read_text(path).splitlines() if (found := line.partition("#")[0].strip())]
 
 
 def _asked(found: labelling.Relabelled, corpus: rag.Corpus) -> list[str]:

@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
@@ -40,6 +40,9 @@ _FILES = {
     "rag-eval.yml": ".github/workflows/rag-eval.yml",
 }
 """Where each of the templates for CI goes, below the working directory."""
+
+_OF_QUESTIONS, _OF_DOCUMENTS = ("question", "quote", "document", "id"), ("text", "name")
+"""What `--column` names of a table of questions, and of one of documents."""
 
 _DIGITS = 16  # of a SHA-256
 _MARK = (  # with the digests of the dataset, of the text before the mark, and of the path of the questions
@@ -134,12 +137,7 @@ def init(
     glob: paths.Glob = None,
     exclude: paths.Exclude = None,
     converter: str | None = None,
-    text_column: str | None = None,
-    name_column: str | None = None,
-    question_column: str | None = None,
-    quote_column: str | None = None,
-    document_column: str | None = None,
-    id_column: str | None = None,
+    column: Annotated[list[str] | None, typer.Option(metavar="WHAT=NAME")] = None,
     name: str | None = None,
     root: Path = _ROOT,
     repeated: Repeated = "ambiguous",
@@ -156,13 +154,9 @@ def init(
         questions: A table (CSV, XLSX), JSON or JSONL of question, quote[, document].
         converter: Your own function from the path of a file to its text, module:function; it reads what is not plain
             text.
-        text_column: The column that has the texts, of a table or JSONL with a document per row.
-        name_column: The column that has the ids of these documents.
         ci: Instead, what CI needs: a configuration, a sample dataset, an engine file and a workflow.
-        question_column: The column of the question, if it has another name.
-        quote_column: The column of the quote, or of the first of several that are numbered.
-        document_column: The column of the document; '' if there is none.
-        id_column: The column of the id; '' if there is none.
+        column: The name of a column: of the questions question, quote, document or id, without a name if there is
+            none; of documents that are rows text and name. Repeatable.
         name: Name of the dataset; by default that of the questions file.
         root: Where datasets, configurations and runs are saved.
         no_texts: Keep no texts of the documents beside the dataset, only their hashes.
@@ -186,20 +180,20 @@ def init(
     results.check_root(root)
     if html is not None:
         paths.new_page("--html", html)
-    others = {"converter": converter, "text_column": text_column, "name_column": name_column}
-    how = {key: value for key, value in {"glob": paths.one_or_all(glob), "exclude": exclude, **others}.items() if value}
+    columns = _columns(column or ())
+    how: dict[str, Any] = {"glob": paths.one_or_all(glob), "exclude": exclude, "converter": converter}
+    how |= {f"{what}_column": columns.pop(what, None) for what in _OF_DOCUMENTS}
+    how = {key: value for key, value in how.items() if value}
     spec = rag.RunSpec(corpus=f"./{corpus}" if str(corpus).startswith("~") else str(corpus), **how)
     documents = cast("rag.Corpus", spec.documents(Path()))  # None only where no corpus is named
-    told = {"question": question_column, "quote": quote_column, "document": document_column, "id": id_column}
-    columns = {role: column for role, column in told.items() if column is not None}
     check = rag.check_quotes(questions, documents, repeated=repeated, columns=columns)
     page = "" if html is None else f"{write_page(html, report.quotes_page(check, whole=True))}\n"
     kept = option("--root", None if root == _ROOT else root)
     dataset = _dataset(check, called)
     if dataset is None:
         report.show(stdout(), report.quotes_page(check))
-        again = ["init", *kept, "--name", called, *options_of(corpus, glob, exclude)]
-        again += [text for key, value in others.items() for text in option(f"--{key.replace('_', '-')}", value)]
+        again = ["init", *kept, "--name", called, *options_of(corpus, glob, exclude), *option("--converter", converter)]
+        again += [text for given in column or () for text in option("--column", given)]
         print_text(f"\n{page}{save_suggestions(check, again) or report.NO_SUGGESTION}")
         located = any(row.status == "located" for row in check.rows)
         raise ConfigError(
@@ -227,8 +221,7 @@ def init(
         report.show(stdout(), report.quotes_page(check))
         raise
     skipped = data.count_skipped(dataset.skipped)
-    read = ["--corpus", str(config)] if any(others.values()) else options_of(corpus, glob, exclude)
-    suggested = save_suggestions(check, ["dataset", "update", str(target), *read])
+    suggested = save_suggestions(check, ["dataset", "update", str(target), "--corpus", str(config if how else corpus)])
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         report.show(stdout(), report.quotes_page(check))
         ran = command_lines(["run", config, *kept])
@@ -262,6 +255,20 @@ def _written_before(config: Path, asked: str | None) -> str | None:
             f"--name, or say --name {shlex.quote(config.stem)} to write it again with these"
         )
     return mark[1]
+
+
+def _columns(given: Sequence[str]) -> dict[str, str]:
+    """Return the names of columns by what is in them.
+
+    Raises:
+        ConfigError: It is not known what is in one.
+    """
+    pairs = [text.partition("=") for text in given]
+    for what, equals, name in pairs:
+        if what not in (*_OF_QUESTIONS, *_OF_DOCUMENTS) or not equals:
+            listed = ", ".join((*_OF_QUESTIONS, *_OF_DOCUMENTS))
+            raise ConfigError(f"--column {what}{equals}{name}: expected one of {listed}, = and its name")
+    return {what: name for what, _, name in pairs}
 
 
 def _digest(text: str) -> str:

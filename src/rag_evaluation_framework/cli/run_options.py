@@ -10,8 +10,9 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import typer
 
-from rag_evaluation_framework import base, experiments
+from rag_evaluation_framework import base, experiments, sweeps
 from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.errors import ConfigError
 
 # Commands share these, and load no `RunSpec` for them.
 AllowFailures = Annotated[
@@ -73,7 +74,7 @@ def executor_of(workers: str) -> int | str:
 
 
 class KeyOption(NamedTuple):
-    """An option that sets a key of a run."""
+    """An option of its own that sets a key of a run."""
 
     key: str
     option: str
@@ -137,10 +138,7 @@ def key_options() -> Iterator[KeyOption]:
     """Yield the options that set keys, those of what is run before those of how."""
     for key in base.own_first(experiments.RunSpec):
         field = experiments.RunSpec.model_fields[key]
-        marks = [each for each in field.metadata if isinstance(each, experiments.Option)]
-        mark = marks[0] if marks else experiments.Option()
-        if mark.name != "":
-            yield _option(key, field, mark)
+        yield from (_option(key, field, mark) for mark in field.metadata if isinstance(mark, experiments.Option))
 
 
 def describe(parameters: Iterable[Any]) -> None:
@@ -167,15 +165,27 @@ def _option(key: str, field: Any, mark: Any) -> KeyOption:
     return KeyOption(key, option, Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
 
 
-def keys_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a run that options set; a path is absolute.
+def keys_of(given: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]:
+    """Return the keys of a run that options set, those of `--set` last, in which a key may name a parameter.
+
+    A path that an option of its own gives is absolute.
 
     Args:
         given: The value of each option by the name of its parameter, None or empty if it was not given.
+        settings: What `--set` gives, such as `timeout=30` or `chunker.chunk_size=200`.
+
+    Raises:
+        ConfigError: A key is given twice, or something that is given for `--set` is no setting.
     """
     merged = [each for each in key_options() if each.parameter.name not in OF_THE_COMMAND]
     told = ((each.key, given[each.parameter.name]) for each in merged)
-    return {key: _written(key, value) for key, value in told if not _is_absent(value)}
+    found = {key: _written(key, value) for key, value in told if not _is_absent(value)}
+    for text in settings:
+        key, values = sweeps.parse_axis(text, "--set")
+        if key in found:
+            raise ConfigError(f"--set {text}: {key} is given twice; expected once")
+        found[key] = values[0] if len(values) == 1 else values
+    return found
 
 
 def _is_absent(value: Any) -> bool:
@@ -185,7 +195,7 @@ def _is_absent(value: Any) -> bool:
 
 def name_of(key: str) -> str:
     """Return the option that sets a key of a run."""
-    return next(each.option for each in key_options() if each.key == key)
+    return next((each.option for each in key_options() if each.key == key), f"--set {key}")
 
 
 def _written(key: str, value: Any) -> Any:
@@ -195,14 +205,4 @@ def _written(key: str, value: Any) -> Any:
         return [str(path.absolute()) for path in value]
     if key == "glob":
         return paths.one_or_all(value)
-    if key == "ingest":  # --no-ingest says so
-        return False
-    return _tokenizer(value) if key == "tokenizer" else value
-
-
-def _tokenizer(given: str) -> str:
-    """Return the absolute path of a tokenizer that is a file; any other is a name."""
-    try:
-        return str(Path(given).absolute()) if Path(given).is_file() else given
-    except (OSError, ValueError):  # no file can be called so
-        return given
+    return False if key == "ingest" else value  # --no-ingest says so

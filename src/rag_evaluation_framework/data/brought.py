@@ -180,13 +180,15 @@ def _record(given: Any, columns: Columns, number: int, where: str) -> _Record:
         problem = f"has a text in each of {', '.join(keys)}" if keys else f"has no text ({shown(given)})"
         raise CorpusError(
             f"{where}: {problem}; expected one, as {columns.text or ', '.join(TEXT_KEYS)}; text_column "
-            "(--text-column, or in --corpus CONFIG.yaml) names it"
+            "(text_column in a configuration; init --column text=NAME) names it"
         )
     text: str = fields.pop(keys[0])
     own = _first(fields, [columns.name] if columns.name else _ID_KEYS)
     file = "" if columns.name else _first(fields, SOURCE_KEYS) or _first(metadata, SOURCE_KEYS)
     if columns.name and not own:
-        raise CorpusError(f"{where}: has no {columns.name}, which is to be its name (name_column, --name-column)")
+        raise CorpusError(
+            f"{where}: has no {columns.name}, which is to be its name (name_column; init --column name=NAME)"
+        )
     if is_row:
         metadata = fields | metadata
         if columns.text is None and isinstance(title := fields.get("title"), str) and title:

@@ -17,7 +17,6 @@ from .pages.comparison import comparison_notes as comparison_notes
 from .pages.comparison import comparison_page as comparison_page
 from .pages.comparison import slices_table as slices_table
 from .pages.dataset import dataset_page as dataset_page
-from .pages.dataset import fixes_page as fixes_page
 from .pages.dataset import lint_page as lint_page
 from .pages.dataset import push_page as push_page
 from .pages.dataset import quality_page as quality_page

@@ -185,7 +185,7 @@ class Sweep(BaseModel, frozen=True):
         for number, levels in enumerate(wanted, 1):
             keys = dict(fixed)
             for key in sorted(levels, key=lambda key: key.count(".")):  # a component before its parameters
-                _set(keys, key.split("."), levels[key].value, key)
+                set_key(keys, key.split("."), levels[key].value, key)
             name = ", ".join(f"{short}={levels[key].name}" for key, short in varied.items())
             keys["experiment_name"] = name or keys.get("experiment_name") or "the run"
             known = {key: level.known for key, level in levels.items()}
@@ -398,7 +398,7 @@ def make_sweep(
         raise ConfigError(f"{source}: {error}") from error
 
 
-def parse_axis(text: str) -> tuple[str, list[Any]]:
+def parse_axis(text: str, option: str = "--over") -> tuple[str, list[Any]]:
     """Return the key and the values of an axis, such as `chunker.chunk_size=200,400`; `none` is no component.
 
     Values with commas are quoted: `chunker='recursive-character:chunk_size=200,overlap=20',sentence`.
@@ -410,7 +410,7 @@ def parse_axis(text: str) -> tuple[str, list[Any]]:
     listed = [match[1].strip() for match in _ITEM.finditer(rest) if match[0]]
     quoted = (one for one in listed if one[:1] in ("'", '"'))
     if not key.strip() or not equals or not listed or not all(listed) or any(one[-1] != one[0] for one in quoted):
-        raise ConfigError(f"--over {text}: expected a key and its values, such as chunker.chunk_size=200,400")
+        raise ConfigError(f"{option} {text}: expected a key and its values, such as chunker.chunk_size=200,400")
     return key.strip(), [*map(_scalar, listed)]
 
 
@@ -420,9 +420,10 @@ def _scalar(text: str) -> Any:
     if text.lower() in ("none", "null"):
         return None
     try:
-        return base.parse_yaml(text)
+        found = base.parse_yaml(text)
     except ValueError:
         return text
+    return text if is_object(found) and text[0] != "{" else found  # eval:help: is a text
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
@@ -431,8 +432,12 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
     return [*dict.fromkeys(flat)]
 
 
-def _set(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) -> None:
-    """Set a key, or a parameter of the component that a key holds."""
+def set_key(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) -> None:
+    """Set a key, or a parameter of the component that a key holds.
+
+    Raises:
+        ConfigError: There is no such component.
+    """
     key, *inner = path
     if not inner:
         keys[key] = value
@@ -442,13 +447,15 @@ def _set(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) -> No
     if held is None and key == "chunker":
         part = describe(DEFAULT_CHUNKER)
     elif held is None or held == "none" or key not in KINDS:
-        raise ConfigError(f"over: {axis} is a parameter of the {key}, and there is none; name one, or use only_if")
+        raise ConfigError(
+            f"{axis} is a parameter of the {key}, and there is none; name one (only_if leaves such cells out)"
+        )
     elif isinstance(held, str):
         name, given = parsed(key, held)
         part = {"type": name, **given}
     else:
         part = dict(held) if is_object(held) else describe(held)
-    _set(part, inner, value, axis)
+    set_key(part, inner, value, axis)
     keys[key] = part
 
 

@@ -10,7 +10,6 @@ from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.inspection import DatasetQuality, PublicQuestions, Spread
 from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, WordOverlap
 from rag_evaluation_framework.inspection.findings import Finding, FindingKind, LintReport, Severity, quotation
-from rag_evaluation_framework.inspection.fixing import FixedDataset
 from rag_evaluation_framework.integrations.langsmith_datasets import PushReport
 from rag_evaluation_framework.integrations.publishing import PublishedExperiment
 from rag_evaluation_framework.report.page import Line, Lines, Part, Role, Table, line, plural
@@ -241,7 +240,6 @@ ADVICE: Mapping[FindingKind, str] = {
 
 _ROLES: Mapping[Severity, Role] = {"error": "bad", "warning": "warning", "info": "muted"}
 _MOST_SHOWN = 10  # of a kind
-_MOST_FIXES = 200
 
 
 def lint_page(report: LintReport) -> Page:
@@ -287,29 +285,6 @@ def _lines(finding: Finding) -> Iterator[Line]:
         yield line((quotation(finding.query.text), "label"), (f" {name_line(finding.query.id)}", "muted"), indent=2)
     where = [Part(finding.where, "place"), Part(" ")] if finding.where else []
     yield line(*where, finding.what, indent=4 if finding.query else 2)
-
-
-def fixes_page(fixed: FixedDataset, written: str = "") -> Page:
-    """Return what was mended in a dataset, of much the first two hundred, and whether it is still the same.
-
-    Args:
-        fixed: The dataset.
-        written: What became of its file.
-    """
-    count = len(fixed.fixes)
-    lines = [line((written, "muted"))] if written else []
-    if fixed.lost:
-        lost = f"{plural(fixed.lost, 'label')} not found in the corpus, so no label was moved or trimmed"
-        lines.insert(0, line((lost, "warning")))
-    if count:
-        changed = "Its identity changed" if fixed.has_new_identity else "Its identity is the same"
-        trimmed = any(fix.kind == "white space" for fix in fixed.fixes)
-        lines.insert(0, line(f"{changed}{', and scores may move a little, as labels are shorter' if trimmed else ''}"))
-    fixes = [line((fix.kind, "label"), str(fix).removeprefix(fix.kind), indent=2) for fix in fixed.fixes[:_MOST_FIXES]]
-    if count > _MOST_FIXES:
-        fixes.append(line((f"… and {count - _MOST_FIXES:,} more; --json lists all of them", "muted"), indent=2))
-    title = f"{name_line(fixed.dataset.name)}: {plural(count, 'fix', 'es') if count else 'nothing fixed'}"
-    return Page(title, (Lines(tuple(lines)), Lines(tuple(fixes), "Fixes")))
 
 
 _COUNTS = {

@@ -134,9 +134,9 @@ def labels_left_out(doc_ids: Iterable[str], corpus: Corpus) -> str:
     if not names:
         return ""
     pattern, folder = labelling.pattern_with(names, corpus), one_line(str(corpus.metadata["source"]))
-    other = "one that does not" if pattern is None else f"--glob {shlex.quote(pattern)}"
-    option = "--exclude" if "exclude" in corpus.metadata else "--glob"
-    return f"{option} leaves out {first_of([*map(name_line, names)], 1)} of {folder}; give {other}"
+    other = "one that does not" if pattern is None else f"glob {shlex.quote(pattern)}"
+    key = "exclude" if "exclude" in corpus.metadata else "glob"
+    return f"{key} leaves out {first_of([*map(name_line, names)], 1)} of {folder}; expected {other}"
 
 
 def bar_of(mean: MeanScore | None) -> Bar | None:
