@@ -39,9 +39,9 @@ from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.changes import Page
+    from rag_evaluation_framework.report.pages.quotes import Page
 
-_PAGE = "rag_evaluation_framework.report.pages.changes:update_page"  # loaded when it is shown
+_PAGE = "rag_evaluation_framework.report.pages.quotes:update_page"  # loaded when it is shown
 _TELLING = 4  # words of a text that hardly stands anywhere by coincidence
 KINDS = ("unchanged", "moved", "taken", "changed", "uncertain", "gone")
 

@@ -26,7 +26,7 @@ MARKED: Mapping[Role, tuple[str, str]] = {"found": ("»", "«"), "missed": ("»"
 """What stands around text of documents where nothing else marks it."""
 
 _BETWEEN = re.compile(r"(?<=[-_/(=])(?=\w)|(?<=\w)(?=@)")
-_LINE = 1000
+_LINE, _SHORT = 1000, 160
 _AROUND, _LONGEST = 60, 800  # characters of a passage before and behind what is marked, and of what is marked
 _TERMINAL = "rag_evaluation_framework.report.terminal:rendered"  # loaded when something is shown in this way
 _MARKDOWN = "rag_evaluation_framework.report.markdown:rendered"
@@ -328,6 +328,32 @@ def is_shown(block: Block) -> bool:
 def pieces(name: str) -> list[str]:
     """Return the parts of a long name, such as `span_recall@5` or the path of a file, between which a line may end."""
     return _BETWEEN.split(name)
+
+
+def quoted(text: str) -> str:
+    """Return a text in quotation marks, on one line; of a long one the first 160 characters."""
+    return f"“{short(text)}”"
+
+
+def short(text: str) -> str:
+    """Return a text on one line; of a long one the first 160 characters."""
+    line = one_line(text)
+    return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
+
+
+def muted(texts: Iterable[str], title: str = "", indent: int = 2) -> Lines:
+    """Return texts that are beside the point, one per line."""
+    return Lines(tuple(line((text, "muted"), indent=indent) for text in texts), title)
+
+
+def within(content: str, start: int, end: int, around: int, marked: Iterable[Part]) -> tuple[Part, ...]:
+    """Return what is marked of a document with so many characters on either side, from and to whole words."""
+    before, behind = content[max(start - around, 0) : start], content[end : end + around]
+    return (
+        Part(f"… {before.partition(' ')[2]}" if start > around else before, "muted"),
+        *marked,
+        Part(f"{behind.rpartition(' ')[0]} …" if end + around < len(content) else behind, "muted"),
+    )
 
 
 def plural(count: int, noun: str, more: str = "s") -> str:

@@ -9,11 +9,11 @@ from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, interval_of
 from rag_evaluation_framework.report.page import Chart as Chart
-from rag_evaluation_framework.report.page import Line, Lines, Role, Table, line, symmetric
+from rag_evaluation_framework.report.page import Line, Lines, Role, Table, line, muted
 from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.report.pages.comparison import differs, notes_by_run, role_of
+from rag_evaluation_framework.report.pages.comparison import notes_by_run
 from rag_evaluation_framework.report.pages.gates import independence, range_of_power
-from rag_evaluation_framework.report.pages.result import bars_of, note_lines, worst_block
+from rag_evaluation_framework.report.pages.result import differences, note_lines, worst_block
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.shown import marked, number
 from rag_evaluation_framework.statistics.best import TiedWithBest
@@ -47,7 +47,7 @@ def leaderboard_page(
             *_all_scores(board, numbers),
             *_by_budget(board, numbers),
             _worse(board, name, standings[0].run, worst),
-            Lines(tuple(line((told, "muted"), indent=2) for told in _facts(board, name, standings, runs)), "Runs"),
+            muted(_facts(board, name, standings, runs), "Runs"),
         ),
     )
 
@@ -99,24 +99,15 @@ def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> It
 
 
 def _by_score(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Table:
-    bars = bars_of([standing.test for standing in standings])
-    roles: dict[tuple[int, int], Role] = {(row, 2): role_of(standing.test) for row, standing in enumerate(standings)}
-    return Table(
-        ("run", "mean", "delta", "interval", "p", "tied"),
-        tuple(
-            (
-                f"{place} {standing.run}",
-                _mean(board, name, standing.run, standing.mean),
-                *(("–", "baseline", "–") if standing.run == board.runs[0] else differs(standing.test)),
-                "best" if place == 1 and standing.is_tied else "yes" if standing.is_tied else "no",
-            )
-            for place, standing in enumerate(standings, 1)
-        ),
-        f"By {name}",
-        bars=bars,
-        scale=symmetric(bars),
-        roles=roles,
-    )
+    rows = [
+        (
+            (f"{place} {one.run}{', baseline' * (one.run == board.runs[0])}", _mean(board, name, one.run, one.mean)),
+            one.test,
+            ("best" if place == 1 and one.is_tied else "yes" if one.is_tied else "no",),
+        )
+        for place, one in enumerate(standings, 1)
+    ]
+    return differences(("run", "mean"), rows, ("tied",), f"By {name}")
 
 
 def _mean(board: Leaderboard, score: str, run: str, mean: float | None) -> str:
