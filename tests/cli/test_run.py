@@ -270,16 +270,16 @@ def test_a_run_in_which_no_question_has_a_score_ends_in_exit_code_2_whatever_is_
 @pytest.mark.parametrize(
     ("option", "value", "expected"),
     [
-        ("--set", "on_error=ignore", "'collect' or 'raise'"),
+        ("--set on_error=", "ignore", "'collect' or 'raise'"),
         ("--evaluation-type", "page", "'chunk-level' or 'token-level'"),
     ],
 )
 @pytest.mark.parametrize("given", [("plain.yaml",), FLAGS], ids=["a file", "no file"])
 def test_a_wrong_option_is_called_by_its_name(rag_eval, folder, given, option, value, expected):
     (folder / "plain.yaml").write_text("corpus: docs\ndataset: questions.csv\n")
-    outcome = rag_eval("run", *given, option, value)
+    outcome = rag_eval("run", *given, *(f"{option}{value}".split() if option.endswith("=") else (option, value)))
     assert outcome.code == 2
-    assert outcome.err.startswith(f"error: {option}: input should be ")
+    assert outcome.err.startswith(f"error: {option.rstrip('=')}: input should be ")
     assert outcome.err.endswith(f"{expected}, got {value!r}\n")
 
 
@@ -604,11 +604,37 @@ def test_the_parts_of_a_run_are_scored_together_as_the_whole(rag_eval, folder):
     assert together["metrics"] == whole["metrics"]
 
 
-@pytest.mark.parametrize("shard", ["3/2", "0/2", "1", "a/b", "-1/2", ""])
+@pytest.mark.parametrize("shard", ["3/2", "0/2", "a", "a/b", "-1/2", "''"])
 def test_a_shard_that_is_none_is_refused(rag_eval, folder, shard):
     outcome = rag_eval("run", *FLAGS, "--set", f"shard={shard}")
     assert outcome.code == 2
     assert "--set shard: expected a shard such as 3/8, the third eighth of the questions" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        (["shard=1"], "--set shard: expected a text, got 1"),
+        (["shard="], "--set shard=: expected a key and its values"),
+        (["timeout"], "--set timeout: expected a key and its values"),
+        (["tiemout=3"], "--set tiemout: "),
+        (["timeout=3", "timeout=4"], "--set timeout=4: timeout is given twice"),
+        (["corpus=docs"], "--set corpus=docs: corpus is given twice"),
+        (["embedder.dimensions=3"], "embedder.dimensions is a parameter of the embedder, and there is none"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_by_its_name(rag_eval, folder, settings, problem):
+    outcome = rag_eval("run", *FLAGS, *(word for text in settings for word in ("--set", text)))
+    assert outcome.code == 2
+    assert problem in outcome.err
+
+
+def test_what_is_set_is_of_the_run_and_overrides_its_file(rag_eval, folder):
+    (folder / "plain.yaml").write_text("corpus: docs\ndataset: questions.csv\nchunker: sentence\ntimeout: 9\n")
+    given = ("--set", "timeout=30", "--set", "chunker.sentences=2", "--set", "reranker=none", "--allow-skipped", "9")
+    run = json.loads(rag_eval("run", "plain.yaml", *given, "--json").out)["run"]
+    config = load_result(run).config
+    assert (config["timeout"], config["retriever"]["chunker"]["sentences"]) == (30, 2)
 
 
 def test_a_run_that_is_saved_nowhere_keeps_no_answers(rag_eval, folder):

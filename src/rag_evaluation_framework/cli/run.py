@@ -204,8 +204,9 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.R
             )
     else:
         whole |= _taken(config, flags)
-    for key, value in flags.items():
-        sweeps.set_key(whole, key.split("."), value, key)
+    whole |= {key: value for key, value in flags.items() if "." not in key}
+    for key in flags.keys() - whole.keys():
+        sweeps.set_key(whole, key.split("."), flags[key], key)
     source, folder = ("the options", Path()) if config is None else (str(config), config.parent)
     return experiments.parse_config(whole, source, named), folder
 

@@ -5,8 +5,8 @@ from .plan import Sweep as Sweep
 from .plan import SweepConfig as SweepConfig
 from .plan import load_sweep as load_sweep
 from .plan import make_sweep as make_sweep
-from .plan import parse_axis as parse_axis
-from .plan import set_key as set_key
 from .price import SweepPlan as SweepPlan
 from .result import SweepResult as SweepResult
+from .settings import parse_axis as parse_axis
+from .settings import set_key as set_key
 from .shards import in_shards as in_shards
