@@ -57,7 +57,7 @@ def run(
 
     Args:
         config: A YAML or JSON configuration; options override it.
-        settings: Any key of a configuration, or a parameter of a component: timeout=30, chunker.chunk_size=200;
+        settings: Any key of a configuration, or a parameter of a component: mode=retrieve, chunker.chunk_size=200;
             repeatable. Paths are as in the configuration.
         yes: What is in the scope may be deleted.
         no_config: Leave the configuration of the root alone: the options say everything.

@@ -172,7 +172,7 @@ def keys_of(given: Mapping[str, Any], settings: Sequence[str]) -> dict[str, Any]
 
     Args:
         given: The value of each option by the name of its parameter, None or empty if it was not given.
-        settings: What `--set` gives, such as `timeout=30` or `chunker.chunk_size=200`.
+        settings: What `--set` gives, such as `mode=retrieve` or `chunker.chunk_size=200`.
 
     Raises:
         ConfigError: A key is given twice, or something that is given for `--set` is no setting.

@@ -1,4 +1,4 @@
-"""Keys of a run and their values as people type them: `--over chunker.chunk_size=200,400`, `--set timeout=30`."""
+"""Keys of a run and their values as people type them: `--over chunker.chunk_size=200,400`, `--set mode=retrieve`."""
 
 import re
 from collections.abc import Sequence
