@@ -124,7 +124,7 @@ def _asked(found: labelling.Relabelled, corpus: rag.Corpus) -> list[str]:
         while typed not in ("y", "n", "q"):
             try:
                 typed = dialog.typed_line(asked).lower()[:1]
-            except dialog.NoMoreInput:
+            except dialog.Stop:
                 typed = "q"
         if typed == "q":
             break

@@ -12,6 +12,7 @@ import typer
 
 from rag_evaluation_framework import base, experiments, sweeps
 from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.errors import ConfigError
 
 # Commands share these, and load no `RunSpec` for them.
@@ -81,21 +82,34 @@ class KeyOption(NamedTuple):
     parameter: Parameter
 
 
-def with_keys(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes any keys with the options that set them, behind its argument."""
-    stated = signature(command, eval_str=True).parameters.values()
-    own = [each for each in stated if each.kind is not Parameter.VAR_KEYWORD]
-    return _taking(command, [own[0], *(each.parameter for each in key_options()), *own[1:]])
+def as_command(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function of a command as typer takes it, and whatever ends it wrapped in `Ended`.
 
-
-def with_help(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose arguments and options have the help that is in its docstring; the latter are keyword-only.
-
-    Options that several commands share have their help themselves.
+    Its arguments and options, which are keyword-only, have the help that is in its docstring; those that several
+    commands share have theirs. If it takes any keywords, it takes the options that set keys of a run, behind its
+    argument.
     """
-    _, told = help_of(command)
-    stated = signature(command, eval_str=True).parameters.values()
-    return _taking(command, [_described(each, told[each.name]) if each.name in told else each for each in stated])
+    _, told = help_of(function)
+    stated = signature(function, eval_str=True)
+    made = [
+        _described(each, told[each.name]) if each.name in told else each
+        for each in stated.parameters.values()
+        if each.kind is not Parameter.VAR_KEYWORD
+    ]
+    if len(made) < len(stated.parameters):
+        made[1:1] = (each.parameter for each in key_options())
+
+    @wraps(function)
+    def command(*arguments: Any, **given: Any) -> None:
+        try:
+            function(*arguments, **given)
+        except BaseException as error:  # every end, an interrupt too, is told by the program
+            raise Ended(error) from error
+
+    described: Any = command
+    described.__signature__ = stated.replace(parameters=made)
+    described.__annotations__ = {each.name: each.annotation for each in made}
+    return command
 
 
 def help_of(command: Callable[..., None]) -> tuple[str, dict[str, str]]:
@@ -119,19 +133,6 @@ def _described(parameter: Parameter, told: str) -> Parameter:
     if Path in (kind, *get_args(kind)):
         mark.parser = paths.path
     return parameter.replace(annotation=Annotated[kind, mark])
-
-
-def _taking(command: Callable[..., None], parameters: Sequence[Parameter]) -> Callable[..., None]:
-    """Return a command that takes these parameters."""
-
-    @wraps(command)
-    def taking(*arguments: Any, **given: Any) -> None:
-        command(*arguments, **given)
-
-    made: Any = taking
-    made.__signature__ = signature(command).replace(parameters=parameters)
-    made.__annotations__ = {each.name: each.annotation for each in parameters}
-    return taking
 
 
 def key_options() -> Iterator[KeyOption]:

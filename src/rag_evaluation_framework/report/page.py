@@ -370,6 +370,15 @@ def first(texts: Sequence[Line], most: int, what: str) -> tuple[Line, ...]:
     )
 
 
+def best_cells(rows: Sequence[Sequence[float | None]]) -> dict[tuple[int, int], Role]:
+    """Return where the greatest number of each column is, behind a column of words; a single row has none."""
+    found: dict[tuple[int, int], Role] = {}
+    for at, column in enumerate(zip(*rows, strict=True), 1):
+        best = max((value for value in column if value is not None), default=None)
+        found |= {(row, at): "good" for row, value in enumerate(column) if value is not None and value == best}
+    return found if len(rows) > 1 else {}
+
+
 def symmetric(bars: Iterable[Bar | None]) -> tuple[float, float]:
     """Return a scale with 0 in its middle that holds all bars."""
     ends = [abs(end) for bar in bars if bar for end in (bar.value, *(bar.ends or ())) if isfinite(end)]

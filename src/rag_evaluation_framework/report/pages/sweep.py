@@ -7,7 +7,7 @@ from rag_evaluation_framework.base.outside import first_of, name_line, shown
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.report.charts import BUDGETS, COLOURS, curves, front, heat_map, interval_of
-from rag_evaluation_framework.report.page import Block, Line, Lines, Table, first, line, muted, plural
+from rag_evaluation_framework.report.page import Block, Line, Lines, Table, best_cells, first, line, muted, plural
 from rag_evaluation_framework.report.page import Chart as Chart
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.comparison import order_texts
@@ -208,15 +208,13 @@ def _at_cutoffs(result: SweepResult, score: str, standings: Sequence[CellStandin
 def _by_cutoff(cells: Sequence[tuple[int, CellOutcome]], names: Sequence[str]) -> Table:
     """Return the means of cells at all cutoffs of a metric, with the best of each in green."""
     means = [[one.facts.means.get(name) if one.facts else None for name in names] for _, one in cells]
-    best = [max((mean or 0.0 for mean in column), default=0.0) for column in zip(*means, strict=True)]
     rows = tuple(
         (_label(at, one), *(marked(mean, _is_unfilled(one, name)) for mean, name in zip(own, names, strict=True)))
         for (at, one), own in zip(cells, means, strict=True)
     )
     header = ("cell", *(f"@{cutoff}" if (cutoff := name.partition("@")[2]) else name for name in names))
-    green = {(row, at + 1) for row, own in enumerate(means) for at, mean in enumerate(own) if mean and mean == best[at]}
     title = f"{names[0].partition('@')[0]} at each cutoff"
-    return Table(header, rows, title, roles=dict.fromkeys(green, "good"))
+    return Table(header, rows, title, roles=best_cells(means))
 
 
 def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]) -> Chart:
