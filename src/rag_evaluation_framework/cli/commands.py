@@ -110,11 +110,9 @@ class Commands(TyperGroup):
 class DatasetCommands(Commands):
     """The commands of `rag-eval dataset`."""
 
-    modules: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("info", "lint", "quality", "review"), "dataset"),
-        "update": "dataset_update",
-        **dict.fromkeys(("forget", "push", "pull"), "dataset"),
-    }
+    modules: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("info", "lint", "quality", "review", "update", "forget", "push", "pull"), "dataset"
+    )
 
 
 def _make_fit(refusal: BaseException) -> None:

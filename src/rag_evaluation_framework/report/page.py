@@ -388,25 +388,29 @@ def symmetric(bars: Iterable[Bar | None]) -> tuple[float, float]:
 
 def shortened(passage: Passage) -> tuple[Part, ...]:
     """Return the parts of a passage on one line: of long text beside what is marked, what is next to it."""
-    last = len(passage.parts) - 1
-    cut = [_cut(part, is_first=number == 0, is_last=number == last) for number, part in enumerate(passage.parts)]
-    return tuple(Part(text, part.role) for text, part in zip(cut, passage.parts, strict=True))
+    last, parts = len(passage.parts) - 1, list[Part]()
+    for number, part in enumerate(passage.parts):
+        text = " ".join(part.text.split())
+        text = (
+            f"{' ' * (number > 0 and part.text[0].isspace())}{text}{' ' * (number < last and part.text[-1].isspace())}"
+        )
+        if part.role in ("found", "missed"):
+            begin, end = _LONGEST // 2, _LONGEST // 2
+        elif not last:
+            begin, end = 2 * _AROUND, 0
+        else:
+            begin, end = _AROUND * (number > 0), _AROUND * (number < last)
+        parts.append(Part(_cut(text, begin, end), part.role))
+    return tuple(parts)
 
 
-def _cut(part: Part, *, is_first: bool, is_last: bool) -> str:
-    text = " ".join(part.text.split())
-    text = f"{' ' * (not is_first and part.text[:1].isspace())}{text}{' ' * (not is_last and part.text[-1:].isspace())}"
-    if part.role in ("found", "missed"):
-        ends, keeps_begin, keeps_end = _LONGEST // 2, True, True
-    else:
-        ends, keeps_begin, keeps_end = _AROUND, not is_first or is_last, not is_last
-    most = ends * (1 + (keeps_begin == keeps_end or (is_first and is_last)))
-    if len(text) <= most:
+def _cut(text: str, begin: int, end: int) -> str:
+    """Return so many characters of the begin of a text and of its end, in whole words if there are some."""
+    if len(text) <= begin + end:
         return text
-    begin = text[: most - ends * keeps_end] if keeps_begin else ""
-    end = text[-ends:] if keeps_end else ""
-    words = begin.rpartition(" ")[0] or begin, end.partition(" ")[2] or end  # whole ones, if there are some
-    return f"{words[0]}{' ' * bool(begin)}…{' ' * bool(end)}{words[1]}"
+    head, tail = text[:begin], text[len(text) - end :]
+    head, tail = head.rpartition(" ")[0] or head, tail.partition(" ")[2] or tail
+    return f"{head}{' ' * bool(head)}…{' ' * bool(tail)}{tail}"
 
 
 def _told(text: str) -> str:

@@ -2,14 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
 from rag_evaluation_framework.base.outside import name_line, one_line
-from rag_evaluation_framework.data import Answer, CharacterSpan, Corpus, Query, count_skipped
+from rag_evaluation_framework.data import Answer, CharacterSpan, Corpus, count_skipped
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.labelling import (
     Additions,
@@ -104,13 +103,6 @@ _TITLES = (
 )
 
 
-def _title(row: QuoteRow) -> str:
-    """Return of which kind a row is."""
-    if row.status != "located":
-        return {"missing": _TITLES[0], "ambiguous": _TITLES[1]}.get(row.status, _TITLES[-1])
-    return _TITLES[2 if row.warning else 3 if row.elsewhere else 4]
-
-
 class _Quotes:
     def __init__(self, check: QuoteCheck, whole: bool) -> None:
         self.check, self.whole = check, whole
@@ -128,8 +120,10 @@ class _Quotes:
         more = [line((skipped_questions(self.check.skipped), "warning"))] if self.check.skipped else []
         more += [line(self.check.alternatives)] if self.check.alternatives else []
         kinds: dict[str, list[QuoteRow]] = {title: [] for title in _TITLES}
+        numbers = {"missing": 0, "ambiguous": 1, "no-answer": 5}
         for row in rows:
-            kinds[_title(row)].append(row)
+            located = 2 if row.warning else 3 if row.elsewhere else 4
+            kinds[_TITLES[numbers.get(row.status, located)]].append(row)
         if not self.whole:
             kinds = {title: kinds[title] for title in _TITLES[:-2]}
         counted = [*map(len, kinds.values())]
@@ -156,11 +150,14 @@ class _Quotes:
         if row.status == "located" and row.warning:
             told.append(line((self.lines.path(row.places[0][0]), "place"), f" {row.warning}", indent=4))
         elif row.elsewhere:
-            told.append(line(self._elsewhere(row), indent=4))
+            where = self._first([*map(self.lines.path, row.elsewhere[:_MOST_PLACES])], len(row.elsewhere))
+            means = "retrieving it there counts as wrong; * as its document labels all of them"
+            told.append(line(f"its text is also in {where}: {means}", indent=4))
         elif row.suggestion is not None:
             told += self._nearest(row.suggestion)
         elif row.status == "ambiguous" and self.is_short and not is_first:
-            told.append(line((self._places(row), "place"), indent=4))
+            where = self._first([self.lines.path(place[0]) for place in row.places[:_MOST_PLACES]], len(row.places))
+            told.append(line((where, "place"), indent=4))
         elif row.advice:
             told.append(line(self._advice(row), indent=4))
         yield Lines(tuple(told))
@@ -183,15 +180,6 @@ class _Quotes:
         yield line(f"nearest, {found.percent} similar: {text}", (where, "place"), indent=4)
         if found.difference:
             yield line(f"differs: {self._short(found.difference)}", indent=4)
-
-    def _places(self, row: QuoteRow) -> str:
-        """Return where an ambiguous quote stands."""
-        return self._first([self.lines.path(place[0]) for place in row.places[:_MOST_PLACES]], len(row.places))
-
-    def _elsewhere(self, row: QuoteRow) -> str:
-        """Return where else the text of a row stands, and what that means."""
-        where = self._first([*map(self.lines.path, row.elsewhere[:_MOST_PLACES])], len(row.elsewhere))
-        return f"its text is also in {where}: retrieving it there counts as wrong; * as its document labels all of them"
 
     def _advice(self, row: QuoteRow) -> str:
         """Return the advice of a row, with the folder before each of its places that the advice names."""
@@ -291,8 +279,11 @@ class _Update:
             spans = ((change, change.carried.span) for change in entries[:most])
             blocks.append(Lines(tuple(self._again(change, span) for change, span in spans if span)))
         else:
-            told = ([_question(one.query), *self._answers(one.answers)] for one in entries[:most])
-            blocks.append(Lines(tuple(chain.from_iterable(told))))
+            lines: list[Line] = []
+            for one in entries[:most]:
+                lines += [line((one.query.text, "label"), (f" ({one.query.id})", "muted"), indent=2)]
+                lines += self._answers(one.answers)
+            blocks.append(Lines(tuple(lines)))
         count = f"{len(entries):,}" if len(entries) > most or self.whole else ""
         rest = Lines(more_lines(len(entries), most))
         return Page(title, (*blocks, rest), aside=count, folded=self.whole and title not in _LOOK.values())
@@ -378,7 +369,3 @@ def word_diff(before: str, now: str) -> Iterator[Part]:
             if text:
                 yield Part(f"{between}{text}", role)
                 between = " "
-
-
-def _question(query: Query) -> Line:
-    return line((query.text, "label"), (f" ({query.id})", "muted"), indent=2)
