@@ -64,13 +64,11 @@ def save_suggestions(check: labelling.QuoteCheck, command: Sequence[str]) -> str
     """
     if not Path(check.source).is_file():
         return ""
-    path: Path | InputError | None
     try:
         path = check.save_suggestions()
     except InputError as error:
-        path = error
-    again = command_lines([*command, "--questions", str(path)])
-    return report.suggestions_text(check, path, again)
+        return f"\nThe suggestions could not be written beside the questions: {error}"
+    return report.suggestions_text(check, path, command_lines([*command, "--questions", str(path)]))
 
 
 def init_ci(root: Path) -> None:
@@ -97,7 +95,9 @@ def init_ci(root: Path) -> None:
     }
     targets = {name: Path(_filled(place, filled)) for name, place in _FILES.items()}
     for target in targets.values():
-        _check_folder(target)
+        for folder in target.parents:
+            if checked_path(folder, ConfigError).exists() and not folder.is_dir():
+                raise ConfigError(f"{folder} is a file; expected a folder, for {target}. Nothing was written")
     written: list[str] = []
     kept: list[str] = []
     for name, target in targets.items():
@@ -120,13 +120,6 @@ def _filled(text: str, filled: Mapping[str, str]) -> str:
     for name, value in filled.items():
         text = text.replace(name, value)
     return text
-
-
-def _check_folder(target: Path) -> None:
-    """Raise ConfigError if the folder of a file cannot be made, before another one is written."""
-    for folder in target.parents:
-        if checked_path(folder, ConfigError).exists() and not folder.is_dir():
-            raise ConfigError(f"{folder} is a file; expected a folder, for {target}. Nothing was written")
 
 
 def init(
@@ -189,8 +182,11 @@ def init(
     check = rag.check_quotes(questions, documents, repeated=repeated, columns=columns)
     page = "" if html is None else f"{write_page(html, report.quotes_page(check, whole=True))}\n"
     kept = option("--root", None if root == _ROOT else root)
-    dataset = _dataset(check, called)
-    if dataset is None:
+    try:
+        dataset: rag.Dataset[rag.CharacterSpan] | None = check.dataset(called)
+    except DatasetError:
+        dataset = None
+    if dataset is None or not any(entry.relevant for entry in dataset):  # nothing could be scored
         report.show(stdout(), report.quotes_page(check))
         again = ["init", *kept, "--name", called, *options_of(corpus, glob, exclude), *option("--converter", converter)]
         again += [text for given in column or () for text in option("--column", given)]
@@ -288,15 +284,6 @@ def _checked_name(called: str) -> str:
             f"{'; give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text' * no_text}"
         )
     return called
-
-
-def _dataset(check: labelling.QuoteCheck, name: str) -> rag.Dataset[rag.CharacterSpan] | None:
-    """Return the dataset of a check, or None if no question could be scored."""
-    try:
-        dataset = check.dataset(name)
-    except DatasetError:
-        return None
-    return dataset if any(entry.relevant for entry in dataset) else None
 
 
 def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path, written: str | None) -> None:

@@ -29,6 +29,7 @@ _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""
 _ORDER = ("order", "ties")
 """Keys that are about stored rankings."""
+_RESUME: Mapping[bool | None, experiments.Resume] = {None: "if-sure", True: "always", False: "never"}
 _ABOUT_ENGINES = ("ingest", "cleanup", "allow_custom_prefix", "allow_remote")
 
 
@@ -92,8 +93,10 @@ def run(
         experiment = run_file.experiment(folder, imports=not no_import)
     with (
         _cleaned_up(experiment.retriever, run_file.cleanup) as clean_up,
-        _kept(experiment, resume, run_file.pipeline) as journal,
+        experiments.open_journal(experiment, _RESUME[resume], run_file.pipeline) as journal,
     ):
+        for told in journal.notes:
+            note(told)
         with components_print_to_stderr():
             sinks = trackers.prepared(experiment.config, others)
             outcome, interrupt = _made(experiment, gating, unreliable, journal)
@@ -176,18 +179,6 @@ def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Genera
 
     with on_failure(at_the_end):
         yield clean_up
-
-
-@contextmanager
-def _kept(
-    experiment: rag.ExperimentConfig[Any], resume: bool | None, pipeline: Mapping[str, Any]
-) -> Generator[experiments.Journal]:
-    """Keep the answers of a run until it is finished, and say which of earlier starts are taken."""
-    taken: dict[bool | None, experiments.Resume] = {None: "if-sure", True: "always", False: "never"}
-    with experiments.open_journal(experiment, taken[resume], pipeline) as journal:
-        for told in journal.notes:
-            note(told)
-        yield journal
 
 
 def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.RunSpec, Path]:

@@ -9,7 +9,6 @@ from rapidfuzz.distance import LCSseq
 
 from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data import Answer, CharacterSpan, Corpus, count_skipped
-from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.labelling import (
     Additions,
     LabelChange,
@@ -74,16 +73,14 @@ def more_lines(count: int, shown: int) -> tuple[Line, ...]:
     return (line((f"… and {count - shown:,} more; {MORE}", "muted"), indent=2),) if count > shown else ()
 
 
-def suggestions_text(check: QuoteCheck, path: Path | InputError | None, again: str) -> str:
+def suggestions_text(check: QuoteCheck, path: Path | None, again: str) -> str:
     """Return what is said of suggestions for quotes; "" if there are none.
 
     Args:
         check: The check.
-        path: The file of the suggestions, None without any, or why it could not be written.
+        path: The file of the suggestions, None without any.
         again: The command that reads the file.
     """
-    if isinstance(path, InputError):
-        return f"\nThe suggestions could not be written beside the questions: {path}"
     if path is None:
         return ""
     count = sum(row.suggestion is not None for row in check.problems)
