@@ -21,7 +21,8 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments import RunSpec
 from rag_evaluation_framework.sweeps import Sweep, SweepConfig, load_sweep, make_sweep
-from rag_evaluation_framework.sweeps.plan import parse_axis, sweep_of
+from rag_evaluation_framework.sweeps.plan import sweep_of
+from rag_evaluation_framework.sweeps.settings import parse_axis
 
 BASE = RunSpec(corpus="docs", dataset="questions.csv")
 

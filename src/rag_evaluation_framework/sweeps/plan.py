@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import operator
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -20,7 +19,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
 
-from rag_evaluation_framework import base
 from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
@@ -37,24 +35,22 @@ from rag_evaluation_framework.experiments import Evaluation, EvaluationConfig, R
 from rag_evaluation_framework.experiments.config import Measuring
 from rag_evaluation_framework.experiments.spec import read_config
 from rag_evaluation_framework.providers import track_usage
-from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.registry.building import parsed
 from rag_evaluation_framework.registry.loading import KINDS, Kind
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.store import CELLS, ROOT, check_root
-from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
 from rag_evaluation_framework.sweeps.cells import Workshop, cells_progress, outcomes
 from rag_evaluation_framework.sweeps.price import SweepPlan, planned
 from rag_evaluation_framework.sweeps.result import SweepResult, axis_names
+from rag_evaluation_framework.sweeps.settings import parse_axis, set_key
 
 ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""
 _BUSY = "cells ran side by side: their times are those of a busy machine"
 _MOST = 100_000  # cells; what is meant to be fewer is a slip
 _OF_ONE_RUN = ("gates", "thresholds", "baseline", "sinks", "shard", "cleanup")
-_ITEM = re.compile(r"""\s*('[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|[^,]*)\s*(?:,|$)""")
 
 
 def _axes(given: Any) -> Any:
@@ -176,7 +172,7 @@ class Sweep(BaseModel, frozen=True):
         for number, (levels, values) in enumerate(wanted, 1):
             keys = dict(fixed)
             for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
-                _set(keys, key.split("."), values[key], key)
+                set_key(keys, key.split("."), values[key], key)
             name = ", ".join(f"{short}={levels[key]}" for key, short in varied.items())
             keys["experiment_name"] = name or keys.get("experiment_name") or "the run"
             spec = parse_config(keys, f"cell {number}{name and ', '}{name}")
@@ -384,58 +380,10 @@ def make_sweep(
         raise ConfigError(f"{source}: {error}") from error
 
 
-def parse_axis(text: str) -> tuple[str, list[Any]]:
-    """Return the key and the values of an axis, such as `chunker.chunk_size=200,400`; `none` is no component.
-
-    Values with commas are quoted: `chunker='recursive-character:chunk_size=200,overlap=20',sentence`.
-
-    Raises:
-        ConfigError: There is no `=`, or no value.
-    """
-    key, equals, rest = text.partition("=")
-    listed = [match[1].strip() for match in _ITEM.finditer(rest) if match[0]]
-    quoted = (one for one in listed if one[:1] in ("'", '"'))
-    if not key.strip() or not equals or not listed or not all(listed) or any(one[-1] != one[0] for one in quoted):
-        raise ConfigError(f"--over {text}: expected a key and its values, such as chunker.chunk_size=200,400")
-    return key.strip(), [*map(_scalar, listed)]
-
-
-def _scalar(text: str) -> Any:
-    if text[0] in "'\"" and text[-1] == text[0]:
-        return text[1:-1]
-    if text.lower() in ("none", "null"):
-        return None
-    try:
-        return base.parse_yaml(text)
-    except ValueError:
-        return text
-
-
 def _distinct(values: Iterable[Any]) -> list[Any]:
     """Return the values of an axis of cutoffs, which may be lists themselves."""
     flat = [one for value in values for one in (value if is_list(value) else [value])]
     return [*dict.fromkeys(flat)]
-
-
-def _set(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) -> None:
-    """Set a key, or a parameter of the component that a key holds."""
-    key, *inner = path
-    if not inner:
-        keys[key] = value
-        return
-    held = keys.get(key)
-    part: dict[str, Any]
-    if held is None and key == "chunker":
-        part = describe(DEFAULT_CHUNKER)
-    elif held is None or held == "none" or key not in KINDS:
-        raise ConfigError(f"over: {axis} is a parameter of the {key}, and there is none; name one, or use only_if")
-    elif isinstance(held, str):
-        name, given = parsed(key, held)
-        part = {"type": name, **given}
-    else:
-        part = dict(held) if is_object(held) else describe(held)
-    _set(part, inner, value, axis)
-    keys[key] = part
 
 
 def _kind(key: str) -> Kind | None:

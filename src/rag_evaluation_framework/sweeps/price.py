@@ -29,9 +29,9 @@ from rag_evaluation_framework.sweeps.cells import Prepared, Workshop, failed
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.sweep_plan import Page
+    from rag_evaluation_framework.report.pages.sweep import Page
 
-_PAGE = "rag_evaluation_framework.report.pages.sweep_plan:plan_page"  # a door upwards
+_PAGE = "rag_evaluation_framework.report.pages.sweep:plan_page"  # a door upwards
 _TOKENIZER = "cl100k_base"
 _TRIED = 16  # texts that a model on this machine embeds to see how long it takes
 
