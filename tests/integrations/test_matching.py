@@ -224,7 +224,7 @@ def test_questions_whose_labels_cannot_be_compared_are_published_and_named(clien
     assert experiment.told == (
         f"experiment {experiment.name} in LangSmith: 7 of 7 runs and {experiment.scores} of {experiment.scores} scores "
         "are there; of 7 of the run's questions it is not known whether their labels there are those that they were "
-        f"scored with: {', '.join(experiment.uncompared[:5])} …"
+        f"scored with: {', '.join(experiment.uncompared[:5])} and 2 more"
     )
     edit(client, "theirs", "q1", lambda outputs: {"relevant_spans": [{"doc_id": "a.md", "start": 7, "end": 9}]})
     assert told(result, "theirs", client)[0] == ("q1",)
