@@ -24,8 +24,8 @@ from rag_evaluation_framework.base.outside import HIDDEN, class_name, is_secret,
 from rag_evaluation_framework.base.stages import seconds_reading
 from rag_evaluation_framework.base.store import Cache
 from rag_evaluation_framework.components.supported import OwnEmbedder
-from rag_evaluation_framework.contracts.component import Component, recorded_parameters
-from rag_evaluation_framework.contracts.embedder import (
+from rag_evaluation_framework.contracts.component import Component, confide, recorded_parameters
+from rag_evaluation_framework.contracts.roles import (
     EmbeddedPart,
     Embedder,
     Role,
@@ -111,6 +111,7 @@ def _described_text(text: str) -> Any:
 def _described_component(component: Component) -> dict[str, Any]:
     if isinstance(component, CachedEmbedder):
         component = component.embedder
+    confide(component)
     kind: Any = component.__class__
     dataclass: Any = getattr(kind, "__dataclass_params__", None)
     if dataclass is None or not dataclass.frozen:

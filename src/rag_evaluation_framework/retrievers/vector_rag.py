@@ -19,7 +19,7 @@ from rag_evaluation_framework.components.results import one_each
 from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count, confide
-from rag_evaluation_framework.contracts.embedder import (
+from rag_evaluation_framework.contracts.roles import (
     Embedder,
     VectorStore,
     as_fitted,

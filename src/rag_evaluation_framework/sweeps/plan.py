@@ -38,8 +38,8 @@ from rag_evaluation_framework.experiments.spec import read_config
 from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.registry.building import parsed
+from rag_evaluation_framework.registry.loading import KINDS, Kind
 from rag_evaluation_framework.registry.records import plain
-from rag_evaluation_framework.registry.table import KINDS, Kind
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.store import CELLS, ROOT, check_root
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER

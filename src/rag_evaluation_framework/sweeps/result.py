@@ -18,7 +18,7 @@ from rag_evaluation_framework.data.columns import Integers, Numbers, mean_of
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.meaning import other_meaning
 from rag_evaluation_framework.results.means import Clusters, score_ranges
