@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -70,7 +69,7 @@ def _axes(given: Any) -> Any:
     return axes
 
 
-def _condition(given: Any) -> Any:
+def _readable(given: Any) -> Any:
     if isinstance(given, str):
         _parsed_condition(given)
     return given
@@ -94,7 +93,7 @@ class Sweep(BaseModel, frozen=True):
     """The values of each key that is varied: `chunker`, or a parameter of it, as in `chunker.chunk_size`. Values of `k`
     and `budgets` are rows of every cell."""
 
-    only_if: Annotated[str | Callable[..., Any] | None, AfterValidator(_condition)] = None
+    only_if: Annotated[str | Callable[..., Any] | None, AfterValidator(_readable)] = None
     """Which combinations are run: a condition such as `embedder != 'lsa' or reranker is None`, or in Python a function
     that takes the values of a cell as a mapping. By default all."""
 
@@ -289,13 +288,13 @@ class Sweep(BaseModel, frozen=True):
         spec = self.cells[0].spec
         return len(Cutoff.parse_k((5, 10) if spec.k is None else spec.k)) + len(spec.budgets)
 
-    def _is_wanted(self, values: Mapping[str, Any]) -> bool:
-        if self.only_if is None:
-            return True
-        if isinstance(self.only_if, str):
-            named = {key: _name(_kind(key), value) for key, value in values.items()}
-            return bool(_value(_parsed_condition(self.only_if), named))
-        return bool(self.only_if(values))
+    @cached_property
+    def _is_wanted(self) -> Callable[[Mapping[str, Any]], Any]:
+        """Tells whether a combination is wanted, by its values."""
+        if not isinstance(self.only_if, str):
+            return self.only_if or (lambda _: True)
+        holds = _condition(self.only_if, self.axes)
+        return lambda values: holds({key: _name(_kind(key), value) for key, value in values.items()})
 
 
 @dataclass(frozen=True)
@@ -413,54 +412,51 @@ def told(value: Any) -> str:
 
 # Conditions: comparisons of axes with values, joined by `and`, `or` and `not`.
 
-_COMPARED: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.In: lambda one, others: one in others,
-    ast.NotIn: lambda one, others: one not in others,
-}
+_IN_CONDITIONS = (
+    *(ast.Expression, ast.BoolOp, ast.boolop, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.cmpop),
+    *(ast.Constant, ast.List, ast.Tuple, ast.Name, ast.Load),
+)
+"""What an expression may consist of: nothing that is called, indexed or computed."""
 
 
-def _parsed_condition(text: str) -> ast.expr:
+class _AxesAsNames(ast.NodeTransformer):
+    """Makes a name of `chunker.chunk_size`, and `==` of `is`."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        return ast.Name(ast.unparse(node), ast.Load())
+
+    def visit_Is(self, _: ast.Is) -> ast.AST:
+        return ast.Eq()
+
+    def visit_IsNot(self, _: ast.IsNot) -> ast.AST:
+        return ast.NotEq()
+
+
+def _parsed_condition(text: str) -> ast.AST:
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return _AxesAsNames().visit(ast.parse(text.strip(), mode="eval"))  # type: ignore[no-any-return]
     except SyntaxError as error:
         raise ConfigError(f"only_if={text!r}: {error.msg}; expected a condition such as embedder != 'lsa'") from error
 
 
-def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    """Return the value of a condition, or of a part of it, in a cell.
+def _condition(text: str, axes: Iterable[str]) -> Callable[[Mapping[str, Any]], Any]:
+    """Return what tells whether a condition holds, of the values of all axes.
 
     Raises:
-        ConfigError: It names what is no axis, is more than comparisons, or compares what cannot be compared.
+        ConfigError: It names what is no axis, is more than comparisons or, when it is called, compares what cannot be
+            compared.
     """
-    match node:
-        case ast.BoolOp(op=op, values=parts):
-            return (all if isinstance(op, ast.And) else any)(_value(part, values) for part in parts)
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return not _value(inner, values)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-            return -number
-        case ast.Constant(value=value):
-            return value
-        case ast.List(elts=items) | ast.Tuple(elts=items):
-            return [_value(item, values) for item in items]
-        case ast.Name() | ast.Attribute() if (key := ast.unparse(node)) in values:
-            return values[key]
-        case ast.Compare(left=left, ops=ops, comparators=others):
-            sides = [_value(side, values) for side in (left, *others)]
-            try:
-                pairs = zip(ops, sides, sides[1:], strict=False)
-                return all(_COMPARED[type(op)](one, other) for op, one, other in pairs)
-            except TypeError as error:
-                raise ConfigError(f"only_if: {ast.unparse(node)}: {error}") from error
-        case _:
-            raise ConfigError(
-                f"only_if: {ast.unparse(node)} is no axis, value or comparison; the axes are {', '.join(values)}"
-            )
+    tree: Any = _parsed_condition(text)
+    for node in ast.walk(tree):
+        if not isinstance(node, _IN_CONDITIONS) or (isinstance(node, ast.Name) and node.id not in axes):
+            told = f"{ast.unparse(node)} is no axis, value or comparison; the axes are {', '.join(axes)}"
+            raise ConfigError(f"only_if: {told}")
+    code = compile(ast.fix_missing_locations(tree), "only_if", "eval")
+
+    def holds(values: Mapping[str, Any]) -> Any:
+        try:
+            return eval(code, {"__builtins__": {}}, dict(values))  # noqa: S307  nothing but comparisons is in it
+        except TypeError as error:
+            raise ConfigError(f"only_if: {text}: {error}") from error
+
+    return holds
