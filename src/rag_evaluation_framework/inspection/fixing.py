@@ -19,7 +19,7 @@ from rag_evaluation_framework.inspection.findings import FindingKind, LabelTexts
 from rag_evaluation_framework.inspection.question_checks import asked_twice
 from rag_evaluation_framework.labelling.relabelling import relabel
 from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.text.line_places import LinePlaces
+from rag_evaluation_framework.text.text_locator import LinePlaces
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.report.pages.dataset import Page

@@ -34,7 +34,7 @@ from rag_evaluation_framework.labelling.known_words import known_words
 from rag_evaluation_framework.labelling.locating import locate_quote
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.text.line_places import LinePlaces
+from rag_evaluation_framework.text.text_locator import LinePlaces
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.report.pages.changes import Page

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.base.compressed import unfolded
 from rag_evaluation_framework.base.files import (
     LONGEST_LINE,
     as_utf8,
@@ -27,6 +26,7 @@ from rag_evaluation_framework.base.files import (
     is_object,
     parse_json,
     read_bytes,
+    unfolded,
 )
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.progress import progress_bar

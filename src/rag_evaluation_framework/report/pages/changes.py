@@ -13,7 +13,7 @@ from rag_evaluation_framework.report.page import Line, Lines, Part, Passage, Pas
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.quotes import more_lines, quotes_page, shares
 from rag_evaluation_framework.report.wrapped import quoted
-from rag_evaluation_framework.text.line_places import LinePlaces, folder_of
+from rag_evaluation_framework.text.text_locator import LinePlaces, folder_of
 
 _MOST_PLACES = 3  # of one question, or one text
 _BESIDE, _LONGEST = 80, 120  # characters of a line on either side of a change, and of a question

@@ -8,8 +8,8 @@ from rag_evaluation_framework.annotation import Question, Session
 from rag_evaluation_framework.data import CharacterSpan, Corpus
 from rag_evaluation_framework.report.page import Lines, Page, Part, Passage, Passages, line, plural
 from rag_evaluation_framework.report.wrapped import quoted
-from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.terms import places_of_words
+from rag_evaluation_framework.text.text_locator import LinePlaces
 
 _MOST_PLACES = 3
 _AROUND = 4_000  # characters of a document around a text

@@ -11,7 +11,7 @@ from rag_evaluation_framework.inspection.findings import Finding, Label, LabelTe
 from rag_evaluation_framework.report.page import Block, Lines, Page, Part, Passage, Passages, line, plural
 from rag_evaluation_framework.report.pages.labelling import LATER, Key, Keys, in_document
 from rag_evaluation_framework.report.wrapped import shortened
-from rag_evaluation_framework.text.line_places import folder_of
+from rag_evaluation_framework.text.text_locator import folder_of
 
 _FIRST = ("strategy", "persona", "difficulty", "query_type", "style", "source_docs", "generation_model")
 _UNTOLD = (REVIEW, "prompt_versions")  # what nobody can judge a question by
