@@ -496,7 +496,6 @@ def test_a_closed_standard_input_is_the_end(rag_eval, docs, monkeypatch):
         (("--output", "set.csv"), "set.csv: expected a file name ending in .json or .jsonl"),
         (("--questions", "nowhere.csv"), "nowhere.csv"),
         (("--retriever", "nowhere:search"), "'nowhere' cannot be imported"),
-        (("--glob", "*.rst"), "docs"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_anything_is_asked(piped, docs, options, problem):
@@ -506,11 +505,11 @@ def test_what_cannot_be_used_is_refused_before_anything_is_asked(piped, docs, op
     assert not (docs.parent / ".rag-eval").exists()
 
 
-def test_another_output_and_pattern_are_in_the_commands_that_follow(piped, docs):
+def test_another_output_is_in_the_commands_that_follow(piped, docs):
     (docs / "a.txt").write_text("A text about invoices.")
-    outcome = piped("Invoices?", "0", options=("--glob", "*.{md,txt}", "--output", "my set.jsonl"))
-    assert "rag-eval label docs --output 'my set.jsonl' --glob '*.{md,txt}'" in outcome.out
-    assert "rag-eval dataset lint 'my set.jsonl' --corpus docs --glob '*.{md,txt}'" in outcome.out
+    outcome = piped("Invoices?", "0", options=("--output", "my set.jsonl"))
+    assert "rag-eval label docs --output 'my set.jsonl'" in outcome.out
+    assert "rag-eval dataset lint 'my set.jsonl' --corpus docs" in outcome.out
     assert len(load_dataset(docs.parent / "my set.jsonl")) == 1
 
 

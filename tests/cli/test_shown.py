@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.embedders.embedding_cache import Embedding
+from rag_evaluation_framework.embedders.cached import Embedding
 from rag_evaluation_framework.registry import loading
 from support.poison import HARMFUL, POISON
 

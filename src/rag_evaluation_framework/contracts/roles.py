@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.coroutines import adapted, resolved
 from rag_evaluation_framework.base.outside import class_name, shown
-from rag_evaluation_framework.components.parts import as_vectors
+from rag_evaluation_framework.components.results import as_vectors
 from rag_evaluation_framework.contracts.component import Component, check_count, check_truth
 from rag_evaluation_framework.data import (
     AnyChunk,
@@ -717,9 +717,8 @@ class QuestionRequest:
         questions: How many questions are asked for.
         metadata: What is kept with each question, such as `{"persona": "a new user", "difficulty": "hard"}`; copied.
         prompt_version: By what the wording of the wish is known again, such as `simple@1-0123456789ab`.
-        least_places: In how many places that are apart a question has to be answered; with fewer it is rejected, and
-            so is one that a single place answers.
-        least_documents: In how many documents it has to be answered; likewise.
+        least_documents: In how many documents a question has to be answered; with fewer it is rejected, and so is one
+            that a single document answers.
         given: The questions, if they are not to be written: those of users.
         has_answer: Whether the documents answer. If not, a question is kept only if no passage is found that does.
 
@@ -733,13 +732,12 @@ class QuestionRequest:
     questions: int
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
     prompt_version: str = ""
-    least_places: int = 1
     least_documents: int = 1
     given: tuple[str, ...] = ()
     has_answer: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("questions", "least_places", "least_documents"):
+        for name in ("questions", "least_documents"):
             check_count("QuestionRequest", name, getattr(self, name))
         check_truth("QuestionRequest", "has_answer", self.has_answer)
         object.__setattr__(self, "sections", tuple(self.sections))

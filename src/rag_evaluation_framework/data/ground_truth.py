@@ -283,7 +283,7 @@ def counted_otherwise(span: CharacterSpan, content: str) -> str:
     if span.text and with_lf[span.start : span.end] == span.text:
         return "; its text is there if line ends are LF: convert the document from CRLF"
     if span.text and in_utf16[2 * span.start : 2 * span.end] == span.text.encode("utf-16-le", "surrogatepass"):
-        return "; its text is there in UTF-16 units: `rag-eval dataset update --utf16-offsets`, or utf16_offsets=True"
+        return "; its text is there in UTF-16 units: load_dataset(..., utf16_offsets=True) reads it"
     return ""
 
 
@@ -615,48 +615,6 @@ def question_identity(text: str, answers: Iterable[Answer[U]], gains: Mapping[st
     else:
         keys = sorted(json.dumps(unit_key(unit)) for unit in {unit for answer in listed for unit in answer.reference})
     return content_digest(json.dumps([text, keys, sorted(gains.items())]))[:32]
-
-
-@dataclass(frozen=True)
-class LabelIdentity:
-    """What the labels of a question are known again by, where one side may not know the text of its spans.
-
-    Attributes:
-        quoted: The identity of the question (`question_identity`); None if the text of a span is not known.
-        placed: The same where spans are told by their offsets alone.
-    """
-
-    quoted: str | None
-    placed: str
-
-    @classmethod
-    def of(cls, text: str, answers: Iterable[Answer[Any]], gains: Mapping[str, float]) -> "LabelIdentity":
-        """Return the identity of labels; the arguments are those of `question_identity`."""
-        listed = tuple(answers)
-        spans = [unit for answer in listed for unit in answer.units if isinstance(unit, CharacterSpan)]
-        placed = question_identity(text, (answer.mapped(_without_text) for answer in listed), gains)
-        return cls(question_identity(text, listed, gains) if all(span.text for span in spans) else None, placed)
-
-    @classmethod
-    def of_truth(cls, entry: GroundTruth[Any], quoted: Callable[[Any], Any] | None = None) -> "LabelIdentity":
-        """Return the identity of the ground truth of a question.
-
-        Args:
-            entry: The ground truth.
-            quoted: Returns a unit with the text that it quotes, if that is known.
-        """
-        answers = entry.answers if quoted is None else [answer.mapped(quoted) for answer in entry.answers]
-        return cls.of(entry.query.text, answers, gains_of(entry))
-
-    def equals(self, other: "LabelIdentity") -> bool:
-        """Return whether both are of the same labels: by what they quote, or by their places if one does not know."""
-        if self.quoted is None or other.quoted is None:
-            return self.placed == other.placed
-        return self.quoted == other.quoted
-
-
-def _without_text(unit: Any) -> Any:
-    return CharacterSpan(unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit
 
 
 def with_text(span: CharacterSpan, corpus: Corpus) -> CharacterSpan:

@@ -51,14 +51,14 @@ from rag_evaluation_framework.experiments.ranker import Ranker
 from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import largest_sums, relevant_parts
 from rag_evaluation_framework.judging.stretches import SpanColumns
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.metrics import ChunkRecall, Recall, SpanRecall
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
-from rag_evaluation_framework.scoring.rank_mappings import none_matches
 from rag_evaluation_framework.scoring.score import score_checked, with_own_cutoffs
+from rag_evaluation_framework.scoring.score_rankings import none_matches
 from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.text_locator import is_long
 from rag_evaluation_framework.text.tokenizers import checked_counter
@@ -684,7 +684,7 @@ def _scored(
         table = replace(table, columns=own(table.columns))
         before = replace(before, scores=own(before.scores), ceilings=own(before.ceilings))
     table = replace(table, count_as_zero=config.config.count_as_zero)
-    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted, config.dataset)
+    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
     if np.isnan(first).all():
         note_unmatched_results(config.level, queries, truth.entries)

@@ -27,7 +27,7 @@ from rag_evaluation_framework.gates.measuring import (
     found_score,
     listed,
 )
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results import EvaluationResult, store

@@ -25,7 +25,7 @@ from rag_evaluation_framework.base.files import (
 from rag_evaluation_framework.base.outside import harmless_json, one_line, shown
 from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.components.results import as_retrieval
-from rag_evaluation_framework.data.hits import Hit, HitCollector, HitTable, RankedHits, Retrieval, Stage
+from rag_evaluation_framework.data.hits import Hit, HitCollector, RankedHits, Retrieval, Stage
 from rag_evaluation_framework.errors import DatasetError, InputError
 from rag_evaluation_framework.rankings.parsers import Order, refuse_rising
 
@@ -105,7 +105,9 @@ def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[s
     """Yield each line, and how many hits it has."""
     bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
     for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
-        content: dict[str, Any] = {"query_id": query_id, **_columns(rankings.table, slice(begin, end))}
+        first, *others = zip(_COLUMNS, rankings.table.columns(slice(begin, end)), strict=True)
+        known = [other for other in others if any(value is not None for value in other[1])]
+        content: dict[str, Any] = {"query_id": query_id, **dict([first, *known])}
         if query_id in failed:
             content["failed"] = True
         line = harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
@@ -115,11 +117,6 @@ def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[s
                 "read; return shorter texts, or places in documents"
             )
         yield line, end - begin
-
-
-def _columns(table: HitTable, rows: slice) -> dict[str, list[Any]]:
-    first, *others = zip(_COLUMNS, table.columns(rows), strict=True)
-    return dict([first, *(other for other in others if any(value is not None for value in other[1]))])
 
 
 def read_hit_lines(path: Path, query_ids: Sequence[str]) -> RankedHits:
@@ -273,12 +270,8 @@ def _question(content: Any) -> tuple[str, Retrieval | None]:
     if is_list(content.get("doc_id")):
         line = _hit_line(content)
         stages = tuple(Stage(name, seconds) for name, seconds in (line.seconds or {}).items())
-        found = as_retrieval([*_hits_of(line)], "it", _MOST)
+        columns: list[Any] = [getattr(line, name) or [None] * len(line.doc_id) for name in _COLUMNS]
+        found = as_retrieval([Hit(*values) for values in zip(*columns, strict=True)], "it", _MOST)
         return str(query_id), None if line.failed else replace(found, stages=stages)
     given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
     return str(query_id), as_retrieval(given, "it", _MOST)
-
-
-def _hits_of(line: HitLine) -> Iterator[Hit]:
-    columns: list[Any] = [getattr(line, name) or [None] * len(line.doc_id) for name in _COLUMNS]
-    yield from (Hit(*values) for values in zip(*columns, strict=True))

@@ -18,7 +18,7 @@ from rag_evaluation_framework.data.rankings import Failure, OnError
 from rag_evaluation_framework.data.values import UNREADABLE, is_truth, items, plain_number
 from rag_evaluation_framework.judging import RankJudgements, SpanJudgements
 from rag_evaluation_framework.metrics import RankMetric, SpanMetric, TokenSetMetric
-from rag_evaluation_framework.metrics.chunk import ChunkMetric
+from rag_evaluation_framework.metrics.rank import ChunkMetric
 
 # What metrics that have nothing but `calculate` are given.
 
