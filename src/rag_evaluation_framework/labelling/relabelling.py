@@ -41,7 +41,7 @@ from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.text import TextLocator
-from rag_evaluation_framework.text.line_places import LinePlaces
+from rag_evaluation_framework.text.text_locator import LinePlaces
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.report.pages.quotes import Page
