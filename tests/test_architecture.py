@@ -52,7 +52,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("integrations.publishing", "report.pages.dataset"),
     ("inspection.findings", "report.pages.dataset"),  # print(report), and the advice that JSON has
     ("inspection.fixing", "report.pages.dataset"),
-    ("labelling.quote_check", "report.pages.quotes"),  # print(check), and notebooks
+    ("labelling.quote_table", "report.pages.quotes"),  # print(check), and notebooks
     ("labelling.relabelling", "report.pages.changes"),
     ("report.page", "report.terminal"),  # loaded when a page is shown in this way
     ("report.page", "report.markdown"),
