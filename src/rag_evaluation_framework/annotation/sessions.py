@@ -31,10 +31,9 @@ from rag_evaluation_framework.data import (
     Skipped,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.answers import as_answer, mapped
+from rag_evaluation_framework.data.dataset import MovedEnds
+from rag_evaluation_framework.data.ground_truth import as_answer, mapped
 from rag_evaluation_framework.data.ids import QueryId, QueryIds
-from rag_evaluation_framework.data.skipped import MovedEnds
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.datasets.load import load_unfinished
 from rag_evaluation_framework.datasets.native import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError, InputError
@@ -363,14 +362,14 @@ def _documents_left(entry: DocumentLevelGroundTruth, gone: Set[Answer[DocumentId
     """Return a question without these documents and prefixes, and without gains."""
 
     def stays(unit: DocumentId | Answer[DocumentId]) -> bool:
-        alone = replace(entry, relevant_document_ids=(unit,), gains=FrozenDict())
+        alone = replace(entry, relevant_document_ids=(unit,), gains={})
         return alone.answers[0] not in gone  # that of the unit, or of the prefix that it is part of
 
     return replace(
         entry,
         relevant_document_ids=tuple(filter(stays, entry.relevant_document_ids)),
         relevant_prefixes=tuple(prefix for prefix in entry.relevant_prefixes if stays(DocumentId(f"{prefix}*"))),
-        gains=FrozenDict(),
+        gains={},
     )
 
 

@@ -29,10 +29,8 @@ from rag_evaluation_framework.data import (
     TokenLevelGroundTruth,
     pattern_of,
 )
-from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.dataset import Dataset, Numbers, check_dataset_level, whole_place
 from rag_evaluation_framework.data.documents import DocumentResolver, checked_corpus
-from rag_evaluation_framework.data.skipped import Numbers, whole_place
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.alignment import Alignment, Stood, Words, known_words
 from rag_evaluation_framework.labelling.locating import locate_quote
@@ -511,7 +509,7 @@ def _incomplete(query: Query, answers: Sequence[Sequence[Sequence[LabelChange]]]
     return Incomplete(
         query,
         tuple(tuple(tuple(one.carried.span or one.before for one in place) for place in places) for places in answers),
-        FrozenDict({change.numbers: change.text for change in labels if not change.is_found}),
+        {change.numbers: change.text for change in labels if not change.is_found},
     )
 
 

@@ -12,8 +12,8 @@ from xml.sax.saxutils import quoteattr
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
+from rag_evaluation_framework.base.coroutines import as_finished
 from rag_evaluation_framework.base.progress import progress_bar
-from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id, content_digest
 from rag_evaluation_framework.errors import ConfigError, InvalidAnswer, ProviderError, ProviderUnavailable
 from rag_evaluation_framework.llms.language_model import LanguageModel, form_in

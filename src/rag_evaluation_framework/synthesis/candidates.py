@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, Literal, TypeAlias
 
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest
+from rag_evaluation_framework.contracts.roles import QuestionRequest
 from rag_evaluation_framework.data import Answer, CharacterSpan, ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import ProviderError
 from rag_evaluation_framework.text.text_locator import is_long
 
@@ -229,8 +228,8 @@ class Funnel:
     parsed: int = 0
     verified: int = 0
     kept: int = 0
-    rejected: Mapping[Stage, Mapping[str, int]] = field(default_factory=FrozenDict[Stage, Mapping[str, int]])
-    quotes: Mapping[str, int] = field(default_factory=FrozenDict[str, int])
+    rejected: Mapping[Stage, Mapping[str, int]] = field(default_factory=dict[Stage, Mapping[str, int]])
+    quotes: Mapping[str, int] = field(default_factory=dict[str, int])
     extra: int = 0
 
     @classmethod

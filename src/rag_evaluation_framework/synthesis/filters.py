@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.base.outside import one_line, shown
 from rag_evaluation_framework.contracts import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
-from rag_evaluation_framework.contracts.embedder import Embedder, Role, checked_parts, joined
+from rag_evaluation_framework.contracts.roles import Embedder, Role, checked_parts, joined
 from rag_evaluation_framework.data import Corpus
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import InputError, ProviderError

@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeAlias, TypedDict
 
+from rag_evaluation_framework.base.coroutines import awaited
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.side_by_side import awaited
 from rag_evaluation_framework.contracts import (
     Chunker,
     Embedder,
@@ -27,7 +27,7 @@ from rag_evaluation_framework.contracts.component import (
     check_truth,
     component_name,
 )
-from rag_evaluation_framework.contracts.embedder import as_fitted
+from rag_evaluation_framework.contracts.roles import as_fitted
 from rag_evaluation_framework.data import ChunkRegistry, Dataset, GroundTruth, Query
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import QueryIds, QueryText

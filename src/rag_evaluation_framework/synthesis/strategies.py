@@ -16,9 +16,9 @@ from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.strict_yaml import parse_yaml
 from rag_evaluation_framework.chunkers import MarkdownHeaderChunker, RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, QuestionStrategy, Section
+from rag_evaluation_framework.contracts.roles import QuestionRequest, QuestionStrategy, Section
 from rag_evaluation_framework.data import AnyChunk, Corpus, Document, DocumentId
-from rag_evaluation_framework.data.values import FrozenDict, gives_items
+from rag_evaluation_framework.data.values import gives_items
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.markups.formats import is_markdown
@@ -272,7 +272,7 @@ class DimensionQuestions(QuestionStrategy):
             combinations *= len(values)
         if combinations > _MOST:
             raise ConfigError(f"dimensions: {combinations:,} combinations; expected at most {_MOST:,}")
-        object.__setattr__(self, "dimensions", FrozenDict(known))
+        object.__setattr__(self, "dimensions", known)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "DimensionQuestions":
@@ -328,7 +328,7 @@ def _items(given: Any) -> dict[Any, Any]:
     return {**given} if isinstance(given, Mapping) else {}
 
 
-def _described(name: object, given: Any) -> FrozenDict[str, str]:
+def _described(name: object, given: Any) -> dict[str, str]:
     """Return the values of a dimension with their descriptions, "" where there is none.
 
     Raises:
@@ -343,7 +343,7 @@ def _described(name: object, given: Any) -> FrozenDict[str, str]:
         raise ConfigError(
             f"dimension {shown(name)}: expected a name such as persona, and none of {', '.join(_RESERVED)}"
         )
-    return FrozenDict(values)
+    return values
 
 
 _SECTIONS = 3  # in which the answer to a user's question is looked for

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 from rag_evaluation_framework.annotation.passages import copies_of, merged
-from rag_evaluation_framework.contracts.question_strategy import QuestionRequest, Section
+from rag_evaluation_framework.contracts.roles import QuestionRequest, Section
 from rag_evaluation_framework.data import (
     TOKEN,
     Answer,
