@@ -49,7 +49,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("integrations.langsmith_datasets", "report.pages.dataset"),  # what arrived, in words, and in notes of a result
     ("integrations.publishing", "report.pages.dataset"),
     ("inspection.findings", "report.pages.dataset"),  # print(report), and the advice that JSON has
-    ("labelling.quote_check", "report.pages.quotes"),  # print(check), and notebooks
+    ("labelling.quote_table", "report.pages.quotes"),  # print(check), and notebooks
     ("labelling.relabelling", "report.pages.quotes"),
     ("report.page", "report.terminal"),  # loaded when a page is shown in this way
     ("report.page", "report.markdown"),
