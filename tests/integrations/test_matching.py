@@ -119,12 +119,12 @@ def test_whether_all_of_the_places_or_any_of_them_are_wanted_counts(client, text
     corpus = CORPUS if text else None
     pushed = Dataset([TokenLevelGroundTruth(query(name), both) for name in ("one", "two")], TOKEN, corpus=corpus)
     push_dataset(pushed, NAME)
-    result = evaluate(lambda text, k: ["nothing"], pushed, 1, (), documents=CORPUS, metrics=[SpanRecall()])
+    result = evaluate(lambda text, k: ["nothing"], pushed, 1, budgets=(), documents=CORPUS, metrics=[SpanRecall()])
     assert told(result, NAME, client) == ((), (), True)
     edited = replace(pushed, ground_truth=(pushed.ground_truth[0], TokenLevelGroundTruth(query("two"), [one])))
     push_dataset(edited, NAME)
     assert told(result, NAME, client) == (("two",), (), False)
-    result = evaluate(lambda text, k: ["nothing"], edited, 1, (), documents=CORPUS, metrics=[SpanRecall()])
+    result = evaluate(lambda text, k: ["nothing"], edited, 1, budgets=(), documents=CORPUS, metrics=[SpanRecall()])
     assert told(result, NAME, client) == ((), (), True)
 
 

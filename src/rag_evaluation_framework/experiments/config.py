@@ -82,16 +82,6 @@ ONLY_IN_FILES = Option(name="")
 """Marks a key that no option sets."""
 
 
-def _statuses(given: Any) -> frozenset[Any]:
-    if not isinstance(given, Iterable):
-        raise ConfigError(f"count_as_zero={shown(given)}: expected some of 'no-answer' and 'failed', or [] for none")
-    listed = [given] if isinstance(given, str) else items(given, "count_as_zero")
-    chosen = frozenset(item if isinstance(item, str) else shown(item) for item in listed)
-    if not chosen <= set(get_args(Unscored)):
-        raise ConfigError(f"count_as_zero={sorted(chosen)}: expected some of 'no-answer' and 'failed'")
-    return chosen
-
-
 _Budgets = Annotated[
     tuple[Annotated[InstanceOf[Cutoff], PlainSerializer(str)], ...],
     BeforeValidator(Cutoff.parse_budgets),
@@ -99,7 +89,7 @@ _Budgets = Annotated[
 ]
 _Statuses = Annotated[
     frozenset[Unscored],
-    BeforeValidator(_statuses),
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
     WithJsonSchema({"type": "array", "items": {"enum": [*get_args(Unscored)]}}),
 ]
 
@@ -203,21 +193,16 @@ class AskingFields(TypedDict, total=False):
     on_error: OnError
 
 
-class RunFields(AskingFields, total=False):
-    """The keywords of `evaluate` that have no place: fields of `EvaluationConfig`."""
+class EvaluationFields(AskingFields, total=False):
+    """The keywords of `EvaluationConfig`: its fields."""
 
     experiment_name: str | None
+    budgets: Iterable[str | Cutoff]
+    tokenizer: Any
     count_as_zero: Iterable[Unscored]
     save_results_path: str | Path | None
     resume: bool
     sinks: Iterable[str | Mapping[str, Any] | Sink | Callable[[Outcome], Any]]
-
-
-class EvaluationFields(RunFields, total=False):
-    """The keywords of `EvaluationConfig`: its fields."""
-
-    budgets: Iterable[str | Cutoff]
-    tokenizer: Any
 
 
 class EvaluationConfig(Measuring, frozen=True):
@@ -422,7 +407,12 @@ class ExperimentConfig(Generic[U]):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
         notes = [*([] if asked is None else [_told_top_k(asked)]), *moved]
         with faults.gathered():
-            notes += _once("checked", dataset, documents, lambda: [*_checked(dataset, documents)])
+            notes += _once(
+                "checked",
+                dataset,
+                documents,
+                lambda: [*dataset.check(documents), *_noted_unsearched(dataset, documents)],
+            )
             notes += noted_mode(pipeline, dataset)
             notes += rules.check(dataset, documents, pipeline, chunk_id)
         with faults.gathered():
@@ -571,16 +561,6 @@ def _once(what: str, dataset: Dataset[Any], corpus: Corpus, make: Callable[[], T
     """Return what is found out of a dataset in a corpus, which runs that share both find out once."""
     made, *_ = shared((what, id(dataset), id(corpus)), lambda: (make(), dataset, corpus))  # which keeps the ids theirs
     return made
-
-
-def _checked(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:
-    """Yield notes on a dataset in a corpus.
-
-    Raises:
-        DatasetError: Spans are not in the corpus.
-    """
-    yield from dataset.check(documents)
-    yield from _noted_unsearched(dataset, documents)
 
 
 def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:

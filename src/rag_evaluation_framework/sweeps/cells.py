@@ -128,9 +128,7 @@ class Workshop:
         is_new = self.fresh or not _is_known(config, prepared.pipeline)
         resume: Resume = "never" if is_new else "if-sure"
         with open_journal(config, resume, prepared.pipeline, _JOURNAL_AFTER) as journal:
-            result, ended = run(config, journal)
-            if ended is not None:
-                raise ended
+            result = run(config, journal)
             try:
                 _save(result, folder)
             except SaveFailed as error:

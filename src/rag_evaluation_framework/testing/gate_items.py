@@ -86,9 +86,7 @@ class GatesFile(pytest.File):
         failed = True
         try:
             sinks = prepared(experiment.config)
-            result, ended = run(experiment)
-            if isinstance(ended, KeyboardInterrupt):
-                raise ended
+            result = run(experiment)
             made = gating.outcome(result, gates, unreliable(result))
             problems = (*made.problems, *unreliable(result, why_skipped=why_skipped(result, experiment.corpus)))
             failed = blocks(replace(made, problems=problems))

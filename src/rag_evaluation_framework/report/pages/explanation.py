@@ -22,7 +22,7 @@ from rag_evaluation_framework.report.page import Bar, Line, Lines, Part, Passage
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.result import note_lines
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
-from rag_evaluation_framework.results.missed import own_cutoff
+from rag_evaluation_framework.results.query_result import own_cutoff
 from rag_evaluation_framework.results.shown import number
 from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader

@@ -18,7 +18,7 @@ from rag_evaluation_framework.report.wrapped import quoted, shortened
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.results.meaning import servers, vector_stores
 from rag_evaluation_framework.results.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
-from rag_evaluation_framework.results.missed import Missed, missed, why_unknown
+from rag_evaluation_framework.results.query_result import Missed, missed, why_unknown
 from rag_evaluation_framework.results.shown import (
     marked,
     number,
