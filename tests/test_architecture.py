@@ -28,7 +28,7 @@ FLOORS = (
     {"gates"},
     {"sweeps"},
     {"integrations"},
-    {"report", "demo", "loopback"},
+    {"report", "demo"},
     {"trackers"},  # where results go: folders with pages, and LangSmith
     {"cli", "__main__"},
     {"testing"},  # for people who write components: it may import everything below the command line
@@ -65,8 +65,8 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
 }
 TYPED = {  # what is named for type checkers only
     ("experiments.evaluation", "sweeps.result"),
-    ("contracts.sink", "results.result"),
-    ("contracts.sink", "analysis.comparison"),
+    ("contracts.roles", "results.result"),
+    ("contracts.roles", "analysis.comparison"),
 }
 LOADERS = {
     "registry.loading",
@@ -75,7 +75,6 @@ LOADERS = {
 }  # what imports modules by strings
 LATE = {
     ("cli.main", "cli.program"),  # loaded when interrupts are answered already
-    ("testing.pytest_plugin", "testing.gate_items"),  # loaded when pytest is asked for gates
 }
 TOGETHER = {("__main__", "cli")}  # `python -m` is the command
 WHOLE_PACKAGE = "(the root)"

@@ -5,10 +5,10 @@ import logging
 import numpy as np
 import pytest
 
+from rag_eval_loopback.models import vector
 from rag_evaluation_framework import CachedEmbedder, CohereEmbedder
 from rag_evaluation_framework.embedders.cached import embedder_identity
 from rag_evaluation_framework.errors import ConfigError, ProviderRefused
-from rag_evaluation_framework.loopback.models import vector
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.testing import EmbedderConformance

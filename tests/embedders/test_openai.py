@@ -8,13 +8,12 @@ from threading import Timer
 import numpy as np
 import pytest
 
+from rag_eval_loopback.models import vector
 from rag_evaluation_framework import TOKEN, CachedEmbedder, Dataset, OpenAIEmbedder, VectorRAGRetriever, evaluate
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.embedders.cached import embedder_identity
-from rag_evaluation_framework.embedders.embedding_cache import Embedding
+from rag_evaluation_framework.embedders.cached import Embedding, embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError, ProviderRefused
-from rag_evaluation_framework.loopback.models import vector
 from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe

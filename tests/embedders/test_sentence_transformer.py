@@ -10,7 +10,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import SentenceTransformerEmbedder
-from rag_evaluation_framework.contracts.embedder import TokenEmbedder
+from rag_evaluation_framework.contracts.roles import TokenEmbedder
 from rag_evaluation_framework.embedders import onnx_model
 from rag_evaluation_framework.embedders.sentence_model import TorchModel, content_hash, find_model
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
@@ -333,18 +333,23 @@ class TestExport:
         with pytest.warns(UserWarning, match="the ONNX export cannot be kept"):
             assert embedder.embed(["x"]).shape == (1, 24)
 
-    def test_the_export_of_another_process_is_used(self, tiny, tmp_path):
-        folder = tiny()
+    def test_the_export_of_another_process_is_used(self, tiny, tmp_path, monkeypatch):
+        folder, real = tiny(), onnx_model._export
         first = SentenceTransformerEmbedder(str(folder), backend="onnx", root=tmp_path)
-        first.embed(["x"])
+        vectors = first.embed(["x"])
         target = tmp_path / "cache" / "onnx" / first.content_hash
-        part = tmp_path / "part"
-        shutil.copytree(target, part)
-        assert onnx_model._moved(part, target) == target
-        assert part.exists()
-        (target / "model.onnx").write_bytes(b"damaged")
-        assert onnx_model._moved(part, target) == target
-        assert not part.exists()
+        theirs = target.rename(tmp_path / "theirs")
+        (theirs / "of another process").touch()
+
+        def slow(source, made):
+            real(source, made)
+            theirs.rename(target)
+
+        monkeypatch.setattr(onnx_model, "_export", slow)
+        second = SentenceTransformerEmbedder(str(folder), backend="onnx", root=tmp_path)
+        np.testing.assert_array_equal(second.embed(["x"]), vectors)
+        assert [path.name for path in target.parent.iterdir()] == [target.name]
+        assert (target / "of another process").exists()
 
     def test_torch_is_as_it_was_after_an_export(self, tiny, tmp_path):
         model = TorchModel(tiny())

@@ -6,6 +6,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 
+from rag_eval_loopback.models import share_of_words
 from rag_evaluation_framework import (
     BM25Retriever,
     CachedEmbedder,
@@ -17,7 +18,6 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, ProviderRefused
-from rag_evaluation_framework.loopback.models import share_of_words
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.testing import HashingEmbedder, RerankerConformance

@@ -1,5 +1,7 @@
 """What a sweep varies, how it is written, and the cells that this makes."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -9,10 +11,10 @@ from rag_evaluation_framework import (
     DocumentLevelEvaluation,
     InMemoryVectorStore,
     LsaEmbedder,
-    OpenAIEmbedder,
     RecursiveCharacterChunker,
     SentenceChunker,
     TokenLevelEvaluation,
+    demo,
 )
 from rag_evaluation_framework.chunkers import FunctionChunker
 from rag_evaluation_framework.demo import load_handbook
@@ -169,7 +171,7 @@ def test_what_is_printed_is_a_file_that_makes_the_same_sweep(tmp_path):
 def test_components_that_are_described_alike_are_numbered_too():
     chunkers = [FunctionChunker(lambda text: [text]), FunctionChunker(lambda text: text.split("\n"))]
     first, second = swept(over={"chunker": chunkers}).cells
-    assert second.values["chunker"] == {**first.values["chunker"], "number": 2}
+    assert second.levels["chunker"] == f"{first.levels['chunker']} (2)"
     assert second.name == f"{first.name} (2)"
 
 
@@ -178,10 +180,15 @@ class Full(InMemoryVectorStore):
         raise OSError("no space left")
 
 
-@pytest.mark.filterwarnings("ignore:.*nothing tells it from others")
-def test_the_bill_counts_what_cells_asked_that_failed(tmp_path, providers):
-    over = {"embedder": [OpenAIEmbedder(price_in=1.0)], "vector_store": [Full(), Full()]}
-    result = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over=over).run(tmp_path)
+@pytest.mark.parametrize("workers", [None, 1])
+def test_the_bill_counts_what_cells_asked_that_failed(tmp_path, providers, workers):
+    home, store = Path(demo.__file__).parent, f"{__name__}:Full"
+    base = RunSpec(corpus=str(home / "corpus"), dataset=str(home / "questions.json"), k=[5], vector_store=store)
+    sweep = Sweep(
+        base=base, over={"embedder": [{"type": "openai", "price_in": 1.0, "dimensions": size} for size in (8, 9)]}
+    )
+    with ThreadPoolExecutor(1) if workers else nullcontext() as executor:
+        result = sweep.run(tmp_path, executor=executor)
     assert len(result.failed) == 2
     assert result.bill["requests"] == len(providers.exchanges) > 0
     assert result.bill["tokens"] > 0

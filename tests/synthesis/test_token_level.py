@@ -25,7 +25,7 @@ LONGER = "The warranty of all products begins on the day of delivery."
 
 def generated(client, corpus, queries_per_doc=2, **options):
     """Return a generator after it has generated, with its dataset and what was noted."""
-    generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, "copied_share": None, **options})
+    generator = TokenLevelDataGenerator(client, corpus, **{"embedder": None, **options})
     with collected() as notes:
         dataset = generator.generate(queries_per_doc, **CHEAP)
     return generator, dataset, [*notes]
@@ -91,7 +91,7 @@ def test_the_metadata_says_where_a_question_comes_from(served, pages):
         "generation_type": "synthetic",
         "strategy": "SimpleQuestions",
     }
-    assert [version.split("@")[0] for version in versions] == ["simple", "questions", "quotes", "places", "answerable"]
+    assert [version.split("@")[0] for version in versions] == ["simple", "questions", "quotes", "answerable"]
     generation = dataset.metadata["generation"]
     assert generation["funnel"]["kept"] == len(dataset)
     assert generation["strategies"] == [{"type": "rag_evaluation_framework.synthesis.strategies:SimpleQuestions"}]
@@ -142,7 +142,7 @@ def test_one_after_the_other_gives_the_same_as_side_by_side(served, pages, tmp_p
 def test_agenerate_gives_what_generate_gives(served, pages, tmp_path):
     _, client = served()
     expected = generated(client, pages)[1]
-    unfiltered = {"embedder": None, "copied_share": None}
+    unfiltered = {"embedder": None}
     generator = TokenLevelDataGenerator(client, pages, root=tmp_path / "other", **unfiltered)
     assert asyncio.run(generator.agenerate(2, upload_to_langsmith=False)) == expected
 

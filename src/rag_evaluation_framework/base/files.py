@@ -2,7 +2,6 @@
 
 import codecs
 import errno
-import hashlib
 import io
 import json
 import os
@@ -15,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from math import isinf
 from pathlib import Path
@@ -30,13 +29,6 @@ from rag_evaluation_framework.errors import DatasetError, InputError
 Json: TypeAlias = dict[str, Any] | list[Any] | str | float | None
 """Any value that JSON can represent."""
 
-_STRING_OR_NUMBER = re.compile(
-    r"""
-    "(?: [^"\\]++ | \\. )*+"
-    | -? (?: 0 | [1-9][0-9]*+ ) (?: \.[0-9]++ )? (?: [eE][-+]?[0-9]++ )?
-    """,
-    re.VERBOSE,
-)
 _LONG = "Exceeds the limit"  # how Python begins to say that it does not read whole numbers of so many digits
 
 
@@ -56,12 +48,6 @@ def parse_json(text: str, *, finite: bool = True) -> Json:
         value: Json = (_DECODER if finite else _QUICK).decode(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    except _TooLargeError as error:
-        # The parser does not report the position: it is that of the first number written like this. What is before it
-        # is valid, so it is made of strings, numbers and signs; what is behind it need not be.
-        number = str(error)
-        place = next(token.start() for token in _STRING_OR_NUMBER.finditer(text) if token[0] == number)
-        raise json.JSONDecodeError(f"{number:.60} is too large for a floating-point number", text, place) from None
     except ValueError as error:
         if not str(error).startswith(_LONG):
             raise
@@ -69,14 +55,10 @@ def parse_json(text: str, *, finite: bool = True) -> Json:
     return value
 
 
-class _TooLargeError(ValueError):
-    """A number that is too large for a float."""
-
-
 def _finite(written: str) -> float:
     number = float(written)
     if isinf(number):
-        raise _TooLargeError(written)
+        raise ValueError(f"{written:.60} is too large for a floating-point number")
     return number
 
 
@@ -108,7 +90,7 @@ if sys.platform != "win32":
 
 _PREFIX = ".rag-eval-unfinished-"
 _LONG_AGO = 24 * 60 * 60  # seconds
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_MINE = f"{_PREFIX}{platform.node()}-"  # locks are known to this machine alone
 
 
 @contextmanager
@@ -139,7 +121,7 @@ def is_unfinished(place: Path) -> bool:
 def _made(parent: Path) -> tuple[Path, int | None]:
     """Make a folder and lock it, if the file system can do that."""
     while True:
-        folder = Path(mkdtemp(prefix=f"{_PREFIX}{_machine()}-", dir=parent))
+        folder = Path(mkdtemp(prefix=_MINE, dir=parent))
         try:
             return folder, locked(folder)
         except (BlockingIOError, FileNotFoundError):  # another process takes it for an abandoned one: let it
@@ -154,9 +136,10 @@ def remove_abandoned(parent: Path) -> None:
         return
     for folder in found:
         with suppress(OSError):  # it is in use, or was moved or removed meanwhile
-            lock = locked(folder) if folder.name.startswith(f"{_PREFIX}{_machine()}-") else None
+            lock = locked(folder) if folder.name.startswith(_MINE) else None
             try:
-                if lock is not None or time.time() - _last_change(folder) > _LONG_AGO:
+                last_change = max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
+                if lock is not None or time.time() - last_change > _LONG_AGO:
                     shutil.rmtree(folder, ignore_errors=True)
             finally:
                 if lock is not None:
@@ -183,20 +166,6 @@ def locked(folder: Path) -> int | None:
         os.close(descriptor)
         return None
     return descriptor
-
-
-def _last_change(folder: Path) -> float:
-    return max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
-
-
-@cache
-def _machine() -> str:
-    """Return what tells this machine, since it was started, from others: locks are known to it alone."""
-    try:
-        known = _BOOT.read_bytes()
-    except OSError:
-        known = platform.node().encode()
-    return hashlib.sha256(known).hexdigest()[:8]
 
 
 # Text, JSON and CSV files: strict reading and atomic writing.
@@ -465,11 +434,7 @@ def published(part: Path, path: Path) -> bool:
         try:
             part.replace(path)
         except OSError:
-            _remove(path)
+            with suppress(OSError):
+                path.unlink()
             raise
     return True
-
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()

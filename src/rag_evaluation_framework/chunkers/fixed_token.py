@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rag_evaluation_framework.chunkers.measure import Tokens, check_sizes, cut_out
-from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
+from rag_evaluation_framework.contracts.roles import PositionAwareChunker
 from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer, tokenizer_name
 

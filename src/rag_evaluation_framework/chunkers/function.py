@@ -8,8 +8,8 @@ from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.components.adapt import as_function
 from rag_evaluation_framework.components.parts import Piece, as_pieces
 from rag_evaluation_framework.components.supported import OwnChunker
-from rag_evaluation_framework.contracts.chunker import Chunker
 from rag_evaluation_framework.contracts.component import function_name
+from rag_evaluation_framework.contracts.roles import Chunker
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,9 @@ from markdown_it import MarkdownIt
 
 from rag_evaluation_framework.chunkers.measure import check_length, check_sizes, cut_out, length_shown
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
-from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count
+from rag_evaluation_framework.contracts.roles import PositionAwareChunker
 from rag_evaluation_framework.data import Document, PositionAwareChunk
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.errors import ConfigError
 
 _BLOCKS = MarkdownIt("commonmark").disable("inline")
@@ -84,7 +83,7 @@ class MarkdownHeaderChunker(PositionAwareChunker):
         for section in self._sections(document.content):
             part = Document(document.id, document.content[section.start : section.end])
             places = [(section.start + c.start, section.start + c.end) for c in splitter.chunk_with_positions(part)]
-            metadata = FrozenDict({"section": section.title, "level": section.level})
+            metadata = {"section": section.title, "level": section.level}
             chunks += cut_out(document, places, metadata)
         return chunks
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.contracts.chunker import Tokenizer
 from rag_evaluation_framework.contracts.component import check_count
+from rag_evaluation_framework.contracts.roles import Tokenizer
 from rag_evaluation_framework.data import Document, PositionAwareChunk
-from rag_evaluation_framework.data.values import NO_METADATA
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer, tokenizer_name
 
@@ -148,7 +147,7 @@ def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:
 
 
 def cut_out(
-    document: Document, places: Iterable[Place], metadata: Mapping[str, Any] = NO_METADATA
+    document: Document, places: Iterable[Place], metadata: Mapping[str, Any] | None = None
 ) -> list[PositionAwareChunk]:
     """Return the stretches of a document as chunks; those of nothing but white space are left out."""
     return [

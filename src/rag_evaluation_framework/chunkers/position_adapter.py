@@ -12,7 +12,7 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.chunkers.function import FunctionChunker
 from rag_evaluation_framework.components.parts import as_pieces
 from rag_evaluation_framework.components.supported import OwnChunker
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.contracts.roles import Chunker, PositionAwareChunker
 from rag_evaluation_framework.data import (
     AnyChunk,
     Chunk,

@@ -15,8 +15,8 @@ from rag_evaluation_framework.chunkers.measure import (
     length_shown,
     measured,
 )
-from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_choice
+from rag_evaluation_framework.contracts.roles import PositionAwareChunker
 from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError
 

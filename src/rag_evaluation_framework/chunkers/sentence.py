@@ -12,7 +12,7 @@ from rag_evaluation_framework.chunkers.measure import (
     measured,
 )
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
-from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
+from rag_evaluation_framework.contracts.roles import PositionAwareChunker
 from rag_evaluation_framework.data import Document, PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places

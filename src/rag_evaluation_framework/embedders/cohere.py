@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 from rag_evaluation_framework.base.files import is_list
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_choice
-from rag_evaluation_framework.contracts.embedder import Role
+from rag_evaluation_framework.contracts.roles import Role
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.providers.sdks import COHERE, NO_RETRIES, Provider

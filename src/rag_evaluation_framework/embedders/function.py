@@ -13,7 +13,7 @@ from rag_evaluation_framework.components.adapt import as_function, query_functio
 from rag_evaluation_framework.components.parts import as_vectors
 from rag_evaluation_framework.components.supported import OwnEmbedder
 from rag_evaluation_framework.contracts.component import function_name
-from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.roles import Embedder
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,11 @@
 
 import json
 import os
-import re
-import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import numpy as np
@@ -15,8 +14,9 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base import note, require
 from rag_evaluation_framework.base.exits import errors_as
-from rag_evaluation_framework.base.files import from_home, is_object
+from rag_evaluation_framework.base.files import unfinished
 from rag_evaluation_framework.base.outside import raised
+from rag_evaluation_framework.base.store import Cache
 from rag_evaluation_framework.embedders.sentence_model import (
     TOKENS_ON_CPU,
     ModelSettings,
@@ -27,59 +27,14 @@ from rag_evaluation_framework.embedders.sentence_model import (
 )
 from rag_evaluation_framework.errors import ConfigError
 
-# The folder of exported models: what in it is ours, and what is not.
-
 MODEL, TOKENIZER, RECORD = "model.onnx", "tokenizer.json", "export.json"
-_EXPORT = re.compile("[0-9a-f]{64}")
-_UNFINISHED = re.compile(r"\.[0-9a-f]{12}-\w+")
+_MOST = 16 << 30  # bytes of all exports below a root
 
 
-def exported(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files of the exports in a folder, those that were never finished among them, and what is not ours."""
-    ours: list[Path] = []
-    others: list[Path] = []
-    for place in sorted(folder.glob("*")):
-        if not _is_export(place):
-            others.append(place)
-            continue
-        known = _recorded(place)
-        for path in sorted(place.iterdir()):
-            (ours if path.name in known or _UNFINISHED.fullmatch(place.name) else others).append(path)
-    return ours, others
+def exports(root: str | Path) -> Cache:
+    """Return the exported models below a root, in `<root>/cache/onnx/`: a folder each, named by their key."""
+    return Cache(root, "onnx", "ONNX exports", _MOST)
 
-
-def remove_exports(folder: Path) -> None:
-    """Remove what is ours in the folder of exports, and then the folders in which nothing is left.
-
-    Raises:
-        OSError: Something cannot be removed.
-    """
-    places = [place for place in folder.glob("*") if _is_export(place)]
-    for path in exported(folder)[0]:
-        path.unlink(missing_ok=True)
-    for place in (*places, folder):
-        if place.is_dir() and not (place.is_symlink() or any(place.iterdir())):
-            place.rmdir()
-
-
-def _is_export(place: Path) -> bool:
-    if place.is_symlink() or not place.is_dir():
-        return False
-    called = _EXPORT.fullmatch(place.name) or _UNFINISHED.fullmatch(place.name)
-    return called is not None or (place / RECORD).is_file()
-
-
-def _recorded(export: Path) -> set[str]:
-    """Return how the files of an export may be called: a large model has more of them."""
-    try:
-        record = json.loads((export / RECORD).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        record = None
-    listed = record.get("files") if is_object(record) else None
-    return {MODEL, TOKENIZER, RECORD, *(listed if is_object(listed) else ())}
-
-
-# A sentence model in ONNX Runtime: exported once from PyTorch, checked against it, and kept.
 
 LEAST_COSINE = 0.9999
 _SCHEMA = 1
@@ -143,41 +98,29 @@ def load_onnx_model(source: Path, key: str, root: str | Path) -> OnnxModel:
         MissingDependency: There is no export yet, and a package that makes it is not installed.
         ConfigError: The export does not agree with PyTorch.
     """
-    target = Path(from_home(root)) / "cache" / "onnx" / key
+    kept = exports(root)
+    target = kept.folder / key
     if target.exists():
         try:
+            kept.use(key)
             return OnnxModel(target)
         except ConfigError as error:
             note(f"{error}; the model is exported anew")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(mkdtemp(prefix=f".{target.name[:12]}-", dir=target.parent))
+        with unfinished(kept.folder) as made:
+            _export(source, made)
+            made.chmod(0o755)
+            with suppress(ConfigError):  # another process was quicker
+                return OnnxModel(target)
+            kept.remove([key])
+            model = OnnxModel(made.rename(target))
+        kept.shrink(_MOST)
+        return model
     except OSError as error:
-        note(f"the ONNX export cannot be kept in {target.parent} ({error.strerror}); every run makes it anew")
-        with TemporaryDirectory(ignore_cleanup_errors=True) as elsewhere:
-            _export(source, Path(elsewhere))
-            return OnnxModel(Path(elsewhere))
-    try:
-        _export(source, part)
-        return OnnxModel(_moved(part, target))
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-
-
-def _moved(part: Path, target: Path) -> Path:
-    """Put a finished export in its place, also if another process does so at the same moment."""
-    part.chmod(0o755)
-    for _ in range(2):
-        try:
-            return part.rename(target)
-        except OSError:  # the folder is there: a damaged export, or that of another process
-            try:
-                _checked_record(target)
-            except ConfigError:
-                shutil.rmtree(target, ignore_errors=True)
-            else:
-                return target
-    return part.rename(target)
+        note(f"the ONNX export cannot be kept in {kept.folder} ({error.strerror}); every run makes it anew")
+    with TemporaryDirectory(ignore_cleanup_errors=True) as elsewhere:
+        _export(source, Path(elsewhere))
+        return OnnxModel(Path(elsewhere))
 
 
 def _checked_record(folder: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rag_evaluation_framework.base.files import is_list
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.embedder import Role
+from rag_evaluation_framework.contracts.roles import Role
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.providers.sdks import OPENAI, Provider
 from rag_evaluation_framework.providers.usage import Consumed

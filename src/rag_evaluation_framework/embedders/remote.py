@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.embedder import EmbeddedPart, Embedder, Role, joined
+from rag_evaluation_framework.contracts.roles import EmbeddedPart, Embedder, Role, joined
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.providers.calls import BatchLimits, ProviderCalls, embed_in_batches
 from rag_evaluation_framework.providers.sdks import ProviderModel, address_of

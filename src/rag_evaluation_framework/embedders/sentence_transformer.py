@@ -13,7 +13,7 @@ from rag_evaluation_framework.base.optional import missing_extras, require
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.progress import progress_bar
 from rag_evaluation_framework.contracts.component import check_choice, check_count
-from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.roles import Embedder
 from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.embedders.onnx_model import load_onnx_model, padded
 from rag_evaluation_framework.embedders.sentence_model import SentenceModel, TorchModel, content_hash, find_model

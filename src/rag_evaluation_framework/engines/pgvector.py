@@ -24,9 +24,8 @@ from rag_evaluation_framework.base.postgres import (
 from rag_evaluation_framework.chunkers.position_adapter import position_aware
 from rag_evaluation_framework.components.parts import as_vectors
 from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import Component, component_name
-from rag_evaluation_framework.contracts.embedder import Embedder, checked_dimension
+from rag_evaluation_framework.contracts.roles import Chunker, Embedder, PositionAwareChunker, checked_dimension
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import as_component

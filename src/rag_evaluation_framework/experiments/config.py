@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
-import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -27,12 +26,10 @@ from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.coroutines import checked_limit
 from rag_evaluation_framework.base.files import whole_path
 from rag_evaluation_framework.base.outside import first_of, fit_to_keep, shown
-from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.records import Faults, docstrings, refuse_unknown, refused
-from rag_evaluation_framework.base.stages import Arrays, kept_stages, shared, stage
+from rag_evaluation_framework.base.stages import shared
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
-from rag_evaluation_framework.contracts.chunker import Tokenizer
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.contracts.roles import Outcome, Sink, Tokenizer
 from rag_evaluation_framework.data import CharacterSpan, count_skipped
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level
@@ -44,8 +41,8 @@ from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
 from rag_evaluation_framework.experiments.naming import run_name
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
+from rag_evaluation_framework.levels.chunk_ids import NameChunk
+from rag_evaluation_framework.levels.rules import RULES, LevelRules
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
 from rag_evaluation_framework.results.texts import text_list
@@ -54,7 +51,6 @@ from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.score import cutoffs_of
 from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics
-from rag_evaluation_framework.text import TextLocator
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
 # How a run is asked, measured and saved: each setting is declared once, for Python, files and options.
@@ -470,7 +466,6 @@ class ExperimentConfig(Generic[U]):
                 "questions": len(self.dataset),
                 "skipped": count_skipped(self.dataset.skipped),
                 "hash": self.dataset.content_hash,
-                **({"copied": [*self._copied]} if self._copied else {}),
             },
             "corpus": {
                 "source": None if source is None else whole_path(fit_to_keep(str(source))),
@@ -484,28 +479,6 @@ class ExperimentConfig(Generic[U]):
                 "ids": content_digest(json.dumps(sorted(document.id for document in self.corpus))),
             },
         }
-
-    @cached_property
-    def _copied(self) -> tuple[str, ...]:
-        """The ids of the questions a label of which quotes a text that occurs more than once, up to white space."""
-        if self.level is not TOKEN:
-            return ()
-        corpus = self.corpus
-        dataset: Dataset[Any] = self.dataset
-
-        def found() -> Arrays:
-            once = TextLocator.of(corpus).occurs_once
-            entries = progress(dataset, "Looking for copies", "question")
-            return {
-                "copied": np.array(
-                    [not all(once(dataset.quoted(one).text) for one in entry.labels) for entry in entries]
-                )
-            }
-
-        with kept_stages(self.config.save_results_path):
-            facts = [1, dataset.content_hash, corpus.content_hash]
-            copied = _once("copied", dataset, corpus, lambda: stage("copied", facts, found)["copied"])
-        return tuple(entry.query.id for entry, is_copied in zip(dataset, copied.tolist(), strict=True) if is_copied)
 
     @property
     def _settings(self) -> dict[str, Any]:

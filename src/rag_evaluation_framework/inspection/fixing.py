@@ -12,9 +12,9 @@ from rag_evaluation_framework.data import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.ground_truth import Answer, as_answer
 from rag_evaluation_framework.inspection.findings import FindingKind, LabelTexts, quotation, units_of
 from rag_evaluation_framework.inspection.question_checks import asked_twice
 from rag_evaluation_framework.labelling.relabelling import relabel

@@ -14,7 +14,7 @@ from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import class_name, said, shown
 from rag_evaluation_framework.contracts.component import Component, check_choice, check_count
-from rag_evaluation_framework.contracts.question_strategy import LLMClient
+from rag_evaluation_framework.contracts.roles import LLMClient
 from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.errors import ConfigError, InputError, InvalidAnswer, ProviderError, ProviderRefused
 from rag_evaluation_framework.llms.anthropic import AnthropicClient

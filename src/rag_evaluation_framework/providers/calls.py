@@ -13,12 +13,11 @@ from typing import Any, Never, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.coroutines import resolved, stop_if_cancelled
+from rag_evaluation_framework.base.coroutines import as_finished, resolved, stop_if_cancelled
 from rag_evaluation_framework.base.exits import errors_as, outcome
 from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.interrupts import stop_if_interrupted
 from rag_evaluation_framework.base.outside import fit_to_show, one_line, raised, said, shown, without_secrets
-from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.data.values import encodable
 from rag_evaluation_framework.errors import (
     ConfigError,

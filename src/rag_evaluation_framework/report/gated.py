@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from rag_evaluation_framework.base.outside import json_text
-from rag_evaluation_framework.contracts.sink import Outcome
+from rag_evaluation_framework.contracts.roles import Outcome
 from rag_evaluation_framework.report.page import Lines, Page
 from rag_evaluation_framework.report.pages.comparison import comparison_page
 from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line

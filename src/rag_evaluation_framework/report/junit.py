@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree as ET
 
 from rag_evaluation_framework.base.outside import fit_to_show, one_line
-from rag_evaluation_framework.contracts.sink import Outcome
+from rag_evaluation_framework.contracts.roles import Outcome
 from rag_evaluation_framework.report.pages.comparison import comparison_notes
 from rag_evaluation_framework.report.pages.notes import all_notes, failure_notes
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.base.coroutines import adapted
 from rag_evaluation_framework.base.outside import one_line, said, shown
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.embedder import TokenEmbedder
+from rag_evaluation_framework.contracts.roles import TokenEmbedder
 from rag_evaluation_framework.data.values import UNREADABLE, gives_items, items, plain_array
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker

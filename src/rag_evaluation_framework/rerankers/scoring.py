@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.components.parts import as_scores
-from rag_evaluation_framework.contracts.retriever import Reranker
+from rag_evaluation_framework.contracts.roles import Reranker
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.statistics.nearest import top_k as best_first

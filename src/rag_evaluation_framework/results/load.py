@@ -53,12 +53,11 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import is_metric_name
-from rag_evaluation_framework.data.ground_truth import LabelIdentity
 from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.data.levels import Level, U, checked_level
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import DatasetError, InputError, LevelMismatch, ResultError
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.rankings.hit_lines import read_hit_lines
 from rag_evaluation_framework.results import store
@@ -141,15 +140,11 @@ class CountsRecord:
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """What is read of the dataset in a configuration.
-
-    `copied`: the questions a label of which quotes a text that stood in several places.
-    """
+    """What is read of the dataset in a configuration."""
 
     name: str
     hash: str
     skipped: Count
-    copied: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -268,8 +263,6 @@ class Question(Generic[U]):
         answers: Its answers, each by its places, these by their units; empty if every answer has one place.
         places_found: Of each of these answers the number of the place of which the most was retrieved, or None.
         metadata: What else the dataset says of it.
-        labelled: What the labels of the dataset are known again by, where `relevant` are others: at another level, or
-            under other ids.
         before: Scores of the ranking without the reranker, by name; empty if it has none.
         ceilings: The recall that no order of the candidates exceeds, by name of the score; likewise.
         first_relevant: The rank of the first result that is relevant, from 1; None if none is.
@@ -287,7 +280,6 @@ class Question(Generic[U]):
     answers: tuple[_AnswerOf[U], ...] = ()
     places_found: tuple[Count | None, ...] = ()
     metadata: Recorded = field(default_factory=dict[str, Any])
-    labelled: LabelIdentity | None = None
     before: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     ceilings: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     first_relevant: Rank | None = None
@@ -456,7 +448,6 @@ def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, confi
         {row: question.metadata for row, question in rows if question.metadata},
         {name: earlier[name] for name in names if name in earlier},
         {name: highest[name] for name in names if name in highest},
-        {row: question.labelled for row, question in rows if question.labelled is not None},
     )
     _check_shares(queries, {metric.type for metric in config.metrics}, source)
     return queries

@@ -6,7 +6,7 @@ from time import perf_counter
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.components.results import as_retrieval, one_each
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever, IndexT, Retriever
+from rag_evaluation_framework.contracts.roles import IndexedRetriever, IndexT, Retriever
 from rag_evaluation_framework.data import AnyChunk, Query
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Stage
 from rag_evaluation_framework.quotes.hit_locator import HitLocator

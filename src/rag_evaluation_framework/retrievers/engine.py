@@ -17,7 +17,7 @@ from rag_evaluation_framework.base.outside import hide_environment, raised, show
 from rag_evaluation_framework.base.records import Faults
 from rag_evaluation_framework.components.results import as_retrieval
 from rag_evaluation_framework.contracts.component import check_choice, check_truth, confide, parameters
-from rag_evaluation_framework.contracts.retriever import (
+from rag_evaluation_framework.contracts.roles import (
     CONSTRAINTS_KEYWORD,
     Engine,
     IndexedRetriever,

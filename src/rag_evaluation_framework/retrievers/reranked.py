@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rag_evaluation_framework.base.coroutines import as_finished
 from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.base.side_by_side import as_finished
 from rag_evaluation_framework.components.parts import as_order
 from rag_evaluation_framework.components.supported import OwnReranker
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.contracts.retriever import Reranker, Retriever
+from rag_evaluation_framework.contracts.roles import Reranker, Retriever
 from rag_evaluation_framework.data import (
     AnyChunk,
     Chunk,

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.roles import Retriever
 from rag_evaluation_framework.data import Corpus, DocumentId
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.data.queries import Query, Scope

@@ -19,7 +19,7 @@ from rag_evaluation_framework.components.results import one_each
 from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count, confide
-from rag_evaluation_framework.contracts.embedder import (
+from rag_evaluation_framework.contracts.roles import (
     Embedder,
     VectorStore,
     as_fitted,
@@ -28,8 +28,7 @@ from rag_evaluation_framework.contracts.embedder import (
 )
 from rag_evaluation_framework.data import AnyChunk, Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
-from rag_evaluation_framework.embedders.cached import identity_of
-from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
+from rag_evaluation_framework.embedders.cached import Embedding, EmbeddingCache, identity_of
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.registry import as_component, describe

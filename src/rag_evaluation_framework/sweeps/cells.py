@@ -1,4 +1,4 @@
-"""Running the cells of a sweep; what is done is kept below the root, and not done again.
+"""Running the cells of a sweep, or the shards of a run; what is done is kept below the root, and not done again.
 
 A cell is found again by a hash of all that its result depends on: the run, its questions and documents, versions, and
 the code that is not ours. Its finished run is a folder of that name in `<root>/cells/`. So the same sweep goes on where
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
@@ -40,13 +40,13 @@ from rag_evaluation_framework.experiments.journal import (
     own_modules,
     unfinished_folder,
 )
+from rag_evaluation_framework.providers.usage import ModelUsage, count_usage, track_usage
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import EvaluationResult, load_result
 from rag_evaluation_framework.results.store import CELLS, REPORT
 from rag_evaluation_framework.results.texts import keep_corpus
-from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
+from rag_evaluation_framework.sweeps.cell import Cell, CellFacts, CellOutcome, Drawer
 from rag_evaluation_framework.sweeps.executors import run_tasks
-from rag_evaluation_framework.sweeps.facts import CellFacts, Drawer
 
 _SECONDS_BETWEEN_LINES = 5
 _JOURNAL_AFTER = 0.2  # seconds: of a cell that is done by then, nothing is written twice
@@ -208,11 +208,13 @@ def _save(result: EvaluationResult[Any], folder: Path) -> None:
     Raises:
         SaveFailed: It cannot be saved; the one that was there stays.
     """
-    made = result.save(folder.with_name(f".{uuid4().hex}"))
+    # Beside the folder of cells, as saving lists what is beside it, and there may be thousands of cells.
+    made = result.save(folder.parent.resolve().with_name(f".{uuid4().hex}"))
     old = made.with_name(f"{made.name}-old")
     with suppress(OSError):  # there is none
         folder.rename(old)
     with suppress(OSError):  # another process has just put there what this one has
+        folder.parent.mkdir(exist_ok=True)
         made.rename(folder)
     for left in (made, old):
         shutil.rmtree(left, ignore_errors=True)
@@ -256,9 +258,12 @@ def outcomes(
         for name, answer in answers:
             for told in answer.notes:
                 note(told)
+            told, usage = json.loads(answer.text or '["", []]')
+            for used in usage:
+                count_usage(ModelUsage(**used))
             folder = waiting[name][0].folder
             result = _loaded(folder)
-            why = answer.failure or answer.text or ("" if result else f"{folder}: its result is not there")
+            why = answer.failure or told or ("" if result else f"{folder}: its result is not there")
             for cell in (prepared.cell for prepared in waiting[name]):
                 yield _collected(failed(cell, why) if why or result is None else workshop.done(cell, result), on_error)
 
@@ -334,10 +339,10 @@ def _task(workshop: Workshop, prepared: Prepared) -> str:
 
 
 def run_task(task: str) -> str:
-    """Run a cell, and return why it failed, "" if it did not; its result is then in its folder."""
+    """Run a cell, and return as JSON why it failed, and what it asked of providers; its result is in its folder."""
     number, name, keys, facts, folder, root, wanted, imports, fresh, start = json.loads(task)
     workshop, stages = _workshop(folder, root, start, imports=imports, fresh=fresh)
-    cell = Cell(number, name, {}, parse_config(keys, name))
+    cell = Cell(number, name, {}, {}, parse_config(keys, name))
 
     def made() -> CellOutcome:
         prepared = workshop.prepared(cell)
@@ -348,8 +353,9 @@ def run_task(task: str) -> str:
             return failed(cell, f"{what} are others where the worker is than where the sweep is")
         return workshop.kept(prepared) or workshop.run(prepared)
 
-    with kept_stages(stages):
-        return outcome(made, lambda error: failed(cell, error)).failure or ""
+    with kept_stages(stages), track_usage() as usage:
+        found = outcome(made, lambda error: failed(cell, error))
+    return json.dumps([found.failure or "", [*map(asdict, usage.models)]])
 
 
 @lru_cache(maxsize=1)
@@ -359,3 +365,58 @@ def _workshop(folder: str, root: str, start: str, *, imports: bool, fresh: bool)
     The next start reads again, as files may have changed.
     """
     return Workshop(Path(folder), Path(root), imports, fresh, start), Stages(root)
+
+
+# One large run whose questions are answered in parts, by several workers.
+
+_SHARDS = 32  # where it is not known how many workers there are
+_OF_THE_WHOLE = {"gates", "thresholds", "baseline", "sinks"}
+_OF_THE_SHARDS = {
+    *("retriever", "chunker", "embedder", "vector_store", "reranker", "engine", "mode", "rerank_top_k", "order"),
+    *("ties", "ingest", "cleanup", "allow_custom_prefix", "allow_remote", "scope_prefix"),
+}
+"""Keys of a run that its shards need, and stored rankings do not."""
+
+
+def in_shards(
+    spec: RunSpec,
+    folder: Path,
+    root: Path,
+    executor: int | str | Executor,
+    *,
+    imports: bool = True,
+    fresh: bool = False,
+) -> RunSpec:
+    """Answer the questions of a run in shards, and return the run of the rankings: the scores are those of one run.
+
+    Shards are kept as cells of a sweep are, so that the same call goes on where an earlier one ended.
+
+    Args:
+        spec: The run.
+        folder: The folder to which its paths are relative.
+        root: Where shards are kept.
+        executor: What answers them, as `Sweep.run` takes it; a number of processes get a shard each, others
+            32 in all, but no shard is without a question.
+        imports: Whether the run may name code of one's own.
+        fresh: Whether shards are run again that are done.
+
+    Raises:
+        ConfigError: A shard failed; or workers cannot be sent what is in the run.
+        ProviderUnavailable: The executor is gone; what is done is kept.
+    """
+    workshop = Workshop(folder, root, imports, fresh)
+    keys = {key: getattr(spec, key) for key in spec.model_fields_set}
+    asked = {key: value for key, value in keys.items() if key not in _OF_THE_WHOLE}
+    whole = Cell(0, "the run", {}, {}, parse_config(asked, "the run"))
+    questions = outcome(lambda: len(workshop.prepared(whole).config.dataset), lambda _: _SHARDS)  # shards say why
+    of = max(min(executor if isinstance(executor, int) else _SHARDS, questions), 1)
+    cells: list[Cell] = []
+    for number in range(1, of + 1):
+        name = f"shard {number}/{of}"
+        cells.append(Cell(number, name, {}, {}, parse_config({**asked, "shard": f"{number}/{of}"}, name)))
+    made = outcomes(workshop, cells, "raise", executor)
+    folders = {one.cell.number: one.folder for one in made if one.folder is not None}
+    paths = [str(folders[number].absolute()) for number in sorted(folders)]
+    scored = {key: value for key, value in keys.items() if key not in _OF_THE_SHARDS}
+    name = spec.experiment_name or load_result(paths[0]).name
+    return parse_config({**scored, "experiment_name": name, "rankings": paths}, "the rankings of the shards")

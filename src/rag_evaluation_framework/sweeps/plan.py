@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
 
@@ -39,15 +39,15 @@ from rag_evaluation_framework.experiments.spec import read_config
 from rag_evaluation_framework.providers import track_usage
 from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.registry.building import parsed
+from rag_evaluation_framework.registry.loading import KINDS, Kind
 from rag_evaluation_framework.registry.records import plain
-from rag_evaluation_framework.registry.table import KINDS, Kind
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.store import CELLS, ROOT, check_root
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
 from rag_evaluation_framework.sweeps.cells import Workshop, cells_progress, outcomes
 from rag_evaluation_framework.sweeps.price import SweepPlan, planned
-from rag_evaluation_framework.sweeps.result import SweepResult, axis_names, level_key
+from rag_evaluation_framework.sweeps.result import SweepResult, axis_names
 
 ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""
@@ -78,12 +78,6 @@ def _condition(given: Any) -> Any:
     if isinstance(given, str):
         _parsed_condition(given)
     return given
-
-
-class _Level(NamedTuple):
-    value: Any
-    name: str
-    known: Any  # the value as JSON has it
 
 
 class Sweep(BaseModel, frozen=True):
@@ -141,22 +135,15 @@ class Sweep(BaseModel, frozen=True):
         return {key: value for key, value in whole.items() if value not in (None, {})}
 
     @cached_property
-    def _levels(self) -> dict[str, list[_Level]]:
-        """Each value of each axis, and how it is told.
-
-        Of values that are told alike, as two lambdas are, the second is named `(2)`, and so on.
-        """
-        levels: dict[str, list[_Level]] = {}
+    def _levels(self) -> dict[str, dict[str, Any]]:
+        """The values of each axis by how they are told; the second that is told alike, as of two lambdas, is `(2)`."""
+        levels: dict[str, dict[str, Any]] = {}
         for key, values in self.axes.items():
             seen: Counter[str] = Counter()
-            levels[key] = []
+            levels[key] = {}
             for value in values:
-                name, known = told(value), plain(value)
-                seen[name] += 1
-                if (number := seen[name]) > 1:
-                    name = f"{name} ({number})"
-                    known = {**known, "number": number} if is_object(known) else name
-                levels[key].append(_Level(value, name, known))
+                seen[name := told(value)] += 1
+                levels[key][name if seen[name] == 1 else f"{name} ({seen[name]})"] = value
         return levels
 
     @property
@@ -176,22 +163,25 @@ class Sweep(BaseModel, frozen=True):
             raise ConfigError(f"the sweep has more than {_MOST:,} cells; expected fewer")
         rows = {key: _distinct(self.over[key]) for key in ROWS if key in self.over}
         fixed = {key: getattr(self.base, key) for key in self.base.model_fields_set} | rows
-        combinations = (dict(zip(self._levels, levels, strict=True)) for levels in product(*self._levels.values()))
-        wanted = [one for one in combinations if self._is_wanted({key: level.value for key, level in one.items()})]
+        wanted: list[tuple[dict[str, str], dict[str, Any]]] = []
+        for names in product(*self._levels.values()):
+            levels = dict(zip(self._levels, names, strict=True))
+            values = {key: self._levels[key][name] for key, name in levels.items()}
+            if self._is_wanted(values):
+                wanted.append((levels, values))
         if not wanted:
             raise ConfigError(f"only_if leaves no cell: {shown(self.only_if)}; expected a condition that some meet")
         varied = axis_names(key for key, values in self.axes.items() if len(values) > 1)
         cells: list[Cell] = []
-        for number, levels in enumerate(wanted, 1):
+        for number, (levels, values) in enumerate(wanted, 1):
             keys = dict(fixed)
-            for key in sorted(levels, key=lambda key: key.count(".")):  # a component before its parameters
-                _set(keys, key.split("."), levels[key].value, key)
-            name = ", ".join(f"{short}={levels[key].name}" for key, short in varied.items())
+            for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
+                _set(keys, key.split("."), values[key], key)
+            name = ", ".join(f"{short}={levels[key]}" for key, short in varied.items())
             keys["experiment_name"] = name or keys.get("experiment_name") or "the run"
-            known = {key: level.known for key, level in levels.items()}
-            cells.append(
-                Cell(number, name or "the run", known, parse_config(keys, f"cell {number}{name and ', '}{name}"))
-            )
+            spec = parse_config(keys, f"cell {number}{name and ', '}{name}")
+            known = {key: plain(value) for key, value in values.items()}
+            cells.append(Cell(number, name or "the run", levels, known, spec))
         return tuple(cells)
 
     def plan(self, root: str | Path = ROOT, *, fresh: bool = False, imports: bool = True) -> SweepPlan:
@@ -253,9 +243,7 @@ class Sweep(BaseModel, frozen=True):
         except KeyboardInterrupt as interrupt:
             told = f"{len(done)} of {len(self.cells)} cells are done and kept; the same sweep goes on with the others"
             raise Interrupted(told) from interrupt
-        bought = usage.models  # also by cells that failed
-        if executor is not None:  # what workers asked, their results tell
-            bought = [used for one in done if one.facts and not one.is_kept for used in one.facts.usage]
+        bought = usage.models  # also by cells that failed, here or in workers
         bill = {
             "cells": sum(not one.is_kept for one in done),
             "requests": sum(used.requests for used in bought),
@@ -263,10 +251,8 @@ class Sweep(BaseModel, frozen=True):
             "cost": None if any(used.cost is None for used in bought) else sum(used.cost or 0 for used in bought),
         }
         done.sort(key=lambda found: found.cell.number)
-        several = {key: own for key, own in self._levels.items() if len(own) > 1}
-        axes = {key: {level_key(level.known): level.name for level in own} for key, own in several.items()}
         notes = () if executor is None else (_BUSY,)
-        result = SweepResult(tuple(done), axes, self.decide_by, bill=bill, notes=notes)
+        result = SweepResult(tuple(done), self.decide_by, bill=bill, notes=notes)
         return result if plan is None else replace(result, plan=plan.totals, prices=plan.prices)
 
     def save(self, result: SweepResult, root: str | Path = ROOT) -> Path:

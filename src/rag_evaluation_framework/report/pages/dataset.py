@@ -112,7 +112,6 @@ def push_page(pushed: Mapping[str, Any]) -> Page:
     rows = {
         "created": pushed["created"],
         "updated": pushed["updated"],
-        "edited in LangSmith": pushed["edited"],
         "unchanged": pushed["unchanged"],
         "deleted": pushed["deleted"],
         "only in LangSmith": pushed["missing"],
@@ -400,31 +399,16 @@ def published_text(known: PublishedExperiment) -> str:
     told = [f"experiment {known.name} in LangSmith{incomplete}: {there}"]
     if known.unmatched:
         told.append(
-            f"not published are {len(known.unmatched)} of the run's questions ({_reasons(known)}): "
-            f"{_named(known.unmatched)}"
+            f"not published are {len(known.unmatched)} of the run's questions, which the dataset {known.dataset_name} "
+            f"does not have in this wording: {_named(known.unmatched)}"
         )
     if known.unanswered:
         told.append(
             f"the run has nothing for {len(known.unanswered)} of the questions of the dataset "
             f"{known.dataset_name}: {_named(known.unanswered)}"
         )
-    if known.uncompared:
-        told.append(
-            f"of {len(known.uncompared)} of the run's questions it is not known whether their labels there are those "
-            f"that they were scored with: {_named(known.uncompared)}"
-        )
     again = ". Publishing the result again makes a new experiment" if known.is_lossy else ""
     return "; ".join([*told, *known.problems]) + again
-
-
-def _reasons(known: PublishedExperiment) -> str:
-    absent = len(known.unmatched) - len(known.reworded) - len(known.relabelled)
-    counts = {
-        f"not in the dataset {known.dataset_name}": absent,
-        f"with another wording in {known.dataset_name}": len(known.reworded),
-        f"with other labels in {known.dataset_name}": len(known.relabelled),
-    }
-    return ", ".join(f"{number} {why}" for why, number in counts.items() if number)
 
 
 def _named(ids: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from rag_evaluation_framework.base.outside import first_of, name_line
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff
 from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.report.page import Bar, Line, Lines, Part, Passage, Passages, Role, Table, line, plural
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.result import note_lines

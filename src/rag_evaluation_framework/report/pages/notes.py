@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rag_evaluation_framework.base.outside import first_of, name_line
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.results.result import EvaluationResult
 
 _FAILURES_SHOWN = 5

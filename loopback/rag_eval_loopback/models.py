@@ -8,25 +8,25 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import count
 from threading import Lock
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.loopback.server import (
+from rag_eval_loopback.server import (
     Answer,
     Refused,
     Request,
     Route,
     content_of,
     field_of,
-    numbered,
     text_of,
 )
+from rag_evaluation_framework.base.files import is_list, is_object
+from rag_evaluation_framework.base.outside import shown
+from rag_evaluation_framework.errors import ConfigError
 
 # Deterministic vectors of texts: alike where texts share words.
 
@@ -229,10 +229,14 @@ def openai_error(status: int, message: str) -> Any:
 
 def openai_routes(chat: ChatScript) -> Sequence[Route]:
     """Return the routes of OpenAI, below `/v1`."""
-    ids = numbered("chatcmpl")
+    ids = count(1)  # of which no two threads get the same
     return (
         Route("POST /v1/embeddings", _openai_embeddings, openai_error),
-        Route("POST /v1/chat/completions", lambda request: _completion(chat, request, ids()), openai_error),
+        Route(
+            "POST /v1/chat/completions",
+            lambda request: _completion(chat, request, f"chatcmpl-{next(ids)}"),
+            openai_error,
+        ),
     )
 
 
@@ -308,8 +312,8 @@ def anthropic_error(status: int, message: str) -> Any:
 
 def anthropic_routes(chat: ChatScript) -> Sequence[Route]:
     """Return the route of Anthropic, below `/v1`."""
-    ids = numbered("msg")
-    return (Route("POST /v1/messages", lambda request: _message(chat, request, ids()), anthropic_error),)
+    ids = count(1)  # of which no two threads get the same
+    return (Route("POST /v1/messages", lambda request: _message(chat, request, f"msg-{next(ids)}"), anthropic_error),)
 
 
 def _message(chat: ChatScript, request: Request, identity: str) -> Answer:
@@ -355,10 +359,10 @@ def cohere_error(_status: int, message: str) -> Any:
 
 def cohere_routes() -> Sequence[Route]:
     """Return the routes of Cohere, below `/v2`."""
-    ids = numbered("cohere")
+    ids = count(1)  # of which no two threads get the same
     return (
-        Route("POST /v2/embed", lambda request: _embed(request, ids()), cohere_error),
-        Route("POST /v2/rerank", lambda request: _rerank(request, ids()), cohere_error),
+        Route("POST /v2/embed", lambda request: _embed(request, f"cohere-{next(ids)}"), cohere_error),
+        Route("POST /v2/rerank", lambda request: _rerank(request, f"cohere-{next(ids)}"), cohere_error),
     )
 
 

@@ -1,28 +1,26 @@
-"""`python -m rag_evaluation_framework.loopback`: the providers, for programs that are no tests."""
+"""`python -m rag_eval_loopback`: the providers, for programs that are no tests."""
 
 import argparse
-import os
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
 from threading import Event
 from types import FrameType
 
+from rag_eval_loopback.providers import LoopbackProviders
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.loopback.providers import environment_of, providers_server
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
     """Serve until interrupted; print the variables that point the SDKs here, as a shell reads them."""
     parser = argparse.ArgumentParser(
-        prog="python -m rag_evaluation_framework.loopback",
+        prog="python -m rag_eval_loopback",
         description="Serve the protocols of OpenAI, Cohere, Anthropic and LangSmith on 127.0.0.1, without any model.",
     )
     parser.add_argument("--port", type=int, default=0, help="the port; by default one that is free")
-    server = providers_server(port=parser.parse_args(arguments).port)
+    providers = LoopbackProviders(port=parser.parse_args().port)
     try:
-        server.start()
+        providers.start()
     except ConfigError as error:
         print(f"Error: {error}", file=sys.stderr)  # noqa: T201
         return 2
@@ -33,10 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
-    for name, value in environment_of(server.url, os.environ).items():
+    for name, value in providers.environment.items():
         print(f"export {name}={shlex.quote(value)}", flush=True)  # noqa: T201
     ended.wait()
-    server.stop()
+    providers.stop()
     return 0
 
 

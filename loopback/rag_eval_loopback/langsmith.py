@@ -1,6 +1,5 @@
 """The wire protocol of LangSmith: datasets, experiments, and what the service says of itself."""
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -11,7 +10,7 @@ from threading import RLock
 from typing import Any, TypeAlias
 from uuid import UUID, uuid4
 
-from rag_evaluation_framework.loopback.server import (
+from rag_eval_loopback.server import (
     Answer,
     Refused,
     Request,
@@ -144,22 +143,16 @@ class LangSmith:
             "GET /datasets": self._list_datasets,
             "POST /datasets": self._new_dataset,
             "GET /datasets/{id}": lambda request: self._with_count(_only(self._datasets, request, "Dataset")),
-            "DELETE /datasets/{id}": self._delete_dataset,
             "POST /platform/datasets/{id}/examples": self._new_examples,
             "PATCH /platform/datasets/{id}/examples": self._change_examples,
             "GET /examples": self._list_examples,
             "GET /examples/{id}": lambda request: _only(self.examples, request, "Example"),
             "DELETE /examples": self._delete_examples,
-            "DELETE /examples/{id}": lambda request: self.examples.pop(_only(self.examples, request, "Example")["id"]),
             "GET /sessions": self._list_sessions,
             "POST /sessions": self._new_session,
             "GET /sessions/{id}": lambda request: self._with_stats(_only(self.sessions, request, "Session"), request),
             "PATCH /sessions/{id}": self._change_session,
             "POST /runs/multipart": self._take_parts,
-            "POST /runs/batch": self._take_batch,
-            "POST /runs/query": self._query,
-            "GET /runs/{id}": lambda request: _only(self.runs, request, "Run"),
-            "GET /feedback": self._list_feedback,
             "POST /feedback": lambda request: self._store_feedback(request.json),
         }
         for name, work in works.items():
@@ -206,11 +199,6 @@ class LangSmith:
         self._datasets[dataset["id"]] = dataset
         return self._with_count(dataset)
 
-    def _delete_dataset(self, request: Request) -> Row:
-        del self._datasets[_only(self._datasets, request, "Dataset")["id"]]
-        self.examples = {key: each for key, each in self.examples.items() if each["dataset_id"] != request.values["id"]}
-        return {"message": "Dataset deleted"}
-
     def _new_examples(self, request: Request) -> Answer:
         dataset = _only(self._datasets, request, "Dataset")["id"]
         given = _examples_of(request)
@@ -245,21 +233,8 @@ class LangSmith:
         return _stored(given, 200)
 
     def _list_examples(self, request: Request) -> list[Row]:
-        fields = {"dataset": "dataset_id", "id": "id"}
-        found = _listed(self.examples, request, fields, "splits", "metadata", "as_of", "inline_s3_urls")
-        splits, told = request.query.get("splits"), [json.loads(each) for each in request.query.get("metadata", [])]
-        wanted = [
-            example
-            for example in found
-            if (splits is None or not {*splits}.isdisjoint(example["metadata"][_SPLIT]))
-            and all(each.items() <= example["metadata"].items() for each in told)
-        ]
-        for version in request.query.get("as_of", []):
-            if version != "latest" and any(
-                datetime.fromisoformat(version) < datetime.fromisoformat(example["modified_at"]) for example in wanted
-            ):
-                raise Refused(422, "this server keeps no earlier version of a dataset")
-        return _page(reversed(wanted), request)  # the newest first: no order to rely on
+        found = [*_listed(self.examples, request, {"dataset": "dataset_id", "id": "id"}, "as_of", "inline_s3_urls")]
+        return _page(reversed(found), request)  # the newest first: no order to rely on
 
     def _delete_examples(self, request: Request) -> Row:
         ids = request.query.get("example_ids", [])
@@ -327,8 +302,7 @@ class LangSmith:
         return session
 
     def _take_parts(self, request: Request) -> Answer:
-        posted: dict[str, Row] = defaultdict(dict)
-        patched: dict[str, Row] = defaultdict(dict)
+        runs: dict[str, Row] = defaultdict(dict)
         feedback: list[Row] = []
         for part in parts_of(request):
             kind, _, rest = part.name.partition(".")
@@ -336,19 +310,12 @@ class LangSmith:
             if kind == "feedback":
                 feedback.append(part.json)
             elif kind in ("post", "patch"):
-                run = (posted if kind == "post" else patched)[_checked_id(name, "run id")]
-                run |= {field: part.json} if field else part.json
+                told = {field: part.json} if field else part.json
+                runs[_checked_id(name, "run id")] |= {key: value for key, value in told.items() if value is not None}
             elif kind != "attachment":
                 raise Refused(422, f"this server does not know the part {kind}")
-        return self._take(posted, patched, feedback)
-
-    def _take_batch(self, request: Request) -> Answer:
-        given: dict[str, list[Row] | None] = request.json
-        return self._take(*({run["id"]: run for run in given.get(key) or []} for key in ("post", "patch")))
-
-    def _take(self, posted: dict[str, Row], patched: dict[str, Row], feedback: Iterable[Row] = ()) -> Answer:
-        for identity, given in [*posted.items(), *patched.items()]:
-            run = {**self.runs.get(identity, {}), **{k: value for k, value in given.items() if value is not None}}
+        for identity, given in runs.items():
+            run = {**self.runs.get(identity, {}), **given}
             session = run.get("session_id") or self._session_named(run.get("session_name", _DEFAULT_PROJECT))["id"]
             ended = "error" if run.get("error") else "success" if run.get("end_time") else "pending"
             missing = dict.fromkeys(("name", "inputs", "outputs", "reference_example_id", "parent_run_id"))
@@ -356,29 +323,6 @@ class LangSmith:
         for each in feedback:
             self._store_feedback(each)
         return Answer({"message": "Runs batch ingested"}, _ACCEPTED)
-
-    def _query(self, request: Request) -> Row:
-        given: Any = request.json
-        if unknown := [name for name in ("filter", "trace_filter", "tree_filter", "query") if given.get(name)]:
-            raise Refused(422, f"this server does not know the field {unknown[0]}")
-        lists = {"session": "session_id", "id": "id", "reference_example": "reference_example_id"}
-        singles = {"trace": "trace_id", "parent_run": "parent_run_id", "run_type": "run_type"}
-        wanted = {field: given[name] for name, field in lists.items() if given.get(name) is not None}
-        wanted |= {field: [given[name]] for name, field in singles.items() if given.get(name) is not None}
-        is_root = given.get("is_root")
-        found = [
-            run
-            for run in self.runs.values()
-            if all(run.get(field) in values for field, values in wanted.items())
-            and is_root in (None, run["parent_run_id"] is None)
-        ]
-        begin = int(given.get("cursor") or 0)
-        end = begin + min(given.get("limit") or _PAGE, _PAGE)
-        return {"runs": found[begin:end], "cursors": {"next": str(end)} if end < len(found) else {}}
-
-    def _list_feedback(self, request: Request) -> list[Row]:
-        fields = {"run": "run_id", "key": "key", "session": "session_id"}
-        return _page(_listed(self.feedback, request, fields), request)
 
     def _store_feedback(self, given: Any) -> Row:
         """Store feedback on a run, whose project it gets if it names none, or on a project."""
@@ -485,15 +429,12 @@ def _now() -> str:
 
 
 def _stats(feedback: Iterable[Row]) -> Row:
-    """Return count, mean and errors of scores, by their key."""
+    """Return count and mean of scores, by their key."""
     by_key: dict[str, list[Row]] = defaultdict(list)
     for each in feedback:
         by_key[each["key"]].append(each)
     stats: Row = {}
     for key, rows in by_key.items():
         scores = [float(row["score"]) for row in rows if row["score"] is not None]
-        extras: list[Row] = [row["extra"] or {} for row in rows]
-        errors = sum(bool(extra.get("error")) for extra in extras)
-        mean = sum(scores) / len(scores) if scores else None
-        stats[key] = {"n": len(rows), "avg": mean, "values": {}, "errors": errors}
+        stats[key] = {"n": len(rows), "avg": sum(scores) / len(scores) if scores else None, "values": {}}
     return stats

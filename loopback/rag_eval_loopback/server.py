@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import chain, count, repeat
+from itertools import chain, repeat
 from threading import Lock, Thread
 from typing import Any, NamedTuple, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import zstandard
+
 from rag_evaluation_framework.base.files import is_list, is_object
-from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.contracts.component import check_count, check_number
 from rag_evaluation_framework.errors import ConfigError
@@ -89,23 +90,8 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Fault:
-    """What goes wrong with a request; what is not given stays as it is.
-
-    Attributes:
-        status: The status of the answer, instead of the work. Providers' own error bodies are sent with it.
-        headers: More headers of the answer, such as `{"Retry-After": "1"}`.
-        body: The body of the answer, instead of the work's: JSON, or bytes and text as they are.
-        change: Changes the JSON that would have been answered, such as `lambda answer: answer | {"data": []}`.
-        delay: Seconds until the answer is sent.
-        drop: Whether the connection is closed instead of answering.
-        lost: Whether the work is done all the same, before the status or the closed connection hides its answer.
-        times: How many requests it befalls; None for all that follow.
-        after: How many requests go well before.
-
-    Raises:
-        ConfigError: `times` is less than 1, `after` or `delay` less than 0.
-    """
+class _Fault:
+    """What goes wrong with a request, as `LoopbackServer.fault` says; what is not given stays as it is."""
 
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -114,14 +100,6 @@ class Fault:
     delay: float = 0.0
     drop: bool = False
     lost: bool = False
-    times: int | None = 1
-    after: int = 0
-
-    def __post_init__(self) -> None:
-        if self.times is not None:
-            check_count("Fault", "times", self.times)
-        check_count("Fault", "after", self.after, 0)
-        check_number("Fault", "delay", self.delay)
 
     @property
     def hides(self) -> bool:
@@ -238,9 +216,7 @@ def _decompressed(body: bytes, encoding: str) -> bytes:
     if encoding == "gzip":
         return gzip.decompress(body)
     if encoding == "zstd":
-        zstandard: Any = require("zstandard", extra="langsmith", needed_by="LoopbackProviders")
-        decompressed: bytes = zstandard.ZstdDecompressor().decompressobj().decompress(body)
-        return decompressed
+        return zstandard.ZstdDecompressor().decompressobj().decompress(body)
     return body
 
 
@@ -296,29 +272,26 @@ class Exchange:
     status: int | None
 
 
-@dataclass
 class LoopbackServer:
-    """Serves routes on 127.0.0.1 from threads of this process, while it is open (`with`).
+    """Serves routes on 127.0.0.1 from threads of this process, from `start` to `stop`.
 
     Attributes:
         routes: What it serves; the first that fits answers.
         port: The port; 0 for any that is free.
+        exchanges: What arrived and what was answered, in order.
     """
 
-    routes: Iterable[Route]
-    port: int = 0
-    exchanges: list[Exchange] = field(default_factory=list[Exchange], init=False)
-    _faults: dict[str, Iterator[Fault]] = field(default_factory=dict[str, Iterator[Fault]], init=False)
-    _lock: Lock = field(default_factory=Lock, init=False)
-    _server: _HttpServer | None = field(default=None, init=False)
-    _thread: Thread | None = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        self.routes = tuple(self.routes)
+    def __init__(self, routes: Iterable[Route], port: int = 0) -> None:
+        self.routes = tuple(routes)
+        self.port = port
+        self.exchanges: list[Exchange] = []
+        self._faults: dict[str, Iterator[_Fault]] = {}
+        self._lock = Lock()
+        self._server: _HttpServer | None = None
 
     @property
     def url(self) -> str:
-        """Where it is: `http://127.0.0.1:PORT`."""
+        """Where it is, `http://127.0.0.1:PORT`; OpenAI's base URL is this with `/v1`."""
         return f"http://{_HOST}:{self.port}"
 
     def start(self) -> None:
@@ -333,29 +306,59 @@ class LoopbackServer:
             reason = getattr(error, "strerror", None) or "expected 0 to 65535"
             raise ConfigError(f"port {self.port} of {_HOST} cannot be used: {reason}") from error
         self.port = self._server.server_address[1]
-        self._thread = Thread(target=self._server.serve_forever, args=(0.02,), name="rag-eval-loopback", daemon=True)
-        self._thread.start()
+        Thread(target=self._server.serve_forever, args=(0.02,), name="rag-eval-loopback", daemon=True).start()
 
     def stop(self) -> None:
         """Close the port and every connection."""
-        if self._server is not None and self._thread is not None:
+        if self._server is not None:
             self._server.shutdown()
-            self._thread.join()
             self._server.close_all()
-            self._server = self._thread = None
+            self._server = None
 
-    def fault(self, route: str, fault: Fault) -> None:
-        """Let something go wrong with the next requests of a route; several wait for their turn, in order.
+    def fault(
+        self,
+        route: str,
+        *,
+        status: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: Any = None,
+        change: Callable[[Any], Any] | None = None,
+        delay: float = 0.0,
+        drop: bool = False,
+        lost: bool = False,
+        times: int | None = 1,
+        after: int = 0,
+    ) -> None:
+        """Let something go wrong with the next requests of a route; several faults wait for their turn.
+
+        Args:
+            route: Method and path, such as `POST /v2/embed`.
+            status: The status of the answer, instead of the work, with an error body as the provider writes it.
+            headers: More headers of the answer, such as `{"Retry-After": "1"}`.
+            body: The body of the answer, instead of the work's: JSON, or bytes and text as they are.
+            change: Changes the JSON that would have been answered. What it raises is answered with status 500.
+            delay: Seconds until the answer is sent.
+            drop: Whether the connection is closed instead of answering.
+            lost: Whether the work is done before the status or the closed connection hides its answer.
+            times: How many requests it befalls; None for all that follow.
+            after: How many requests go well before.
 
         Raises:
-            ConfigError: There is no such route.
+            ConfigError: There is no such route, nothing would go wrong, or a number is out of range.
         """
+        if status is None and body is None and change is None and not (headers or delay or drop or lost):
+            raise ConfigError(f"fault({route!r}): nothing would go wrong; expected status=, drop=True or another fault")
+        if times is not None:
+            check_count("fault", "times", times)
+        check_count("fault", "after", after, 0)
+        check_number("fault", "delay", delay)
         known = [each.name for each in self.routes]
         if route not in known:
             raise ConfigError(f"route {route!r} is not there; expected one of {', '.join(known)}")
+        fault = _Fault(status, headers or {}, body, change, delay, drop, lost)
+        befalling = repeat(fault) if times is None else repeat(fault, times)
         with self._lock:
-            befalling = repeat(fault) if fault.times is None else repeat(fault, fault.times)
-            self._faults[route] = chain(self._faults.get(route, ()), repeat(Fault(), fault.after), befalling)
+            self._faults[route] = chain(self._faults.get(route, ()), repeat(_Fault(), after), befalling)
 
     def clear_faults(self) -> None:
         """Forget the faults that have not come yet."""
@@ -363,15 +366,14 @@ class LoopbackServer:
             self._faults.clear()
 
     def counts(self) -> Counter[str]:
-        """Return how many requests each route had."""
-        with self._lock:
-            return Counter(exchange.route for exchange in self.exchanges)
+        """Return how many requests each route had, by names such as `POST /v1/embeddings`."""
+        return Counter(exchange.route for exchange in [*self.exchanges])
 
     def answer(self, request: Request) -> tuple[Answer | None, float]:
         """Return the answer to a request, None to close the connection, and how many seconds to wait before."""
         route, request = self._routed(request)
         with self._lock:
-            fault = next(self._faults.get(route.name, iter(())), Fault())
+            fault = next(self._faults.get(route.name, iter(())), _Fault())
         worked = None if fault.drop and not fault.lost else self._worked(route, request, fault)
         answer = None if fault.drop else worked
         with self._lock:
@@ -384,7 +386,7 @@ class LoopbackServer:
                 return route, replace(request, values=values)
         return Route(request.called, _nothing_there, _error_for_all), request
 
-    def _worked(self, route: Route, request: Request, fault: Fault) -> Answer:
+    def _worked(self, route: Route, request: Request, fault: _Fault) -> Answer:
         answer = self._done(route, request) if fault.lost or not fault.hides else Answer()
         try:
             if fault.hides:
@@ -427,12 +429,6 @@ def check_key(request: Request) -> None:
     """
     if not request.key:
         raise Refused(401, "no API key was sent")
-
-
-def numbered(prefix: str) -> Callable[[], str]:
-    """Return what gives ids `prefix-1`, `prefix-2` and so on."""
-    numbers = count(1)  # of which no two threads get the same
-    return lambda: f"{prefix}-{next(numbers)}"
 
 
 def field_of(content: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
