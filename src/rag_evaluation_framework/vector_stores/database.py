@@ -178,8 +178,8 @@ class DatabaseVectorStore(VectorStore, ABC):
         """Return the error for a collection that was removed or replaced while a store was using it."""
         name = getattr(self, self.called)
         return InputError(
-            f"{type(self).__name__}: the {self.called} {name!r} was removed or replaced by another store after this one "
-            f"filled it; index again, and give each of several stores its own {self.called}=..."
+            f"{type(self).__name__}: the {self.called} {name!r} was removed or replaced by another store after this "
+            f"one filled it; index again, and give each of several stores its own {self.called}=..."
         )
 
     @abstractmethod
