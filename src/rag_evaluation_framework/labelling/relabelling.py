@@ -227,8 +227,9 @@ def heads_of(document: Document, start: int) -> tuple[str, str, int]:
     """Return the heads of the column and of the row in which a label is, "" without, and where that of its row begins.
 
     Cells are parted by tabs in texts of HTML, and elsewhere by a border `|`. The first one with a text is the head of
-    its row, the first row has those of the columns: with borders only above a rule. A line without cells has a key: what is before a colon, a dash or an equals sign within its first
-    60 characters, or the line directly above: in text of HTML one of up to 30 characters, else that of a definition.
+    its row, the first row has those of the columns: with borders only above a rule. A line without cells has a key:
+    what is before a colon, a dash or an equals sign within its first 60 characters, or the line directly above: in text
+    of HTML one of up to 30 characters, else that of a definition.
     """
     content, suffix = document.content, PurePosixPath(document.id).suffix.lower()
     border, key_line = _FORMS.get(suffix, _FORM)
