@@ -547,7 +547,7 @@ def update(
         table = command_lines([*again, "--corpus", str(corpus), "--questions", "TABLE.csv"])
         following = report.relabelling_text(data.count_skipped(updated.skipped), label, table)
     record: dict[str, Any] = {"dataset": str(dataset), **found.record()}
-    for key in ("added", "corrected", "kept", "skipped", "repeated") if additions is not None else ():
+    for key in ("added", "corrected", "kept", "skipped") if additions is not None else ():
         record[key] = [{"id": query.id, "query": query.text} for query in getattr(additions, key)]
     record["written"] = written
     with arriving("; ".join(written)):

@@ -1,14 +1,11 @@
 """Datasets whose documents were edited: their labels follow their words to the texts of today."""
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from io import StringIO
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
@@ -216,7 +213,6 @@ def _are_cut(document: Document, span: CharacterSpan) -> tuple[bool, bool]:
 
 # What a value is about: the head of its column and of its row. Under or beside another one it says something else.
 
-_DELIMITERS = {".csv": ",;", ".tsv": "\t"}
 # The border between cells, and the line that is the key of the one below it: a short one, in definitions of any length.
 _FORMS = dict.fromkeys([".html", ".htm"], (re.compile("\t"), re.compile(r"[^\n]{1,30}\n")))
 _FORM = re.compile(r"(?<!\\)\|"), re.compile(r"[^\n]+\n(?=[ \t]*(?::[ \t]|<dd\b))")
@@ -230,10 +226,10 @@ _KEY = re.compile(  # "- **Team**:", "Team –", "team =", "<dt>Team</dt>"; with
 def heads_of(document: Document, start: int) -> tuple[str, str, int]:
     """Return the heads of the column and of the row in which a label is, "" without, and where that of its row begins.
 
-    Cells are those of comma- or tab-separated values, are parted by tabs in texts of HTML, and elsewhere by a border
-    `|`. The first one with a text is the head of its row, the first row has those of the columns: with borders only
-    above a rule. A line without cells has a key: what is before a colon, a dash or an equals sign within its first
-    60 characters, or the line directly above: in text of HTML one of up to 30 characters, else that of a definition.
+    Cells are parted by tabs in texts of HTML, and elsewhere by a border `|`. The first one with a text is the head of
+    its row, the first row has those of the columns: with borders only above a rule. A line without cells has a key:
+    what is before a colon, a dash or an equals sign within its first 60 characters, or the line directly above: in text
+    of HTML one of up to 30 characters, else that of a definition.
     """
     content, suffix = document.content, PurePosixPath(document.id).suffix.lower()
     border, key_line = _FORMS.get(suffix, _FORM)
@@ -247,14 +243,7 @@ def heads_of(document: Document, start: int) -> tuple[str, str, int]:
 
     first = head = content.rfind("\n", 0, start) + 1
     heads, row = [""], [""]  # cells, the latter as far as to the label
-    if suffix in _DELIMITERS:
-        quotes = content.count('"', 0, first)
-        while first and quotes % 2:  # the line begins within some
-            before, first = first, content.rfind("\n", 0, first - 1) + 1
-            quotes -= content.count('"', first, before)
-        delimiter = max(_DELIMITERS[suffix], key=line_from(0).count)
-        heads, row = _values(f"{line_from(0)}\n", delimiter), _values(f"{content[first:start]}_", delimiter)
-    elif border.search(line_from(first)):
+    if border.search(line_from(first)):
         while head > 0 and border.search(line_from(above := content.rfind("\n", 0, head - 1) + 1)):
             head = above
         rule, row = line_from(head + len(line_from(head)) + 1), border.split(content[first:start])
@@ -266,13 +255,6 @@ def heads_of(document: Document, start: int) -> tuple[str, str, int]:
             first, row = key.start(), [key[0], ""]
     column, lead = len(row) - 1, next(filter(str.strip, row[:-1]), "")
     return shown(heads[column]) if column < len(heads) else "", shown(lead), first if lead else start
-
-
-def _values(text: str, delimiter: str) -> list[str]:
-    row = [""]
-    with suppress(csv.Error):  # a cell of more than 131,072 characters
-        *_, row = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
-    return row
 
 
 # Datasets whose documents were edited: their labels follow their words.
