@@ -28,7 +28,7 @@ FLOORS = (
     {"gates"},
     {"sweeps"},
     {"integrations"},
-    {"report", "demo", "loopback"},
+    {"report", "demo"},
     {"trackers"},  # where results go: folders with pages, and LangSmith
     {"cli", "__main__"},
     {"testing"},  # for people who write components: it may import everything below the command line
@@ -49,7 +49,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
     ("integrations.langsmith_datasets", "report.pages.dataset"),  # what arrived, in words, and in notes of a result
     ("integrations.publishing", "report.pages.dataset"),
     ("inspection.findings", "report.pages.dataset"),  # print(report), and the advice that JSON has
-    ("labelling.quote_check", "report.pages.quotes"),  # print(check), and notebooks
+    ("labelling.quote_table", "report.pages.quotes"),  # print(check), and notebooks
     ("labelling.relabelling", "report.pages.quotes"),
     ("report.page", "report.terminal"),  # loaded when a page is shown in this way
     ("report.page", "report.markdown"),
@@ -62,8 +62,8 @@ DOORS = {  # what reaches upwards: imported for type checkers only, if at all; t
 }
 TYPED = {  # what is named for type checkers only
     ("experiments.evaluation", "sweeps.result"),
-    ("contracts.sink", "results.result"),
-    ("contracts.sink", "analysis.comparison"),
+    ("contracts.roles", "results.result"),
+    ("contracts.roles", "analysis.comparison"),
 }
 LOADERS = {
     "registry.loading",
@@ -72,7 +72,6 @@ LOADERS = {
 }  # what imports modules by strings
 LATE = {
     ("cli.main", "cli.program"),  # loaded when interrupts are answered already
-    ("testing.pytest_plugin", "testing.gate_items"),  # loaded when pytest is asked for gates
 }
 TOGETHER = {("__main__", "cli")}  # `python -m` is the command
 WHOLE_PACKAGE = "(the root)"
@@ -294,7 +293,7 @@ def test_rooms_do_not_import_each_other_in_a_circle():
 
 def test_optional_packages_are_never_imported_directly():
     optional = {"sklearn", "pandas", "tiktoken", "tiktoken_ext", "tokenizers"}
-    optional |= {"torch", "transformers", "sentence_transformers", "huggingface_hub", "onnx", "onnxruntime"}
+    optional |= {"torch", "transformers", "sentence_transformers", "huggingface_hub"}
     optional |= {"chromadb", "pgvector", "psycopg", "qdrant_client", "vl_convert"}
     direct = [
         f"{module}:{node.lineno} {name}"

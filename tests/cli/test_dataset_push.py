@@ -3,8 +3,8 @@ import json
 import pytest
 from langsmith import Client
 
+from rag_eval_loopback.langsmith import TENANT
 from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, Corpus, load_dataset
-from rag_evaluation_framework.loopback.langsmith import TENANT
 from rag_evaluation_framework.testing import LoopbackProviders
 
 
@@ -80,7 +80,7 @@ def test_json_has_all_ids(rag_eval, folder, providers):
     found = json.loads(rag_eval("dataset", "push", examples(folder, 14), "--json").out)
     assert found["dataset"].endswith("set.json")
     assert (found["created"], found["is_new"]) == ([f"q{n}" for n in range(14)], True)
-    fields = ["dataset", "name", "url", "is_new", "created", "updated", "edited", "unchanged", "deleted", "missing"]
+    fields = ["dataset", "name", "url", "is_new", "created", "updated", "unchanged", "deleted", "missing"]
     assert list(found) == [*fields, "left_out"]
 
 

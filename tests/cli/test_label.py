@@ -314,25 +314,6 @@ def test_messages_are_wrapped_at_words(at_terminal):
     assert terminal.end() == 0
 
 
-def test_short_words_of_a_passage_that_is_a_copy_are_joined_with_those_of_its_copies(piped, docs):
-    text = "# Logs\n\nRequests are logged for ninety days, and then deleted.\n"
-    (docs / "api.md").write_text(text)
-    (docs / "terms.md").write_text(text.replace("for ", "for\n"))
-    shown = piped("How long are requests logged?").out
-    number = numbers_of(shown, "ninety days")[0]
-    assert "docs/api.md:1:1, also in 1 other place\n" in shown
-    joined = piped(number, "ninety days", "")
-    assert "“ninety days” is also in 1 other place: docs/terms.md:4:1." in joined.out
-    (entry,) = read(docs)
-    assert [len(answer.places) for answer in entry.answers] == [2]
-    assert [(span.doc_id, span.text) for span in entry.labels] == [
-        ("api.md", "ninety days"),
-        ("terms.md", "ninety days"),
-    ]
-    piped("b", number, "ninety days", "x")
-    assert [span.doc_id for span in read(docs).ground_truth[0].labels] == ["api.md"]
-
-
 def test_of_two_wordings_each_is_shown_with_its_own_copies(piped, docs):
     days, weeks = "Backups of all accounts are kept for thirty days.", "We keep what was backed up for about a month."
     for name, text in (("one", days), ("two", weeks), ("three", weeks)):

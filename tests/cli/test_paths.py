@@ -129,3 +129,25 @@ def test_each_pattern_stands_for_itself(rag_eval, tmp_path):
     assert 'glob: ["a,b.md", "{a.md", "*.txt"]\nexclude: ["c.*"]\n' in config
     outcome = rag_eval("dataset", "info", ".rag-eval/datasets/questions.json", "--corpus", ".rag-eval/questions.yaml")
     assert "1 of 2" in outcome.out, outcome
+
+
+DATASET = ("lint d.json", "info d.json", "update d.json", "quality d.json", "review d.json --output n.json")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "label docs.yaml",
+        "init --corpus docs --converter own:upper --questions questions.csv",
+        "generate --corpus docs.yaml --dry-run",
+        *(f"dataset {command} --corpus docs.yaml" for command in DATASET),
+    ],
+)
+def test_with_the_variable_no_command_imports_a_converter(rag_eval, folder, monkeypatch, command):
+    (folder / "own.py").write_text("open('mark', 'w')\ndef upper(path):\n    return path.read_text().upper()\n")
+    (folder / "docs.yaml").write_text("corpus: docs\nconverter: own:upper\n")
+    monkeypatch.setenv("RAG_EVAL_NO_IMPORT", "1")
+    outcome = rag_eval(*command.split())
+    assert outcome.code == 2
+    assert "'own:upper' names your own code, and RAG_EVAL_NO_IMPORT allows" in outcome.err
+    assert not (folder / "mark").exists()

@@ -483,10 +483,3 @@ def test_lines_are_named_in_jsonl(tmp_path):
     path = written(tmp_path, example({"chunk_ids": []}), example({"chunk_ids": [7]}, "b"), name="set.jsonl")
     with pytest.raises(DatasetError, match=r"set\.jsonl: line 2: \$\.outputs\.chunk_ids\[0\]: expected an id"):
         load_dataset(path, CHUNK)
-
-
-def test_repeated_keys_are_refused(tmp_path):
-    path = tmp_path / "set.json"
-    path.write_text('[{"inputs": {"query": "?", "query": "!"}, "outputs": {"chunk_ids": []}}]')
-    with pytest.raises(DatasetError, match="duplicate key 'query'"):
-        load_dataset(path, CHUNK)

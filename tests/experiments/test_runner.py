@@ -559,29 +559,6 @@ def test_an_evaluation_runs_inside_a_running_event_loop_as_in_a_notebook():
     assert asyncio.run(cell()) == 0.5
 
 
-@pytest.mark.parametrize("at_once", [1, 4])
-def test_ordinary_code_may_run_a_loop_of_its_own_inside_a_running_one(at_once):
-    class Running(Noting):
-        def note(self, call):
-            asyncio.run(asyncio.sleep(0))
-            super().note(call)
-
-    async def cell():
-        task, loop = asyncio.current_task(), asyncio.get_running_loop()
-        result = evaluate(running, dataset(a=[span(0, 50)], b=[span(0, 10)]), k=1, budgets=[], max_concurrency=at_once)
-        await asyncio.sleep(0)
-        assert (asyncio.current_task(), asyncio.get_running_loop()) == (task, loop)
-        assert asyncio.get_event_loop_policy().get_event_loop() is loop
-        return result
-
-    running = Running()
-    result = asyncio.run(cell())
-    assert not result.failures
-    assert result.metrics["span_recall"] == 1.0
-    assert sorted(running.calls) == ["a", "b", "close", "index"]
-    assert result.notes == ()
-
-
 def test_a_connection_of_the_thread_of_a_notebook_can_be_used_there():
     async def cell():
         connection = sqlite3.connect(":memory:")

@@ -19,7 +19,6 @@ from rag_evaluation_framework.providers import ModelUsage
 from rag_evaluation_framework.report.page import Bar, Page, Table, drawn
 from rag_evaluation_framework.results import GateVerdict
 from rag_evaluation_framework.synthesis import Estimate, FailedRequests, Funnel, Rejection
-from rag_evaluation_framework.synthesis.estimate import Range
 from support import browser
 from support.each import each
 from support.poison import HARMFUL, POISON
@@ -69,7 +68,7 @@ def pages():
         "lint without documents": lint_dataset(replace(dataset, corpus=None)).summary(),
         "update": report.update_page(found, edited, added, [POISON]),
         "generation": report.generation_page(funnel, rejected, failed, usage, 2, [POISON]),
-        "estimate": report.estimate_page(Estimate(2, *[Range(1, 2, 3)] * 5)),
+        "estimate": report.estimate_page(Estimate(2, 9, 3000, 400, 0.5)),
         "rankings": report.rankings_page(POISON, judgements, rankings, per_query=True),
     }
 

@@ -91,9 +91,7 @@ from rag_evaluation_framework import (
     load_result,
     run_experiment,
     save_dataset,
-    score_ranking_arrays,
     score_rankings,
-    score_span_arrays,
     score_spans,
 )
 from rag_evaluation_framework.analysis import Leaderboard
@@ -616,7 +614,7 @@ assert_type(comparison.changed, tuple[str, ...])
 
 # Real parts.
 hybrid = HybridRetriever((BM25Retriever(), VectorRAGRetriever(embedder=CachedEmbedder(LsaEmbedder()))), weights=(1, 2))
-reranker = LateInteractionReranker(SentenceTransformerEmbedder(backend="onnx"))
+reranker = LateInteractionReranker(SentenceTransformerEmbedder())
 assert_type(evaluate(RerankedRetriever(hybrid, reranker, candidates=20), token_truth), EvaluationResult[CharacterSpan])
 assert_type(
     TokenLevelEvaluation(corpus, token_truth).run(
@@ -643,7 +641,6 @@ assert_type(score_spans({"q1": [span]}, {"q1": [span]}, [AnyText(), (AnyText(), 
 assert_type(score_spans({"q1": [span]}, {"q1": [span]}, ["span_iou", SpanRecall(), (SpanRecall(), "40ch")]), ScoreTable)
 placed: dict[QueryId, list[CharacterSpan]] = {query.id: [span]}
 assert_type(score_spans(placed, placed), ScoreTable)
-assert_type(score_ranking_arrays(np.array([[1, -1]]), [[1, 2]], ["map"], gains=[[2.0, 0.0]]), ScoreTable)
 assert_type(score_spans({"q1": [span]}, {"q1": [("doc1", 0, 5)]}), ScoreTable)
 assert_type(
     score_spans({"q1": (span,)}, {"q1": [{"doc_id": "doc1", "start": 0, "end": 5}]}, ["span_recall@4000ch"]),
@@ -653,4 +650,3 @@ assert_type(
     score_spans({"q1": [span]}, {"q1": []}, ["precision_omega"], chunks=[chunk.to_span()]).per_query("precision_omega"),
     dict[str, float | None],
 )
-assert_type(score_span_arrays(np.zeros((1, 4), dtype=np.int64), [[0, 0, 0, 5]], queries=1), ScoreTable)

@@ -3,7 +3,7 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -197,7 +197,7 @@ class LabelDialog(Dialog):
         whole = annotation.merged(answers, self._corpus)
         if len(whole) < len(answers):
             self.tell(report.OVERLAP)
-        return self._with_copies(whole, [self._pool.copies(shown[number - 1]) for number in chain(*choice)])
+        return self._with_copies(whole)
 
     def _trimmed(self, passage: rag.CharacterSpan, number: int | None, question: str) -> rag.CharacterSpan:
         print_text("")
@@ -207,19 +207,14 @@ class LabelDialog(Dialog):
             report.TRIMMING, lambda typed: annotation.trimmed(typed, passage, self._corpus), {"s": _later, "b": _back}
         )
 
-    def _with_copies(self, answers: list[Places], passages: Sequence[Places]) -> list[Places]:
-        """Return answers with the other places of their texts, unless somebody wants only those that were chosen.
-
-        Args:
-            answers: The places of each answer.
-            passages: The passages that they were chosen from, each with those that have the same text.
-        """
+    def _with_copies(self, answers: list[Places]) -> list[Places]:
+        """Return answers with the other places of their texts, unless somebody wants only those that were chosen."""
         done: list[Places] = []
         while answers:
             places, answers = answers[0], answers[1:]
             declined: list[rag.CharacterSpan] = []
             for place in places:
-                copies = annotation.copies_of(place, passages, self._corpus)
+                copies = annotation.copies_of(place, self._corpus)
                 copies = tuple(copy for copy in copies if not any(map(copy.overlaps, (*places, *declined))))
                 if copies:
                     self.show(report.copies_lines(place, copies, self._corpus))

@@ -74,12 +74,6 @@ def question_id(example: Mapping[str, Any]) -> str | None:
     return given if isinstance(given, str) and given else example.get("id")
 
 
-def labels_of(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of the outputs of an example is its ground truth, under the keys that are known."""
-    known = {_ANSWERS, *_ALL_KEYS, *_PREFIXES, "gains"}
-    return {name: value for name, value in outputs.items() if name in known}
-
-
 def is_example(value: Json) -> TypeGuard[dict[str, Any]]:
     """Return whether a value is a LangSmith example."""
     return isinstance(value, dict) and "inputs" in value
@@ -169,8 +163,10 @@ class ExampleReader:
             names = repr(self.query_key or "query")
             self._nothing_under(names, "question", record.inputs, f"{where}.inputs", "query_key")
             return None
-        text = self.records.attempt(f"{where}.inputs.{asked[0]}", _question, record.inputs[asked[0]])
-        if text is None:
+        text: Any = record.inputs[asked[0]]
+        if not isinstance(text, str):
+            got = f"expected the question as a string, got {brief_repr(text)}"
+            self.records.problem(f"{where}.inputs.{asked[0]}", got)
             return None
         outputs = record.outputs or {}
         key = self._key(outputs, f"{where}.outputs")
@@ -251,8 +247,9 @@ class ExampleReader:
         if self.level is CHUNK:
             return self.labels.chunk_level(query, ids, gains, Given(answers, at))
         name = next((name for name in _PREFIXES if name in outputs), _PREFIXES[0])
-        prefixes = self.records.attempt(f"{where}.{name}", _strings, outputs.get(name, []))
-        if prefixes is None:
+        prefixes = outputs.get(name, [])
+        if not is_list(prefixes) or not all(isinstance(prefix, str) for prefix in prefixes):
+            self.records.problem(f"{where}.{name}", f"expected a list of strings, got {brief_repr(prefixes)}")
             return None
         return self.labels.document_level(query, ids, Given(prefixes, f"{where}.{name}"), gains, Given(answers, at))
 
@@ -291,18 +288,6 @@ class ExampleReader:
     @cached_property
     def _locator(self) -> "quotes.QuoteLocator | None":
         return None if self.labels.corpus is None else quotes.QuoteLocator.of(self.labels.corpus)
-
-
-def _question(value: Any) -> str:
-    if not isinstance(value, str):
-        raise DatasetError(f"expected the question as a string, got {brief_repr(value)}")
-    return value
-
-
-def _strings(value: Any) -> list[str]:
-    if not is_list(value) or not all(isinstance(item, str) for item in value):
-        raise DatasetError(f"expected a list of strings, got {brief_repr(value)}")
-    return value
 
 
 @overload

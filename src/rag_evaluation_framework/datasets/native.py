@@ -25,10 +25,9 @@ from rag_evaluation_framework.data import (
     QueryId,
     QueryText,
 )
+from rag_evaluation_framework.data.dataset import Incomplete, Numbers, Skipped
 from rag_evaluation_framework.data.levels import Level, check_level
-from rag_evaluation_framework.data.skipped import Incomplete, Numbers, Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, SpanRecord, have_places
 from rag_evaluation_framework.datasets.texts import drop_texts, keep_texts, texts_beside
 from rag_evaluation_framework.errors import DatasetError
@@ -122,7 +121,7 @@ def _read_incomplete(items: list[Any], where: str, records: RecordReader) -> Ite
             for at, span in enumerate(spans)
             if span.text_hash is not None
         }
-        yield Incomplete(query, answers, FrozenDict(texts))
+        yield Incomplete(query, answers, texts)
 
 
 # The native dataset format: JSON or YAML (one object), and JSONL (a header line, then one question per line).
@@ -217,22 +216,17 @@ def read_native(
         first = {key: value for key, value in first.items() if key != "questions"}
     records = labels.records
     header = records.validate(_Header, first, where)
-    if header is None and _version(first) not in range(1, SCHEMA_VERSION + 1):
+    if header is None:
         raise records.error()
-    if header is not None:
-        labels.hashed = header.texts.keys()
-        labels.labelled_here = labels.corpus is not None and labels.corpus.content_hash == header.corpus_hash
-    found, rows = _told(first, rows)
-    if header is not None:
-        check_level(str(path), found, level)
-    elif found != level.evaluation_type:  # the questions cannot be judged by this level
-        raise records.error()
-    has_places = _version(first) == SCHEMA_VERSION
+    check_level(str(path), header.evaluation_type, level)
+    labels.hashed = header.texts.keys()
+    labels.labelled_here = labels.corpus is not None and labels.corpus.content_hash == header.corpus_hash
+    has_places = header.schema_version == SCHEMA_VERSION
     entries = [_entry(data, where, level, labels, has_places) for where, data in rows]
     truth = [entry for entry in entries if entry is not None]
-    skipped = [] if header is None else read_skipped(header.skipped, f"{where}.skipped", records)
-    incomplete = [] if header is None else [*_read_incomplete(header.incomplete, f"{where}.incomplete", records)]
-    if header is None or records.problems:
+    skipped = read_skipped(header.skipped, f"{where}.skipped", records)
+    incomplete = [*_read_incomplete(header.incomplete, f"{where}.incomplete", records)]
+    if records.problems:
         raise records.error()
     records.warn()
     metadata = {**header.metadata, **(header.model_extra or {})}
@@ -249,30 +243,6 @@ def read_native(
         texts={DocumentId(name): digest for name, digest in header.texts.items()},
         kept=texts_beside(path),
     )
-
-
-def _version(first: Any) -> object:
-    return first.get("schema_version", first.get("schemaVersion")) if is_object(first) else None
-
-
-def _told(first: Any, rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable[tuple[str, Any]]]:
-    """Return the evaluation type that the header names, valid or not, or else the questions; and all the questions."""
-    for key in ("evaluationType", "evaluation_type"):
-        if key in first:
-            return first[key], rows
-    return _inferred(rows)
-
-
-def _inferred(rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable[tuple[str, Any]]]:
-    """Return the evaluation type of the first question with a label, else token level; and all the questions."""
-    rest, silent = iter(rows), list[tuple[str, Any]]()
-    for row in rest:
-        silent.append(row)
-        for key in row[1] if is_object(row[1]) else ():
-            told = _LEVELS_OF.get(key, [])
-            if len(told) == 1:
-                return told[0], chain(silent, rest)
-    return "token-level", silent
 
 
 def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_places: bool) -> GroundTruth[Any] | None:

@@ -31,8 +31,7 @@ from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.records import Faults, docstrings, refuse_unknown, refused
 from rag_evaluation_framework.base.stages import Arrays, kept_stages, shared, stage
 from rag_evaluation_framework.contracts import Metric, Reranker, Retriever
-from rag_evaluation_framework.contracts.chunker import Tokenizer
-from rag_evaluation_framework.contracts.sink import Outcome, Sink
+from rag_evaluation_framework.contracts.roles import Outcome, Sink, Tokenizer
 from rag_evaluation_framework.data import CharacterSpan, count_skipped
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, Mode, check_dataset_level
@@ -44,14 +43,13 @@ from rag_evaluation_framework.data.rankings import OnError
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
 from rag_evaluation_framework.experiments.naming import run_name
-from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
+from rag_evaluation_framework.levels.chunk_ids import NameChunk
+from rag_evaluation_framework.levels.rules import RULES, LevelRules
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
 from rag_evaluation_framework.results.texts import text_list
+from rag_evaluation_framework.retrievers.combined import RerankedRetriever, within_scopes
 from rag_evaluation_framework.retrievers.function import Pipeline
-from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
-from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.score import cutoffs_of
 from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics
 from rag_evaluation_framework.text import TextLocator

@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
+from rag_evaluation_framework.base.coroutines import awaited
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import refuse_unknown
-from rag_evaluation_framework.base.side_by_side import awaited
-from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder, OwnReranker
+from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder, OwnReranker
 from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker, Reranker, VectorStore
 from rag_evaluation_framework.contracts.component import check_truth
-from rag_evaluation_framework.contracts.sink import Sink
+from rag_evaluation_framework.contracts.roles import Sink
 from rag_evaluation_framework.data import CharacterSpan, ChunkId, ChunkRegistry, Cutoff, DocumentId
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
@@ -34,7 +34,7 @@ from rag_evaluation_framework.experiments.config import (
     TokenLevelExperimentConfig,
 )
 from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.levels.level_rules import NameChunk
+from rag_evaluation_framework.levels.chunk_ids import NameChunk
 from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.loading import load_installed

@@ -25,11 +25,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, Literal, cast
 
-from rag_evaluation_framework.base import utf8_json
 from rag_evaluation_framework.base.files import is_object, locked, parse_json
-from rag_evaluation_framework.base.outside import one_line
+from rag_evaluation_framework.base.optional import versions
+from rag_evaluation_framework.base.outside import harmless_json, one_line
 from rag_evaluation_framework.base.stages import shared
-from rag_evaluation_framework.base.version import versions
 from rag_evaluation_framework.contracts import VectorStore
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.data import Corpus, Hit, Retrieval, Stage
@@ -38,9 +37,9 @@ from rag_evaluation_framework.data.rankings import Failure
 from rag_evaluation_framework.errors import ConfigError, Interrupted
 from rag_evaluation_framework.experiments.config import ExperimentConfig
 from rag_evaluation_framework.rankings.hit_lines import JOURNAL_VERSION
+from rag_evaluation_framework.registry.loading import KINDS
+from rag_evaluation_framework.registry.loading import components as registered
 from rag_evaluation_framework.registry.records import describe, is_elsewhere, is_of_package, without_run_id
-from rag_evaluation_framework.registry.table import KINDS
-from rag_evaluation_framework.registry.table import components as registered
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.retrievers.engine import engine_in
 
@@ -121,12 +120,12 @@ def _line(query_id: str, answer: Returned, corpus: Corpus) -> bytes:
     stages = [[own.name, own.seconds, None if own.hits is None else _written(own.hits, corpus)] for own in found.stages]
     asked = {"depth": answer.depth, "stages": stages, "limit": found.limit, "complete": found.complete}
     content = {"query_id": query_id, **_written(found.hits, corpus), "asked": {**asked, "notes": [*answer.notes]}}
-    return utf8_json.written(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n")
+    return harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
 
 
 def _read(line: bytes, corpus: Corpus) -> tuple[str, Returned]:
     """Return the question of a line, and its answer."""
-    content: Any = parse_json(utf8_json.read(line))
+    content: Any = parse_json(line.decode())
     asked = content["asked"]
     stages = tuple(
         Stage(name, seconds, None if columns is None else _hits(columns, corpus))
@@ -262,7 +261,7 @@ class Journal:
             )
         try:
             self._file = (self.folder / f"journal-{number}.jsonl").open("xb")
-            self._file.write(utf8_json.written(f"{json.dumps({**first, 'facts': facts}, ensure_ascii=False)}\n"))
+            self._file.write(harmless_json(f"{json.dumps({**first, 'facts': facts}, ensure_ascii=False)}\n").encode())
         except OSError as error:
             self.stop(error)
         return str(first["run_id"])
@@ -405,7 +404,7 @@ def _first_line(file: Path) -> Mapping[str, Any] | None:
         line = lines.readline()
         if not line.endswith(b"\n"):
             return None
-        first: Any = parse_json(utf8_json.read(line))
+        first: Any = parse_json(line.decode())
         if is_object(first) and first.keys() >= {"journal", "created", "run_id", "facts"}:
             return cast("Mapping[str, Any]", first)
     return {}

@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.coroutines import OutOfTime, stop_if_cancelled, within
+from rag_evaluation_framework.base.coroutines import OutOfTime, side_by_side, stop_if_cancelled, within
 from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.interrupts import say_that_it_goes_on, stop_if_interrupted
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import said, shown
 from rag_evaluation_framework.base.progress import progress_bar
-from rag_evaluation_framework.base.side_by_side import side_by_side
 from rag_evaluation_framework.components.results import as_retrieval, one_each
-from rag_evaluation_framework.contracts.retriever import Retriever, checked_prefix_stable, is_trusted
+from rag_evaluation_framework.contracts.roles import Retriever, checked_prefix_stable, is_trusted
 from rag_evaluation_framework.data import AnyChunk, Cutoff, Query, Retrieval, Stage
 from rag_evaluation_framework.data.hits import HitCollector, RankedHits, Ranking
 from rag_evaluation_framework.data.rankings import (

@@ -15,16 +15,13 @@ from typing import Any, TypeAlias, TypeVar, Unpack, cast, overload
 import numpy as np
 
 from rag_evaluation_framework import quotes
-from rag_evaluation_framework.base.coroutines import without_a_loop
 from rag_evaluation_framework.base.exits import no_exit, on_failure, outcome
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.stages import kept_stages, seconds_reading
 from rag_evaluation_framework.components.results import as_chunks
 from rag_evaluation_framework.contracts.component import component_name
-from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import IndexedRetriever, Retriever, is_trusted
-from rag_evaluation_framework.contracts.sink import Outcome
+from rag_evaluation_framework.contracts.roles import IndexedRetriever, Metric, Outcome, Retriever, is_trusted
 from rag_evaluation_framework.data import (
     TOKEN,
     AnyChunk,
@@ -54,14 +51,14 @@ from rag_evaluation_framework.experiments.ranker import Ranker
 from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import largest_sums, relevant_parts
 from rag_evaluation_framework.judging.stretches import SpanColumns
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.metrics import ChunkRecall, Recall, SpanRecall
 from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results import EvaluationResult, ExperimentResult, QueryResults
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
-from rag_evaluation_framework.scoring.rank_mappings import none_matches
 from rag_evaluation_framework.scoring.score import score_checked, with_own_cutoffs
+from rag_evaluation_framework.scoring.score_rankings import none_matches
 from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.text_locator import is_long
 from rag_evaluation_framework.text.tokenizers import checked_counter
@@ -163,7 +160,7 @@ def ranked(
     """
     asked: tuple[T, KeyboardInterrupt | None] | None = None
     try:
-        with without_a_loop(), _indexed(pipeline, corpus) as index:
+        with _indexed(pipeline, corpus) as index:
             asked = ask(index)
     except (KeyboardInterrupt, ComponentExited) as ended:
         if asked is None:
@@ -687,7 +684,7 @@ def _scored(
         table = replace(table, columns=own(table.columns))
         before = replace(before, scores=own(before.scores), ceilings=own(before.ceilings))
     table = replace(table, count_as_zero=config.config.count_as_zero)
-    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted, config.dataset)
+    queries = QueryResults[Any].of(truth.entries, rankings, table, first, config.dataset.quoted)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)
     if np.isnan(first).all():
         note_unmatched_results(config.level, queries, truth.entries)

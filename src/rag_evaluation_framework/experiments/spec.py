@@ -25,7 +25,8 @@ from rag_evaluation_framework.base.files import (
 from rag_evaluation_framework.base.outside import fit_to_show, hide_environment, raised, shown
 from rag_evaluation_framework.base.records import Faults, refusals
 from rag_evaluation_framework.base.stages import kept_stages, shared
-from rag_evaluation_framework.contracts.retriever import Engine, Reranker, can, check_engine, engine_name
+from rag_evaluation_framework.contracts.component import confide_parameters
+from rag_evaluation_framework.contracts.roles import Engine, Reranker, can, check_engine, engine_name
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from rag_evaluation_framework.data.dataset import Mode
 from rag_evaluation_framework.datasets import Loader, folder_loader, load_dataset
@@ -40,7 +41,7 @@ from rag_evaluation_framework.experiments.config import (
 )
 from rag_evaluation_framework.rankings.parsers import Order, Ties
 from rag_evaluation_framework.registry.building import build, load_function
-from rag_evaluation_framework.registry.table import Kind
+from rag_evaluation_framework.registry.loading import Kind
 from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.results.gate_verdict import OnInconclusive
 from rag_evaluation_framework.results.means import Cluster
@@ -574,6 +575,7 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
     if not is_object(content):
         got = "nothing" if content is None else type(content).__name__
         raise ConfigError(f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {got}")
+    confide_parameters(content)
     if is_deeper(content, _DEEPEST):
         raise ConfigError(f"{source}: nested too deeply; expected at most {_DEEPEST} levels")
     if not _OF_DATASETS.isdisjoint(content) and {"corpus", "dataset"}.isdisjoint(content):

@@ -21,14 +21,14 @@ from rag_evaluation_framework.data import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.answers import counted_otherwise, flattened, mapped, span_problem
 from rag_evaluation_framework.data.documents import DocumentResolver
+from rag_evaluation_framework.data.ground_truth import counted_otherwise, flattened, mapped, span_problem
 from rag_evaluation_framework.labelling import LabelChange, leaving_out, relabel
 from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.text.line_places import LinePlaces
+from rag_evaluation_framework.text.text_locator import LinePlaces
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.dataset import Page
+    from rag_evaluation_framework.report.page import Page
 
 _PAGES = "rag_evaluation_framework.report.pages.dataset"  # a door upwards
 

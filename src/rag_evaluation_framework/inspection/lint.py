@@ -165,8 +165,8 @@ class LabelChecks:
             return []
         text = " ".join(markup.shown(span.start, span.end).split())
         if text not in self._found_as_shown:
-            found = self._quotes.places_as_shown(text, None, _MOST_PLACES) if text else []
-            self._found_as_shown[text] = [place for place, _ in found if not self._struck_out(place)]
+            found = self._quotes.locate(text, None, _MOST_PLACES).places
+            self._found_as_shown[text] = [place[0] for place in found if not self._struck_out(place[0])]
         return self._found_as_shown[text]
 
     def _too_long(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> str:

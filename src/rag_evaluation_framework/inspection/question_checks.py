@@ -1,7 +1,7 @@
 """Checks of questions: the same one asked twice or asked again in other words, and one that copies its answer."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from unicodedata import category
 
@@ -66,11 +66,10 @@ def copied_answer(entry: GroundTruth[Any], labels: Sequence[Label]) -> Finding |
         if run:
             what = f"repeats {len(run)} words in a row of its answer: {quotation(' '.join(run))}"
             return Finding(FindingKind.COPIES_ITS_ANSWER, what, entry.query)
-    stem = stemmer("english")
-    answer = {stem(word) for text in texts for word in question_words(text, "english")}
+    answer = frozenset[str]().union(*map(content_words, texts))
     if len(answer) < _FEWEST:
         return None
-    shared = len(answer & {stem(word) for word in question_words(entry.query.text, "english")})
+    shared = len(answer & content_words(entry.query.text))
     if shared < _SHARE * len(answer):
         return None
     return Finding(
@@ -111,19 +110,17 @@ def word_likeness(one: str, other: str) -> float:
     """
     if wording_key(one) == wording_key(other):
         return 1.0
-    stem = stemmer("english")
-    first, second = _terms(one, stem), _terms(other, stem)
+    first, second = content_words(one), content_words(other)
     return len(first & second) / len(first | second) if first | second else 0.0
 
 
 def near_duplicates(questions: Sequence[str]) -> list[int]:
     """Return the numbers of the questions that are near-duplicates of an earlier one, whatever became of that."""
-    stem = stemmer("english")
     asked, worded = defaultdict[str, list[int]](list), set[str]()
     terms: list[frozenset[str]] = []
     found: list[int] = []
     for number, question in enumerate(questions):
-        own = _terms(question, stem)
+        own = content_words(question)
         shared = Counter(earlier for term in own for earlier in asked[term])
         alike = (count / len(own | terms[earlier]) >= NEAR_DUPLICATE for earlier, count in shared.items())
         if wording_key(question) in worded or any(alike):
@@ -135,5 +132,7 @@ def near_duplicates(questions: Sequence[str]) -> list[int]:
     return found
 
 
-def _terms(question: str, stem: Callable[[str], str]) -> frozenset[str]:
-    return frozenset(stem(word) for word in question_words(question, "english"))
+def content_words(text: str) -> frozenset[str]:
+    """Return the content words of a text, which BM25 compares: without English stop words, by their stems."""
+    stem = stemmer("english")
+    return frozenset(stem(word) for word in question_words(text, "english"))

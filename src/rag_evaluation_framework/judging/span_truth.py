@@ -100,7 +100,10 @@ class SpanTruth:
         parts = np.array([len(place) for answer in flat for place in answer.places])
         answer, place = spread(np.array([len(answer.places) for answer in flat]))
         wording = np.array([number for answer in flat for number in answer.wordings])
-        return cls.of_rows(spans, *(np.repeat(column, parts) for column in (answer, place, wording)))
+        answer, place, wording = (np.repeat(column, parts) for column in (answer, place, wording))
+        several = np.isin(spans.query, spans.query[place > 0], kind="table")
+        places = SpanPlaces.of(spans.take(several), answer[several], place[several], wording[several])
+        return cls(spans.take(place == 0), places)
 
     @classmethod
     def of_entries(cls, entries: Sequence[GroundTruth[CharacterSpan]], documents: Numbering) -> "SpanTruth":
@@ -108,22 +111,6 @@ class SpanTruth:
         if any(entry.has_alternatives for entry in entries):
             return cls.of([entry.answers for entry in entries], documents)
         return cls(SpanColumns.of([entry.relevant for entry in entries], documents))
-
-    @classmethod
-    def of_rows(cls, spans: SpanColumns, answer: Integers, place: Integers, wording: Integers) -> "SpanTruth":
-        """Return rows that are sorted by query, answer and place as ground truth.
-
-        Args:
-            spans: The spans of all places.
-            answer: The number of the answer, over all queries, ascending.
-            place: The number of the place in its answer; 0 is the reference.
-            wording: The number of the first place of the answer with the same text.
-        """
-        reference = spans.take(place == 0)
-        if not place.any():
-            return cls(reference)
-        several = np.isin(spans.query, spans.query[place > 0], kind="table")
-        return cls(reference, SpanPlaces.of(spans.take(several), answer[several], place[several], wording[several]))
 
     def between(self, first: int, last: int) -> "SpanTruth":
         """Return the truth of the queries `first` to `last - 1`, those queries renumbered from 0."""

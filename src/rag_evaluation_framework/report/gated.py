@@ -5,7 +5,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from rag_evaluation_framework.base.outside import fit_to_show, json_text, one_line
-from rag_evaluation_framework.contracts.sink import Outcome
+from rag_evaluation_framework.contracts.roles import Outcome
 from rag_evaluation_framework.report.page import Lines, Page
 from rag_evaluation_framework.report.pages.comparison import comparison_notes, comparison_page
 from rag_evaluation_framework.report.pages.gates import gate_block, verdict_line

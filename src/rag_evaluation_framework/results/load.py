@@ -39,12 +39,11 @@ from rag_evaluation_framework.data import (
 )
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import is_metric_name
-from rag_evaluation_framework.data.ground_truth import LabelIdentity
 from rag_evaluation_framework.data.hits import RankedHits
 from rag_evaluation_framework.data.levels import Level, U, checked_level
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import DatasetError, InputError, LevelMismatch, ResultError
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.rankings.hit_lines import read_hit_lines
 from rag_evaluation_framework.results import store
@@ -274,7 +273,6 @@ class Question(Generic[U]):
     answers: tuple[tuple[tuple[U, ...], ...], ...] = ()
     places_found: tuple[Count | None, ...] = ()
     metadata: Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)] = field(default_factory=dict[str, Any])
-    labelled: LabelIdentity | None = None
     before: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     ceilings: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     first_relevant: Rank | None = None
@@ -300,7 +298,6 @@ class _Columns(Generic[U]):
         self.answers: dict[int, tuple[Answer[U], ...]] = {}
         self.places_found: dict[int, tuple[int | None, ...]] = {}
         self.metadata: dict[int, Mapping[str, Any]] = {}
-        self.labelled: dict[int, LabelIdentity] = {}
 
     def add(self, question: Question[U]) -> None:
         """Add a question.
@@ -320,8 +317,6 @@ class _Columns(Generic[U]):
         if question.answers:
             self.answers[row] = _answers(question, self.source)
             self.places_found[row] = question.places_found
-        if question.labelled is not None:
-            self.labelled[row] = question.labelled
         if question.gains:
             self.gains[row] = question.gains
         if question.metadata:
@@ -361,7 +356,6 @@ class _Columns(Generic[U]):
             self.metadata,
             {name: before[name] for name in names if name in before},
             {name: ceilings[name] for name in names if name in ceilings},
-            self.labelled,
         )
 
 

@@ -11,7 +11,7 @@ from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import RankedHits, Ranking
 from rag_evaluation_framework.data.spans import uncovered
 from rag_evaluation_framework.errors import ResultError
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The results of all queries in columns, and the result of one query."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import isnan
@@ -12,9 +12,8 @@ import numpy as np
 
 from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.data import CharacterSpan, Failure, GroundTruth, Rankings
-from rag_evaluation_framework.data.answers import Answer, as_answer
 from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
-from rag_evaluation_framework.data.ground_truth import LabelIdentity, gains_of, question_identity
+from rag_evaluation_framework.data.ground_truth import Answer, as_answer, gains_of, question_identity
 from rag_evaluation_framework.data.hits import RankedHits, Ranking
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_name
@@ -87,8 +86,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         before: The scores of the ranking without the reranker by name, NaN where a query has none; shape (queries,)
             each. Empty without a reranker, or if no query was scored.
         ceilings: The recall that no order of the candidates exceeds, likewise; of recalls only.
-        labelled: What the labels of the dataset are known again by, by row, where they were read at another level or
-            under other ids.
     """
 
     table: ScoreTable
@@ -103,7 +100,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     metadata: Mapping[int, Mapping[str, Any]] = field(default_factory=dict[int, Mapping[str, Any]])
     before: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
     ceilings: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
-    labelled: Mapping[int, LabelIdentity] = field(default_factory=dict[int, LabelIdentity])
 
     @classmethod
     def of(
@@ -113,7 +109,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         table: ScoreTable,
         first_relevant: Numbers,
         quoted: Callable[[Any], Any],
-        labels: Iterable[GroundTruth[Any]],
     ) -> "QueryResults[U]":
         """Return the results of an evaluation; hits that have a place are kept without their text, which follows.
 
@@ -123,7 +118,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             table: The scores.
             first_relevant: The rank of the first relevant result of each ranking.
             quoted: Returns a relevant unit with the text that it quotes, if that is known.
-            labels: The ground truth as the dataset has it, of which the other may be a projection.
         """
         gains = {row: gains_of(entry) for row, entry in enumerate(truth)}
         return cls(
@@ -146,11 +140,6 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             },
             metadata={
                 row: plain(entry.query.metadata, DEEPEST) for row, entry in enumerate(truth) if entry.query.metadata
-            },
-            labelled={
-                row: LabelIdentity.of_truth(own, quoted)
-                for row, (own, entry) in enumerate(zip(labels, truth, strict=True))
-                if own is not entry and (own.level is not entry.level or own.answers != entry.answers)
             },
         )
 
@@ -253,11 +242,6 @@ class QueryResult(Generic[U]):
         text count twice.
         """
         return question_identity(self.text, self.answers, self.gains)
-
-    @property
-    def labelled(self) -> LabelIdentity | None:
-        """What the labels of the dataset are known again by, if they were read at another level or under other ids."""
-        return self.results.labelled.get(self.row)
 
     @property
     def places_found(self) -> tuple[tuple[U, ...] | None, ...]:
@@ -395,7 +379,6 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
             **_answers(query),
             "gains": query.gains,
             **({"metadata": query.metadata} if query.metadata else {}),
-            **({"labelled": asdict(query.labelled)} if query.labelled else {}),
             "status": query.status,
             "answerable": bool(query.relevant),
             "scores": query.scores,

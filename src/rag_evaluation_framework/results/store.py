@@ -15,9 +15,8 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from rag_evaluation_framework.base import utf8_json
 from rag_evaluation_framework.base.files import Json, open_at_once, parse_json, unfinished
-from rag_evaluation_framework.base.outside import bounded, fit_to_keep, raised, shown
+from rag_evaluation_framework.base.outside import bounded, fit_to_keep, harmless_json, raised, shown
 from rag_evaluation_framework.errors import ConfigError, ResultError
 
 # The folder of results: one folder per run, written whole or not at all, never overwritten.
@@ -131,7 +130,7 @@ def write_lines(file: Path, lines: Iterable[str]) -> None:
     """Write lines of text as UTF-8, one after the other."""
     with file.open("wb") as output:
         for line in lines:
-            output.write(utf8_json.written(f"{line}\n"))
+            output.write(harmless_json(f"{line}\n").encode())
 
 
 def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
@@ -198,7 +197,7 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
             f"{named}: cannot be read ({reason(error)}); expected a run's folder or its {REPORT}"
         ) from error
     try:
-        content: Json = parse_json(utf8_json.read(written))
+        content: Json = parse_json(written.decode())
     except ValueError as error:
         raise ResultError(f"{file}: not valid JSON: {error}") from error
     found = content.get("schema_version") if isinstance(content, dict) else None
@@ -230,7 +229,7 @@ def read_begin(folder: Path) -> tuple[str, str]:
         with _opened(file, LARGEST_REPORT) as report:
             for line in iter(partial(report.readline, _LONGEST_OF_BEGIN), b""):
                 if key := _OF_BEGIN.match(line):
-                    found[key[1].decode()] = parse_json(utf8_json.read(key[2]))
+                    found[key[1].decode()] = parse_json(key[2].decode())
                 if len(found) == len(_BEGIN) or line.startswith(_QUESTIONS_BEGIN) or not line.endswith(b"\n"):
                     break
             report.seek(max(os.fstat(report.fileno()).st_size - 16, 0))
@@ -281,7 +280,7 @@ def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
                 if len(line) > LONGEST_LINE:
                     raise ResultError(f"{where}: has more than {LONGEST_LINE:,} bytes; expected one question")
                 try:
-                    yield where, parse_json(utf8_json.read(line), finite=False)
+                    yield where, parse_json(line.decode(), finite=False)
                 except ValueError as error:
                     raise ResultError(f"{where}: not valid JSON: {error}") from error
     except OSError as error:

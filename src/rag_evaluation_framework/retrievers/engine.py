@@ -17,7 +17,7 @@ from rag_evaluation_framework.base.outside import hide_environment, raised, show
 from rag_evaluation_framework.base.records import Faults
 from rag_evaluation_framework.components.results import as_retrieval
 from rag_evaluation_framework.contracts.component import check_choice, check_truth, confide, parameters
-from rag_evaluation_framework.contracts.retriever import (
+from rag_evaluation_framework.contracts.roles import (
     CONSTRAINTS_KEYWORD,
     Engine,
     IndexedRetriever,
@@ -268,11 +268,9 @@ def engine_in(retriever: Any) -> EngineRetriever | None:
     """Return the engine that a retriever, or one inside of it, asks; None if there is none."""
     if isinstance(retriever, EngineRetriever) or not isinstance(retriever, Retriever):
         return retriever if isinstance(retriever, EngineRetriever) else None
-    inside = engine_in(getattr(retriever, "retriever", None))
-    for value in parameters(retriever).values():
-        for item in cast("Sequence[object]", value if isinstance(value, tuple | list) else (value,)):
-            inside = inside or engine_in(item)
-    return inside
+    given: list[Any] = [getattr(retriever, "retriever", None), *parameters(retriever).values()]
+    inside = (item for value in given for item in (value if isinstance(value, tuple | list) else (value,)))
+    return next(filter(None, map(engine_in, cast("Iterable[object]", inside))), None)
 
 
 # The end of a run with an engine: what was written is deleted, and the engine closed.

@@ -9,7 +9,7 @@ from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.registry.building import parsed
-from rag_evaluation_framework.registry.table import KINDS
+from rag_evaluation_framework.registry.loading import KINDS
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
 
 _ITEM = re.compile(r"""\s*('[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|[^,]*)\s*(?:,|$)""")

@@ -104,7 +104,6 @@ def push_page(pushed: Mapping[str, Any]) -> Page:
     rows = {
         "created": pushed["created"],
         "updated": pushed["updated"],
-        "edited in LangSmith": pushed["edited"],
         "unchanged": pushed["unchanged"],
         "deleted": pushed["deleted"],
         "only in LangSmith": pushed["missing"],
@@ -338,20 +337,15 @@ def published_text(known: PublishedExperiment) -> str:
     there = f"{known.runs} of {known.questions} runs and {known.scores_there} of {known.scores} scores are there"
     incomplete = " is incomplete" if known.is_lossy or known.unmatched else ""
     told = [f"experiment {known.name} in LangSmith{incomplete}: {there}"]
-    reasons = {
-        f"not in the dataset {known.dataset_name}": len(known.unmatched) - len(known.reworded) - len(known.relabelled),
-        f"with another wording in {known.dataset_name}": len(known.reworded),
-        f"with other labels in {known.dataset_name}": len(known.relabelled),
-    }
-    why = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
-    groups = {
-        f"not published are {len(known.unmatched)} of the run's questions ({why})": known.unmatched,
-        f"the run has nothing for {len(known.unanswered)} of the questions of the dataset {known.dataset_name}": (
-            known.unanswered
-        ),
-        f"of {len(known.uncompared)} of the run's questions it is not known whether their labels there are those "
-        "that they were scored with": known.uncompared,
-    }
-    told += [f"{text}: {first_of(ids, _MOST_NAMED)}" for text, ids in groups.items() if ids]
+    if known.unmatched:
+        told.append(
+            f"not published are {len(known.unmatched)} of the run's questions, which the dataset {known.dataset_name} "
+            f"does not have in this wording: {first_of(known.unmatched, _MOST_NAMED)}"
+        )
+    if known.unanswered:
+        told.append(
+            f"the run has nothing for {len(known.unanswered)} of the questions of the dataset "
+            f"{known.dataset_name}: {first_of(known.unanswered, _MOST_NAMED)}"
+        )
     again = ". Publishing the result again makes a new experiment" if known.is_lossy else ""
     return "; ".join([*told, *known.problems]) + again

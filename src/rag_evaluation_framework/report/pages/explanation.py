@@ -11,7 +11,7 @@ from rag_evaluation_framework.base.outside import first_of, name_line
 from rag_evaluation_framework.data import CharacterSpan, Corpus, Hit, merge_overlapping_spans
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff
 from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.report.page import (
     Bar,
     Line,
@@ -31,8 +31,8 @@ from rag_evaluation_framework.report.pages.result import note_lines
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.results.missed import own_cutoff
 from rag_evaluation_framework.results.shown import number
-from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader
+from rag_evaluation_framework.text.text_locator import LinePlaces
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 _MOST_RESULTS = 10  # that hold nothing relevant, or were not read

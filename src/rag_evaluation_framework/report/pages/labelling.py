@@ -31,8 +31,8 @@ from rag_evaluation_framework.report.page import (
     quoted,
     short,
 )
-from rag_evaluation_framework.text.line_places import LinePlaces, folder_of
 from rag_evaluation_framework.text.terms import places_of_words
+from rag_evaluation_framework.text.text_locator import LinePlaces, folder_of
 
 _MOST_PLACES = 3
 _AROUND = 4_000  # characters of a document around a text

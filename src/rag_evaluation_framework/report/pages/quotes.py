@@ -31,7 +31,7 @@ from rag_evaluation_framework.report.page import (
     within,
 )
 from rag_evaluation_framework.report.page import Page as Page
-from rag_evaluation_framework.text.line_places import LinePlaces, folder_of
+from rag_evaluation_framework.text.text_locator import LinePlaces, folder_of
 
 _SCREEN, _FEW = 4, 6  # rows that fit on a screen, shortened; up to so many are shown as they are
 _WHOLE = 5000  # rows of a page that a browser opens at once, each about 1 kB

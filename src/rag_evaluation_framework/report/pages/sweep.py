@@ -226,10 +226,10 @@ def _heat_map(result: SweepResult, score: str, standings: Sequence[CellStanding]
     if len(largest) < 2 or max(len(result.axes[axis]) for axis in largest) > _MOST:
         raise ConfigError(f"plot('heatmap'): fewer than two axes have several levels, or one more than {_MOST}")
     y, x = (axis for axis in result.axes if axis in largest)
-    rows, columns = ([*result.axes[axis].values()] for axis in (y, x))
+    rows, columns = (result.axes[axis] for axis in (y, x))
     means: dict[tuple[str, str], list[float]] = {(row, column): [] for row in rows for column in columns}
     for one in standings:
-        means[result.level(one.outcome, y), result.level(one.outcome, x)].append(one.mean)
+        means[one.outcome.cell.levels[y], one.outcome.cell.levels[x]].append(one.mean)
     mean = {at: sum(found) / len(found) for at, found in means.items() if found}
     names = axis_names(result.axes)
     table = Table(

@@ -123,8 +123,6 @@ def cache_text(found: Mapping[str, Any]) -> str:
         content = described.get("content")  # of weights, or of a server, which parameters do not tell
         called += f" {content[:_DIGEST]}" if content else ""
         told.append(f"  {called}: {entry['vectors']:,} vectors of dimension {entry['dimension']}")
-    if found["onnx_exports"]:
-        told.append(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")
     if found["answers"]:
         told.append(f"{plural(found['answers'], 'answer')} of language models: {found['answer_bytes']:,} bytes")
     if found["stages"]:
