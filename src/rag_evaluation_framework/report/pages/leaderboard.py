@@ -101,8 +101,8 @@ def _verdict(board: Leaderboard, name: str, standings: Sequence[Standing]) -> It
 def _by_score(board: Leaderboard, name: str, standings: Sequence[Standing]) -> Table:
     rows = [
         (
-            (f"{place} {one.run}{', baseline' * (one.run == board.runs[0])}", _mean(board, name, one.run, one.mean)),
-            one.test,
+            (f"{place} {one.run}", _mean(board, name, one.run, one.mean)),
+            "baseline" if one.run == board.runs[0] else one.test,
             ("best" if place == 1 and one.is_tied else "yes" if one.is_tied else "no",),
         )
         for place, one in enumerate(standings, 1)
