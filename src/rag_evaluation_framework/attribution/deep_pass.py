@@ -45,7 +45,7 @@ from rag_evaluation_framework.data.spans import by_document, uncovered
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.experiments.config import Asking
-from rag_evaluation_framework.experiments.runner import Index, ranked
+from rag_evaluation_framework.experiments.runner import indexed
 from rag_evaluation_framework.levels.chunk_ids import ChunkIds
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import is_elsewhere, is_of_package
@@ -469,23 +469,21 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
     cutter = RankingCutter([Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)
     asking = Asking.of_record(result.config)
 
-    def ask(index: Index) -> tuple[_Asked, KeyboardInterrupt | None]:
-        rankings, interrupt = index.rank([entry.query for entry in bare.truth], cutter, asking)
+    folder = None if result.folder is None else result.folder.absolute()
+    is_below_a_root = folder is not None and folder.parent.name in (RUNS, CELLS)
+    with (
+        collected(),
+        kept_stages(folder.parents[1] if folder and is_below_a_root else None),
+        indexed(inner, bare.corpus) as index,
+    ):
+        rankings = index.rank([entry.query for entry in bare.truth], cutter, asking)
         chunks: Sequence[AnyChunk] | None = index.chunks
         if result.evaluation_type == "chunk-level":
             ids = _chunk_ids(result, bare.truth, chunks, bare.corpus)
             rankings = ProjectedTruth(CHUNK, (), ids.of).with_dataset_ids(rankings)
             chunks = None if chunks is None else [_renamed(chunk, ids) for chunk in chunks]
         spans = (unit for entry in bare.truth for unit in entry.labels if result.evaluation_type == "token-level")
-        return _Asked(rankings, chunks, unread_text(inner, spans), candidates, depth), interrupt
-
-    folder = None if result.folder is None else result.folder.absolute()
-    is_below_a_root = folder is not None and folder.parent.name in (RUNS, CELLS)
-    with collected(), kept_stages(folder.parents[1] if folder and is_below_a_root else None):
-        asked, ended = ranked(inner, bare.corpus, ask)
-    if isinstance(ended, KeyboardInterrupt):
-        raise ended
-    return asked
+        return _Asked(rankings, chunks, unread_text(inner, spans), candidates, depth)
 
 
 def _chunk_ids(

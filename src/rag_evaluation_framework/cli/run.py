@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import base, contracts, experiments, gates, report, results, retrievers, sweeps, trackers
+from rag_evaluation_framework import base, contracts, experiments, gates, report, retrievers, sweeps, trackers
 from rag_evaluation_framework.base.exits import on_failure
 from rag_evaluation_framework.base.files import from_home
 from rag_evaluation_framework.base.notes import note
@@ -21,7 +21,7 @@ from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json, print_text, stdout
-from rag_evaluation_framework.errors import ConfigError, Interrupted
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 
 _PARTS = ("chunker", "embedder", "vector_store")
@@ -99,25 +99,19 @@ def run(
             note(told)
         with components_print_to_stderr():
             sinks = trackers.prepared(experiment.config, others)
-            outcome, interrupt = _made(experiment, gating, unreliable, journal)
-            left = clean_up(interrupt is not None or gates.blocks(outcome))
-            if interrupt is None:
-                of_file = {id(sink) for sink in experiment.config.sinks if "sinks" not in flags}
-                required = [sink for sink in sinks if id(sink) not in of_file]
-                outcome = replace(outcome, problems=(*outcome.problems, *filter(None, [left])))
-                sent = trackers.send(outcome, sinks, required)
-                journal.is_finished = sent.outcome.result.folder is not None
-            else:
-                sent = trackers.Sent(outcome, interrupt=interrupt)
-                if left is not None:
-                    note(left)
-        ended = sent.interrupt
-        if ended is not None and not journal.is_finished:
-            ended = Interrupted(journal.said)
-        not_saved = str(ended or "save_results_path is null") if sent.not_saved is None else sent.not_saved.why
+            outcome = _made(experiment, gating, unreliable, journal)
+            left = clean_up(gates.blocks(outcome))
+            of_file = {id(sink) for sink in experiment.config.sinks if "sinks" not in flags}
+            required = [sink for sink in sinks if id(sink) not in of_file]
+            outcome = replace(outcome, problems=(*outcome.problems, *filter(None, [left])))
+            sent = trackers.send(outcome, sinks, required)
+            journal.is_finished = sent.outcome.result.folder is not None
+        not_saved = "save_results_path is null" if sent.not_saved is None else sent.not_saved.why
+        if sent.interrupt is not None and not journal.is_finished:
+            raise sent.interrupt
         _show(sent.outcome, not_saved, experiment.corpus, worst, as_json=as_json)
-        if ended is not None:
-            raise ended
+        if sent.interrupt is not None:
+            raise sent.interrupt
         gates.refuse_unreliable(sent.outcome.result, sent.outcome.problems)
         if any(verdict.counts_as == "fail" for verdict in sent.outcome.result.gates):
             raise Found
@@ -128,19 +122,16 @@ def _made(
     gating: gates.Gating,
     unreliable: partial[tuple[str, ...]],
     journal: experiments.Journal,
-) -> tuple[contracts.Outcome, KeyboardInterrupt | None]:
-    """Return a run with the verdicts on its gates, and the interrupt that ended it, if one did."""
+) -> contracts.Outcome:
+    """Return a run with the verdicts on its gates."""
     planned = gating.gates_of(experiment)
     with base.kept_stages(experiment.config.save_results_path) as stages:
         if stages is not None:
             stages.measures_anew = any(gate.kind == "latency" for gate in planned)
-        result, ended = experiments.run(experiment, journal)
-    if isinstance(ended, KeyboardInterrupt):
-        return gating.outcome(result, (), ()), ended
+        result = experiments.run(experiment, journal)
     outcome = gating.outcome(result, planned, unreliable(result))
     why = unreliable(result, why_skipped=report.why_skipped(result, experiment.corpus))
-    exited = () if ended is None else (str(ended),)
-    return replace(outcome, problems=(*exited, *outcome.problems, *why)), None
+    return replace(outcome, problems=(*outcome.problems, *why))
 
 
 def _show(outcome: contracts.Outcome, not_saved: str, corpus: rag.Corpus, worst: int, *, as_json: bool) -> None:
@@ -241,12 +232,7 @@ def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> d
         "not_saved": None if result.folder is not None else not_saved,
         "name": result.name,
         "metrics": result.metrics,
-        "statistics": results.statistics_record(result.statistics, result.micro, result.per_document),
-        "reranking": None if result.reranking is None else result.reranking.record(),
-        "latency": None if result.latency is None else result.latency.record(),
-        "unanswerable": None if result.unanswerable is None else result.unanswerable.record(),
-        "breakdowns": [breakdown.record() for breakdown in result.breakdowns],
-        "first_relevant": None if result.first_relevant is None else result.first_relevant.record(),
+        **result.measured,
         "headline": result.headline,
         "counts": result.counts,
         "gates": [asdict(verdict) for verdict in result.gates],

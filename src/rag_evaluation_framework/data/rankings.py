@@ -66,9 +66,6 @@ NOT_ASKED = Failure(
 )
 """What becomes of the questions that are left when a run is stopped, as its retriever hangs again and again."""
 
-NOT_ANSWERED = Failure("retrieve", "Interrupted", "not answered, as the run was interrupted")
-"""What becomes of the questions that are left when a run is interrupted."""
-
 
 # Rankings: what was found for every query, as deep as any cutoff reaches. In columns.
 

@@ -26,7 +26,7 @@ from rag_evaluation_framework.base.outside import fit_to_show, hide_environment,
 from rag_evaluation_framework.base.records import Faults, refusals
 from rag_evaluation_framework.base.stages import kept_stages, shared
 from rag_evaluation_framework.contracts.component import confide_parameters
-from rag_evaluation_framework.contracts.roles import Engine, Reranker, can, check_engine, engine_name
+from rag_evaluation_framework.contracts.roles import Engine, can, check_engine, engine_name
 from rag_evaluation_framework.data import CHUNK, DOCUMENT, TOKEN, Corpus, Cutoff, Dataset, EvaluationType
 from rag_evaluation_framework.data.dataset import Mode
 from rag_evaluation_framework.datasets import Loader, folder_loader, load_dataset
@@ -80,28 +80,6 @@ def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: 
     return engine
 
 
-def engine_loader(engine: Engine) -> Loader | None:
-    """Return what an engine loads texts by, if it does."""
-    if not can(engine, "load"):
-        return None
-    loads: Any = engine
-
-    def load(reference: str) -> str:
-        with no_exit(engine_name(engine), "load"):
-            text: str = resolved(loads.load(reference))
-        return text
-
-    return load
-
-
-def engine_reranker(engine: Engine) -> Reranker | None:
-    """Return an engine as a reranker, if it reranks."""
-    if not can(engine, "rerank"):
-        return None
-    reranks: Any = engine
-    return FunctionReranker(reranks.rerank)
-
-
 def around(
     engine: Engine, dataset: Dataset[Any], corpus: Corpus | None, ingest: bool | None, custom_scope: bool
 ) -> EngineRetriever:
@@ -144,7 +122,13 @@ else:
 """A component: its name, alone or with parameters, or in Python the component itself."""
 
 _PIPELINE = ("retriever", "chunker", "embedder", "vector_store")
-_SEARCHED = ("scope_prefix", "ingest", "cleanup")
+_OPTIONS_OF = {
+    **dict.fromkeys(("order", "ties"), ("rankings", "stored rankings")),
+    **dict.fromkeys(("allow_custom_prefix", "allow_remote"), ("engine", "an engine")),
+}
+"""Keys that mean something only beside another one, and what that names."""
+_BESIDE = {"rankings": ("engine", *_PIPELINE, "scope_prefix", "ingest", "cleanup"), "engine": _PIPELINE}
+"""Keys that cannot be beside another one."""
 _ALONE = {"engine": "an engine is a whole pipeline", "rankings": "what is stored was found already"}
 
 
@@ -367,8 +351,9 @@ class RunSpec(Measuring, frozen=True):
             retriever = rankings.StoredRetriever(paths, ids, self.order, self.ties)
         elif engine is not None:
             retriever = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
-            if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode):
-                reranker = engine_reranker(engine)
+            reranks: Any = engine
+            if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode) and can(engine, "rerank"):
+                reranker = FunctionReranker(reranks.rerank)
         elif self.ingest is False and corpus is None:
             raise ConfigError("ingest is false, and there is no engine that has documents: name one (--engine)")
         faults = Faults()
@@ -475,7 +460,16 @@ class RunSpec(Measuring, frozen=True):
         """Return what loads the text that a dataset refers to: the folder that is named, else the engine."""
         if self.loader_root is not None:
             return folder_loader(Path(normpath(folder / from_home(self.loader_root))))
-        return None if engine is None else engine_loader(engine)
+        if engine is None or not can(engine, "load"):
+            return None
+        loads: Any = engine
+
+        def load(reference: str) -> str:
+            with no_exit(engine_name(engine), "load"):
+                text: str = resolved(loads.load(reference))
+            return text
+
+        return load
 
     def _engine(self, imports: bool) -> Engine | None:
         """Return the engine, if one is named.
@@ -483,23 +477,15 @@ class RunSpec(Measuring, frozen=True):
         Raises:
             ConfigError: It cannot be made, or what is named beside it, or beside stored rankings, would not be asked.
         """
-        for key in ("order", "ties"):
-            if getattr(self, key) is not None and self.rankings is None:
-                raise ConfigError(
-                    f"{key} is about stored rankings, and none are named; name some (--rankings), or leave it out"
-                )
-        for key in ("rankings", "engine"):
-            others = ("engine", *_PIPELINE, *_SEARCHED) if key == "rankings" else _PIPELINE
+        for key, (other, what) in _OPTIONS_OF.items():
+            if getattr(self, key) and getattr(self, other) is None:
+                raise ConfigError(f"{key} is about {what}, and none is named; name one (--{other}), or leave it out")
+        for key, others in _BESIDE.items():
             beside = [other for other in others if getattr(self, other) not in (None, "none")]
             if getattr(self, key) is not None and beside:
                 listed = ", ".join(beside)
                 raise ConfigError(f"{key} and {listed} were given; {_ALONE[key]}: leave {listed} out")
         if self.engine is None:
-            for key in ("allow_custom_prefix", "allow_remote"):
-                if getattr(self, key):
-                    raise ConfigError(
-                        f"{key} is about an engine, and none is named; name one (--engine), or leave it out"
-                    )
             return None
         return make_engine(self.engine, imports=imports, allow_remote=self.allow_remote)
 

@@ -49,8 +49,7 @@ class HitLine(BaseModel):
         failed: Whether the retrieval failed; not there if it did not.
         seconds: How long each stage took, by its name; not there where that is not known, and not in the files of a
             finished run, whose report tells it.
-        sources: Of a journal only, and read by the run that goes on; so are `textless` and `asked`.
-        textless: Which hits of a journal have a place and no text.
+        sources: Of a journal only, and read by the run that goes on; so is `asked`.
         asked: How a journal's answer was asked for.
     """
 
@@ -66,7 +65,6 @@ class HitLine(BaseModel):
     failed: bool = False
     seconds: dict[str, float] | None = None
     sources: Any = None
-    textless: Any = None
     asked: Any = None
 
 

@@ -41,10 +41,6 @@ LARGEST_PART = 64 << 30
 """How many bytes of a file beside a report are read; it is read line by line."""
 LONGEST_LINE = 256 << 20
 """How many bytes of a line are read, which is one question; 32 million characters take at most 6 each."""
-_BEGIN = ("schema_version", "name", "created")
-_OF_BEGIN = re.compile(rf' "({"|".join(_BEGIN)})": (.*?),?\r?\n'.encode())
-_QUESTIONS_BEGIN = b' "queries": ['
-_LONGEST_OF_BEGIN = 1 << 20
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
 
@@ -212,42 +208,6 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
             "with the version that wrote it"
         )
     return file, content
-
-
-def read_begin(folder: Path) -> tuple[str, str]:
-    """Return the name of the experiment that a run's report tells, and when it started; its questions are not read.
-
-    `report_lines` writes both on lines of their own before the questions. A report in which they are not there, as
-    others have rewritten it, is read whole.
-
-    Raises:
-        ResultError: It is missing, cut off, or not a report.
-    """
-    file = folder / REPORT
-    found: dict[str, Json] = {}
-    try:
-        with _opened(file, LARGEST_REPORT) as report:
-            for line in iter(partial(report.readline, _LONGEST_OF_BEGIN), b""):
-                if key := _OF_BEGIN.match(line):
-                    found[key[1].decode()] = parse_json(key[2].decode())
-                if len(found) == len(_BEGIN) or line.startswith(_QUESTIONS_BEGIN) or not line.endswith(b"\n"):
-                    break
-            report.seek(max(os.fstat(report.fileno()).st_size - 16, 0))
-            if not report.read().rstrip().endswith(b"}"):
-                raise ResultError(f"{file}: is cut off; copy the whole folder again")
-    except (OSError, ValueError) as error:
-        if isinstance(error, ResultError):
-            raise
-        raise ResultError(f"{file}: cannot be read ({reason(error)}); expected a report") from error
-    content = found if len(found) == len(_BEGIN) else read_report(folder)[1]
-    name, created = content.get("name"), content.get("created")
-    if content.get("schema_version") != SCHEMA_VERSION or not isinstance(name, str) or not isinstance(created, str):
-        raise ResultError(f"{file}: tells no schema_version of this package, name and time; expected a report")
-    try:
-        datetime.fromisoformat(created)
-    except ValueError as error:
-        raise ResultError(f"{file}: $.created: {reason(error)}; expected a time, ISO 8601") from error
-    return name, created
 
 
 def _opened(file: Path, most: int) -> BufferedReader:

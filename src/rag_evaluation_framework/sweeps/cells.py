@@ -127,9 +127,7 @@ class Workshop:
         is_new = self.fresh or not _is_known(prepared.config, prepared.pipeline)
         resume: Resume = "never" if is_new else "if-sure"
         with open_journal(prepared.config, resume, prepared.pipeline, _JOURNAL_AFTER) as journal:
-            result, ended = run(prepared.config, journal)
-            if ended is not None:
-                raise ended
+            result = run(prepared.config, journal)
             try:
                 _save(result, prepared.folder)
             except SaveFailed as error:

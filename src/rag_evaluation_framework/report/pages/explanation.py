@@ -29,7 +29,7 @@ from rag_evaluation_framework.report.page import (
 from rag_evaluation_framework.report.page import Page as Page
 from rag_evaluation_framework.report.pages.result import note_lines
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
-from rag_evaluation_framework.results.missed import own_cutoff
+from rag_evaluation_framework.results.query_result import own_cutoff
 from rag_evaluation_framework.results.shown import number
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader
 from rag_evaluation_framework.text.text_locator import LinePlaces

@@ -33,7 +33,7 @@ from rag_evaluation_framework.report.pages.gates import gate_block, independence
 from rag_evaluation_framework.results import EvaluationResult, QueryResult
 from rag_evaluation_framework.results.meaning import servers, vector_stores
 from rag_evaluation_framework.results.means import TOTAL, Breakdown, Latency, Reranking, Unanswerable
-from rag_evaluation_framework.results.missed import missed, why_unknown
+from rag_evaluation_framework.results.query_result import missed, why_unknown
 from rag_evaluation_framework.results.shown import (
     marked,
     number,
