@@ -242,11 +242,7 @@ def _back() -> NoReturn:
 
 
 def label(
-    corpus: Path,
-    *,
-    questions: Path | None = None,
-    output: Path | None = None,
-    retriever: str | None = None,
+    corpus: Path, *, questions: Path | None = None, output: Path | None = None, retriever: str | None = None
 ) -> None:
     """Label questions in the terminal: choose the passages that answer each, among those that are shown.
 

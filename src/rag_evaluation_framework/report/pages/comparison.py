@@ -18,12 +18,7 @@ from rag_evaluation_framework.report.pages.gates import power_of_change
 from rag_evaluation_framework.report.pages.result import Compared, differences, differs, note_lines, role_of
 from rag_evaluation_framework.results import EvaluationResult, GateVerdict
 from rag_evaluation_framework.results.means import FEWEST, Cluster
-from rag_evaluation_framework.results.shown import (
-    marked,
-    number,
-    written_p_value,
-    written_signed,
-)
+from rag_evaluation_framework.results.shown import marked, number, written_p_value, written_signed
 from rag_evaluation_framework.statistics.paired import PairedDifference
 
 _MOST_LISTED = 100  # per gate; a step summary has at most 1 MiB

@@ -117,8 +117,5 @@ def estimate_page(estimate: Estimate) -> Page:
     rows = [*((name, f"{count:,}") for name, count in counts.items()), *([cost] if cost else [])]
     return Page(
         f"{plural(estimate.questions, 'question')} to generate",
-        (
-            Table(("", "about"), tuple(rows), "Needs"),
-            Lines((line((_ASSUMED, "muted")),)),
-        ),
+        (Table(("", "about"), tuple(rows), "Needs"), Lines((line((_ASSUMED, "muted")),))),
     )
