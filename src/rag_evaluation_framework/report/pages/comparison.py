@@ -1,4 +1,4 @@
-"""How two results differ, as people read it: better or worse, why to doubt it, the scores, and the questions behind."""
+"""Comparison of two results: better or worse, reasons to doubt it, the scores, and the questions behind."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any

@@ -225,7 +225,7 @@ ADVICE: Mapping[FindingKind, str] = {
     FindingKind.WHITE_SPACE: "characters that nobody reads count: trim them",
     FindingKind.NO_ANSWER: "they have no score, and every result counts them",
 }
-"""What to do about each kind of finding."""
+"""Advice for each kind of finding."""
 
 _ROLES: Mapping[Severity, Role] = {"error": "bad", "warning": "warning", "info": "muted"}
 _MOST_SHOWN = 10  # of a kind
@@ -281,7 +281,7 @@ _COUNTS = {
     "repeated": ("repeated", "documents listed more than once in a ranking; the best score counts"),
     "contradicted": ("contradicted", "questions whose rank column contradicts this order; --order given follows it"),
 }
-"""What is counted of a file: its short name, and what it means."""
+"""Counts of a file of rankings: the short name of each, and its meaning."""
 
 Scored = tuple[str, ScoreTable, Mapping[str, int]]
 """The name of a file of rankings, its scores, and what was counted."""

@@ -1,4 +1,4 @@
-"""Where a run and its questions lost what was relevant: the causes, result by result, and marked in the documents."""
+"""Losses of a run and of its questions: the causes, result by result, and marked in the documents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -63,7 +63,7 @@ def text_of(text: str, relevant: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
 
 
 class Places:
-    """Where results and answers are, as people read it: `file:line:column`, else an id."""
+    """Names the places of results and answers for people: `file:line:column`, else an id."""
 
     def __init__(self, corpus: Corpus | None) -> None:
         self.corpus = corpus
@@ -224,7 +224,7 @@ _ADVICE: Mapping[Change, str] = {
 
 
 _FLAGS = {"split": "split by the chunker", "truncated": "truncated by the embedder", "cut_off": "cut off by the budget"}
-"""What else is to be known of what was lost, by its name among the losses."""
+"""Remarks on what was lost, by their names among the losses."""
 
 
 def advice_text(advice: Advice) -> str:

@@ -18,7 +18,7 @@ _GO_ON = {
     True: "Run the same command again: only what failed is asked.",
     False: "The other answers are kept: what cannot be used, was cut off or is refused needs another model.",
 }
-"""How to go on after a request failed, by whether it is asked again."""
+"""Advice after a request failed, by whether it is asked again."""
 _EXAMPLES = 2
 _MOST_TOLD = 400  # characters of what is particular about an example
 

@@ -40,7 +40,7 @@ _LANGUAGE = "english"
 
 
 class Key(NamedTuple):
-    """Something that can be typed at a prompt, such as a letter.
+    """A key of a prompt, such as a letter.
 
     Attributes:
         typed: What is typed.
@@ -57,7 +57,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Keys:
-    """Everything that can be typed at a prompt.
+    """The keys of a prompt.
 
     Attributes:
         intro: What stands first above the prompt.
@@ -71,7 +71,7 @@ class Keys:
 
     @property
     def line(self) -> str:
-        """What stands above the prompt."""
+        """The line above the prompt."""
         named = ", ".join(f"{key.typed} {key.short}" for key in self.keys if key.short)
         return f"{self.intro}{' ' * bool(self.intro and named)}{named and f'{named}, ? help'}"
 
