@@ -1,4 +1,4 @@
-"""Verdicts of gates, and the power of tests: how scores and differences were tested, and which changes would be found."""
+"""Verdicts of gates, and the power of tests: how scores and differences were tested, which changes would be found."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, inf, isfinite, sqrt
