@@ -17,11 +17,7 @@ from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 _SIZES = (250, 800, 2000)
 
 
-def demo(
-    *,
-    root: Path = Path(".rag-eval"),
-    as_json: run_options.AsJson = False,
-) -> None:
+def demo(*, root: Path = Path(".rag-eval"), as_json: run_options.AsJson = False) -> None:
     """Compare three chunk sizes, with BM25 and with vectors, on a handbook that comes with the package.
 
     Needs no API key, no network and no downloaded weights.

@@ -190,13 +190,7 @@ def report(
     print_text(write_page(output, pages.whole_page(runs, worst)))
 
 
-def publish(
-    run: options.SavedRun,
-    dataset: str,
-    *,
-    root: options.Root = None,
-    as_json: options.AsJson = False,
-) -> None:
+def publish(run: options.SavedRun, dataset: str, *, root: options.Root = None, as_json: options.AsJson = False) -> None:
     """Record a run as an experiment on a dataset in LangSmith: where each result was found, and every score.
 
     Needs LANGSMITH_API_KEY. What arrived is counted. Publishing a run again makes a new experiment. `rag-eval dataset
