@@ -485,9 +485,9 @@ class Gating:
             problems: Why it cannot be relied on; no gate passes then. That it cannot be compared with the baseline is
                 a problem of the outcome.
         """
-        runs = Runs(result, self.baseline, self._spec.cluster)
-        result = replace(result, gates=verdicts(runs, gates, self._spec.on_inconclusive, problems))
-        compared = runs.compared
+        both = Runs(result, self.baseline, self._spec.cluster)
+        result = replace(result, gates=verdicts(both, gates, self._spec.on_inconclusive, problems))
+        compared = both.compared
         if isinstance(compared, Exception):
             return Outcome(result, self.baseline, problems=(str(compared),))
         return Outcome(result, self.baseline, compared)
