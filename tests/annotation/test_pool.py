@@ -22,7 +22,7 @@ def place(passage):
     return passage.doc_id, passage.start
 
 
-def test_a_passage_is_of_one_section_and_can_be_read_at_a_glance():
+def test_a_passage_holds_whole_sentences_of_one_section():
     long = " ".join(f"This is sentence number {number}." for number in range(40))
     corpus = Corpus([Document(DocumentId("a.md"), f"# One\n\nFirst. Second.\n\n# Two\n\n{long}")])
     passages = Pool(corpus).found("first sentence").passages

@@ -21,7 +21,7 @@ from rag_evaluation_framework import (
     generate_chunk_id,
     generate_pa_chunk_id,
 )
-from rag_evaluation_framework.chunkers import position_adapter, position_aware
+from rag_evaluation_framework.chunkers import function, position_aware
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.testing.chunkers import assert_linear
 from support.each import each
@@ -301,37 +301,37 @@ class TestLongDocuments:
         chunks = [self.WORDS[start : start + 200].upper() for start in range(0, len(self.WORDS), 200)]
         read = 0
         for spaced in (True, False):
-            view = position_adapter._View(self.WORDS, spaced=spaced)
-            assert not any(position_adapter._Copies(chunk, view).starts for chunk in chunks)
+            view = function._View(self.WORDS, spaced=spaced)
+            assert not any(function._Copies(chunk, view).starts for chunk in chunks)
             read += view.searched.characters_read
         assert read < 100 * len(self.WORDS)
 
     def test_chunks_with_other_white_space_are_found_near_each_other(self):
         chunks = [" ".join(self.WORDS[start : start + 200].split()) for start in range(0, 40_000, 200)]
-        places = position_adapter._locate(self.WORDS, chunks)
+        places = function._locate(self.WORDS, chunks)
         assert [self.WORDS[start:end].split() for start, end in places] == [chunk.split() for chunk in chunks]
         assert places == sorted(places)
 
     def test_repeated_chunks_with_other_white_space_are_found_at_their_places(self):
         content = "#### a\n" * 300
         chunks = [" ".join(content[start : start + 70].split()) for start in range(0, 2_100, 70)]
-        places = position_adapter._locate(content, chunks)
+        places = function._locate(content, chunks)
         assert places == [(start, start + 69) for start in range(0, 2_100, 70)]
 
     @pytest.mark.parametrize("text", ["x", "| - | - |\n", "word " * 9 + "\n"])
     def test_a_text_with_very_many_copies_is_compared_at_a_few_places(self, monkeypatch, text):
         compared = 0
-        then = position_adapter._Reading.then
+        then = function._Reading.then
 
         def counted(self, state, place):
             nonlocal compared
             compared += 1
             return then(self, state, place)
 
-        monkeypatch.setattr(position_adapter._Reading, "then", counted)
+        monkeypatch.setattr(function._Reading, "then", counted)
         content = text * (20_000 // len(text))
         chunks = [content[start : start + 150] for start in range(0, len(content), 100)]
-        position_adapter._locate(content, chunks)
+        function._locate(content, chunks)
         assert compared < 100 * len(chunks)
 
 

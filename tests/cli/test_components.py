@@ -1,11 +1,6 @@
 import importlib.util
 import json
-import os
-import pty
-import re
-import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -90,21 +85,3 @@ def test_a_default_that_json_has_no_number_for_is_listed_as_text(rag_eval, monke
     loading.components.cache_clear()
     listed = json.loads(outcome.out, parse_constant=pytest.fail)
     assert {"most": "inf"} in [entry["parameters"] for entry in listed["chunker"]]
-
-
-def test_on_a_terminal_no_line_is_longer_than_it_is_wide(monkeypatch):
-    main, screen = pty.openpty()
-    monkeypatch.setenv("COLUMNS", "80")
-    with os.fdopen(main, "rb") as seen:
-        command = [sys.executable, "-m", "rag_evaluation_framework", "components"]
-        with subprocess.Popen(command, stdout=screen, stderr=screen) as process:
-            os.close(screen)
-            text = b""
-            with suppress(OSError):  # Linux says so when the other end is closed
-                while block := seen.read1():
-                    text += block
-        lines = text.decode().splitlines()
-    assert process.returncode == 0
-    assert max(map(len, lines)) <= 80
-    joined = re.sub(r",\n\s+", ",", "\n".join(lines))
-    assert "vector-rag:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),embedder=LsaEmbedder" in joined

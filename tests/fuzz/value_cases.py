@@ -202,7 +202,7 @@ class _OddStore(InMemoryVectorStore):
 
 # Parameters of components
 
-_HEAVY = {"chroma", "pgvector", "qdrant", "sentence-transformer", "onnx", "cross-encoder"}
+_HEAVY = {"chroma", "pgvector", "qdrant", "sentence-transformer", "cross-encoder"}
 _NESTED: dict[Any, str] = {"embedder": "lsa", "retriever": "bm25"}
 
 

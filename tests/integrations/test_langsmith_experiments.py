@@ -315,7 +315,7 @@ def test_questions_of_the_dataset_that_the_result_has_not_are_told(providers):
     assert (told.unanswered, told.complete) == (tuple(sorted(f"q{number}" for number in range(6, 14))), True)
     assert told.told.endswith(
         "36 of 36 scores are there; the run has nothing for 8 of the questions of the dataset many: "
-        "q10, q11, q12, q13, q6 …"
+        "q10, q11, q12, q13, q6 and 3 more"
     )
 
 

@@ -11,7 +11,6 @@ from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.inspection import (
     dataset_quality,
     describe_dataset,
-    fix_dataset,
     lint_dataset,
     public_questions,
 )
@@ -67,7 +66,6 @@ def pages():
         "quality": report.quality_page(dataset_quality(dataset, corpus), public_questions()),
         "lint": lint_dataset(dataset, corpus).summary(),
         "lint without documents": lint_dataset(replace(dataset, corpus=None)).summary(),
-        "fixes": fix_dataset(dataset, edited).summary(),
         "update": report.update_page(found, edited, added, [POISON]),
         "generation": report.generation_page(funnel, rejected, failed, usage, 2, [POISON]),
         "estimate": report.estimate_page(Estimate(2, 9, 3000, 400, 0.5)),
@@ -77,7 +75,7 @@ def pages():
 
 NAMES = (
     *("result", "questions", "whole", "comparison", "leaderboard", "explanation", "losses", "demo", "dataset"),
-    *("quality", "lint", "lint without documents", "fixes", "update", "generation", "estimate", "rankings"),
+    *("quality", "lint", "lint without documents", "update", "generation", "estimate", "rankings"),
 )
 
 

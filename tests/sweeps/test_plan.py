@@ -21,7 +21,8 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments import RunSpec
 from rag_evaluation_framework.sweeps import Sweep, SweepConfig, load_sweep, make_sweep
-from rag_evaluation_framework.sweeps.plan import parse_axis, sweep_of
+from rag_evaluation_framework.sweeps.plan import sweep_of
+from rag_evaluation_framework.sweeps.settings import parse_axis
 
 BASE = RunSpec(corpus="docs", dataset="questions.csv")
 
@@ -76,6 +77,7 @@ CONDITIONS = {
     "not (chunker.chunk_size in [200, 300]) and embedder == 'lsa'": ["400 lsa"],
     "100 < chunker.chunk_size < 300": ["200 lsa", "200 none"],
     "chunker.chunk_size > -1 and embedder is None": ["200 none", "400 none"],
+    "embedder is 'lsa' and chunker.chunk_size is not 200": ["400 lsa"],
 }
 
 
@@ -111,7 +113,7 @@ def test_a_component_that_is_none_in_a_file_is_none(tmp_path):
 def test_values_that_are_described_alike_are_numbered_and_their_effect_is_told(tmp_path):
     chunkers = [lambda text: text.split("\n\n"), "sentence", lambda text: [text], {"type": "sentence"}]
     sweep = Sweep(base=RunSpec(dataset=load_handbook(), k=[5]), over={"chunker": chunkers})
-    first, _, second, _ = (cell.values["chunker"] for cell in sweep.cells)
+    first, _, second, _ = (cell.levels["chunker"] for cell in sweep.cells)
     assert second == f"{first} (2)"
     names = [first, "sentence", second, "sentence (2)"]
     assert [cell.name for cell in sweep.cells] == [f"chunker={name}" for name in names]
@@ -143,7 +145,18 @@ def test_a_function_may_be_the_condition():
             "embedder is no axis, value or comparison",
         ),
         ({"over": {"chunker.chunk_size": [1]}, "only_if": "chunker.chunk_size < 'a'"}, "not supported between"),
-        ({"over": {"chunker.chunk_size": [1]}, "only_if": "__import__('os')"}, "is no axis, value or comparison"),
+        *(
+            ({"over": {"chunker.chunk_size": [1]}, "only_if": code}, "is no axis, value or comparison")
+            for code in (
+                "__import__('os')",
+                "chunker.chunk_size.real",
+                "'a'.join",
+                "(1)[0]",
+                "f'{chunker}'",
+                "9 ** 9",
+                "lambda: 1",
+            )
+        ),
         ({"only_if": "a ="}, "only_if='a ='"),
         ({"overs": {}}, "overs: unknown key; did you mean over?"),
         (

@@ -220,24 +220,6 @@ def test_a_quote_that_is_not_found_is_left_out_beside_one_that_is(served, pages)
     adds_up(generator)
 
 
-def test_a_short_quote_that_stands_there_several_times_is_ambiguous(served):
-    corpus = Corpus([Document(DocumentId("a.txt"), "Plan one costs 3 days of work. Plan two takes 3 days as well.\n")])
-    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": ["3 days"]}))
-    generator, dataset, _ = generated(client, corpus)
-    assert len(dataset) == 0
-    assert {each.reason for each in generator.rejections} == {"ambiguous quote"}
-    assert generator.path is None
-
-
-def test_a_long_quote_that_stands_there_several_times_is_found_at_any_of_its_places(served):
-    line = "Every request needs a token of the new kind."
-    corpus = Corpus([Document(DocumentId("a.txt"), f"{line}\n\nSomething else stands here.\n\n{line}\n")])
-    _, client = served(ScriptedModel(lambda sentence, request: {"quotes": [line]}))
-    _, dataset, _ = generated(client, corpus, queries_per_doc=1)
-    (answer,) = dataset.ground_truth[0].answers
-    assert [place[0].start for place in answer.places] == [0, len(line) + 31]
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -614,7 +614,7 @@ assert_type(comparison.changed, tuple[str, ...])
 
 # Real parts.
 hybrid = HybridRetriever((BM25Retriever(), VectorRAGRetriever(embedder=CachedEmbedder(LsaEmbedder()))), weights=(1, 2))
-reranker = LateInteractionReranker(SentenceTransformerEmbedder(backend="onnx"))
+reranker = LateInteractionReranker(SentenceTransformerEmbedder())
 assert_type(evaluate(RerankedRetriever(hybrid, reranker, candidates=20), token_truth), EvaluationResult[CharacterSpan])
 assert_type(
     TokenLevelEvaluation(corpus, token_truth).run(

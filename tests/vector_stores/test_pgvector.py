@@ -374,7 +374,7 @@ class TestWhatStays:
         one = store(index=index)
         one.add(chunks(3), vectors(3))
         for use in (lambda: one.search(vectors(3)[1], 1) == chunks(3)[1:2], lambda: len(one) == 3):
-            with one._connection.transaction() as cursor:
+            with one._table.transaction() as cursor:
                 pid = cursor.connection.info.backend_pid
             query("SELECT pg_terminate_backend(%s)", pid)
             with pytest.raises(psycopg.OperationalError):
@@ -386,7 +386,7 @@ class TestWhatStays:
     def test_a_table_that_was_replaced_while_the_connection_was_lost_is_noticed(self, store, query, chunks, vectors):
         one = store()
         one.add(chunks(3), vectors(3))
-        with one._connection.transaction() as cursor:
+        with one._table.transaction() as cursor:
             pid = cursor.connection.info.backend_pid
         query("SELECT pg_terminate_backend(%s)", pid)
         other = store(table=one.table)

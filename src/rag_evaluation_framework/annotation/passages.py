@@ -1,6 +1,7 @@
 """Passages that are found for a question, and from those that a person chooses to the words that answer it."""
 
 import re
+import sys
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -11,13 +12,15 @@ from typing import Any, TypeAlias
 from rag_evaluation_framework.base.exits import no_exit, outcome
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.outside import raised, shown
-from rag_evaluation_framework.chunkers import MarkdownHeaderChunker
+from rag_evaluation_framework.chunkers import MarkdownHeaderChunker, SentenceChunker
+from rag_evaluation_framework.chunkers.cutting import cut_out
 from rag_evaluation_framework.components.results import as_chunks
-from rag_evaluation_framework.contracts import Retriever
+from rag_evaluation_framework.contracts import PositionAwareChunker, Retriever
 from rag_evaluation_framework.data import (
     AnyChunk,
     CharacterSpan,
     Corpus,
+    Document,
     PositionAwareChunk,
     merge_overlapping_spans,
 )
@@ -29,7 +32,7 @@ from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.quotes.hit_locator import HitLocator
 from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers import BM25Retriever, VectorRAGRetriever
-from rag_evaluation_framework.retrievers.asking import ask
+from rag_evaluation_framework.retrievers.combined import ask
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from rag_evaluation_framework.text.text_locator import TextLocator, is_long
@@ -257,7 +260,41 @@ def absorbed(answers: Sequence[Places], joined: Collection[CharacterSpan]) -> li
 
 DEPTH = 50
 """How many results every retriever is asked for."""
-_PASSAGES = MarkdownHeaderChunker(chunk_size=400)  # what can be read at a glance, and is about one thing
+
+
+@dataclass(frozen=True)
+class PassageChunker(PositionAwareChunker):
+    """Puts whole sentences of one section together: what can be read at a glance, and is about one thing.
+
+    Sections are those of `MarkdownHeaderChunker`, sentences those of `SentenceChunker`. Text without headings is one
+    section.
+
+    Attributes:
+        chunk_size: The most characters of a passage.
+
+    Raises:
+        ConfigError: The size is impossible.
+    """
+
+    chunk_size: int = 400
+
+    @property
+    def name(self) -> str:
+        """The class with its size."""
+        return f"PassageChunker(chunk_size={self.chunk_size})"
+
+    def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
+        """Return the passages in reading order; none for a blank document."""
+        sentences = SentenceChunker(self.chunk_size)
+        places = [
+            (section.start + passage.start, section.start + passage.end)
+            for section in MarkdownHeaderChunker(chunk_size=sys.maxsize).chunk_with_positions(document)
+            for passage in sentences.chunk_with_positions(Document(document.id, section.content))
+        ]
+        return cut_out(document, places)
+
+
+_PASSAGES = PassageChunker()
 
 
 @dataclass(frozen=True)

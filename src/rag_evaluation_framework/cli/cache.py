@@ -25,7 +25,7 @@ def cache(
     yes: bool = False,
     as_json: run_options.AsJson = False,
 ) -> None:
-    """Show or clear what runs keep: vectors, exported models, answers of language models, texts, chunks and indexes.
+    """Show or clear what runs keep: vectors, answers of language models, texts, chunks and indexes.
 
     Args:
         action: info or clear.
@@ -38,7 +38,6 @@ def cache(
     embeddings = embedders.EmbeddingCache(root)
     tenants = {
         "embeddings": embeddings,
-        "onnx": embedders.exports(root),
         "answer": llms.KeptAnswers(root),
         "stage": base.Stages(root),
         "text": results.texts_of_runs(root),
@@ -63,8 +62,6 @@ def cache(
                 }
                 for entry in contents
             ],
-            "onnx_exports": counts["onnx"],
-            "onnx_bytes": sizes["onnx"],
         }
         for name in ("answer", "stage", "text"):
             found |= {f"{name}s": counts[name], f"{name}_bytes": sizes[name]}

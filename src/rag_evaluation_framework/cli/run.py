@@ -29,12 +29,14 @@ _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""
 _ORDER = ("order", "ties")
 """Keys that are about stored rankings."""
+_RESUME: Mapping[bool | None, experiments.Resume] = {None: "if-sure", True: "always", False: "never"}
 _ABOUT_ENGINES = ("ingest", "cleanup", "allow_custom_prefix", "allow_remote")
 
 
 def run(
     config: Path | None = None,
     *,
+    settings: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE")] = None,
     yes: bool = False,
     no_config: bool = False,
     junit: Path | None = None,
@@ -56,6 +58,8 @@ def run(
 
     Args:
         config: A YAML or JSON configuration; options override it.
+        settings: Any key of a configuration, or a parameter of a component: mode=retrieve, chunker.chunk_size=200;
+            repeatable. Paths are as in the configuration.
         yes: What is in the scope may be deleted.
         no_config: Leave the configuration of the root alone: the options say everything.
         junit: Write the gates as a JUnit XML report.
@@ -65,7 +69,7 @@ def run(
         resume: Take the answers of an interrupted run also from servers and databases, or ask all questions again; by
             default taken where nothing can have changed.
     """
-    flags = options.keys_of(keys)
+    flags = options.keys_of(keys, settings or ())
     if config is not None and no_config:
         raise ConfigError(f"the configuration {config} and --no-config were given; expected one of them")
     if config is None and not no_config and "corpus" not in flags:
@@ -89,8 +93,10 @@ def run(
         experiment = run_file.experiment(folder, imports=not no_import)
     with (
         _cleaned_up(experiment.retriever, run_file.cleanup) as clean_up,
-        _kept(experiment, resume, run_file.pipeline) as journal,
+        experiments.open_journal(experiment, _RESUME[resume], run_file.pipeline) as journal,
     ):
+        for told in journal.notes:
+            note(told)
         with components_print_to_stderr():
             sinks = trackers.prepared(experiment.config, others)
             outcome = _made(experiment, gating, unreliable, journal)
@@ -166,22 +172,10 @@ def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Genera
         yield clean_up
 
 
-@contextmanager
-def _kept(
-    experiment: rag.ExperimentConfig[Any], resume: bool | None, pipeline: Mapping[str, Any]
-) -> Generator[experiments.Journal]:
-    """Keep the answers of a run until it is finished, and say which of earlier starts are taken."""
-    taken: dict[bool | None, experiments.Resume] = {None: "if-sure", True: "always", False: "never"}
-    with experiments.open_journal(experiment, taken[resume], pipeline) as journal:
-        for told in journal.notes:
-            note(told)
-        yield journal
-
-
 def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.RunSpec, Path]:
     """Return what is to be run, and the folder to which its paths are relative."""
     named = {key: options.name_of(key) for key in flags}
-    keep = {"save_results_path": str(Path(".rag-eval").absolute())}
+    whole: dict[str, Any] = {"save_results_path": str(Path(".rag-eval").absolute())}
     if config is None:
         if "dataset" not in flags:
             made = sorted(map(str, Path(".rag-eval").glob("*.yaml")))
@@ -190,9 +184,13 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.R
                 f"{f', such as {made[0]}' if made else ''}, or --dataset, and --corpus if the dataset brings no "
                 "documents"
             )
-        return experiments.parse_config({**keep, **flags}, "the options", named), Path()
-    written = _taken(config, flags)
-    return experiments.parse_config({**keep, **written, **flags}, str(config), named), config.parent
+    else:
+        whole |= _taken(config, flags)
+    whole |= {key: value for key, value in flags.items() if "." not in key}
+    for key in flags.keys() - whole.keys():
+        sweeps.set_key(whole, key.split("."), flags[key], key)
+    source, folder = ("the options", Path()) if config is None else (str(config), config.parent)
+    return experiments.parse_config(whole, source, named), folder
 
 
 def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:

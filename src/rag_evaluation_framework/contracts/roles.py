@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.coroutines import adapted, resolved
 from rag_evaluation_framework.base.outside import class_name, shown
-from rag_evaluation_framework.components.parts import as_vectors
+from rag_evaluation_framework.components.results import as_vectors
 from rag_evaluation_framework.contracts.component import Component, check_count, check_truth
 from rag_evaluation_framework.data import (
     AnyChunk,

@@ -398,13 +398,15 @@ def _record(
         problem = f"has a text in each of {', '.join(keys)}" if keys else f"has no text ({shown(given)})"
         raise CorpusError(
             f"{where}: {problem}; expected one, as {text_column or ', '.join(TEXT_KEYS)}; text_column "
-            "(--text-column, or in --corpus CONFIG.yaml) names it"
+            "(text_column in a configuration; init --column text=NAME) names it"
         )
     text: str = fields.pop(keys[0])
     own = _first(fields, [name_column] if name_column else _ID_KEYS)
     file = "" if name_column else _first(fields, SOURCE_KEYS) or _first(metadata, SOURCE_KEYS)
     if name_column and not own:
-        raise CorpusError(f"{where}: has no {name_column}, which is to be its name (name_column, --name-column)")
+        raise CorpusError(
+            f"{where}: has no {name_column}, which is to be its name (name_column; init --column name=NAME)"
+        )
     if is_row:
         metadata = fields | metadata
         if text_column is None and isinstance(title := fields.get("title"), str) and title:

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args
+from typing import Any, Generic, Literal, NamedTuple, NotRequired, TypeAlias, TypedDict, TypeVar, cast, get_args
 
 from rag_evaluation_framework.base.outside import first_of, shown
 from rag_evaluation_framework.base.store import Store
 from rag_evaluation_framework.data.documents import Corpus, Document, check_corpus_type
 from rag_evaluation_framework.data.ground_truth import Answer, GroundTruth, TokenLevelGroundTruth, unit_key, with_text
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, PositionAwareChunkId, QueryText, content_digest
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.queries import SCOPE_PREFIX, Query
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -630,3 +630,80 @@ def _count(kept: Mapping[str, Any], key: str) -> int | None:
     """Return a number of results that was kept under a key; None if it is not one."""
     number = kept.get(key)
     return number if type(number) is int and number >= 1 else None
+
+
+# Types of dataset examples and run outputs as LangSmith and similar tools write them.
+
+
+class QueryInputs(TypedDict):
+    """Inputs of an example: the question."""
+
+    query: QueryText
+
+
+class SpanRecord(TypedDict):
+    """Span of a document; `text` is the text it covers."""
+
+    doc_id: DocumentId
+    start: int
+    end: int
+    text: NotRequired[str]
+
+
+class DocumentLevelOutputs(TypedDict):
+    """Relevant documents, prefixes of document ids, and gains other than 1."""
+
+    relevant_document_ids: list[DocumentId]
+    relevant_prefixes: NotRequired[list[str]]
+    gains: NotRequired[dict[DocumentId, float]]
+
+
+class ChunkLevelOutputs(TypedDict):
+    """Relevant chunks, and gains other than 1."""
+
+    relevant_chunk_ids: list[ChunkId]
+    gains: NotRequired[dict[ChunkId, float]]
+
+
+class TokenLevelOutputs(TypedDict):
+    """Relevant spans, or ids of position-aware chunks whose positions a `ChunkRegistry` knows."""
+
+    relevant_spans: NotRequired[list[SpanRecord]]
+    relevant_chunk_ids: NotRequired[list[PositionAwareChunkId]]
+
+
+class DocumentLevelDatasetExample(TypedDict):
+    """A question and its relevant documents."""
+
+    inputs: QueryInputs
+    outputs: DocumentLevelOutputs
+    metadata: NotRequired[dict[str, Any]]
+
+
+class ChunkLevelDatasetExample(TypedDict):
+    """A question and its relevant chunks."""
+
+    inputs: QueryInputs
+    outputs: ChunkLevelOutputs
+    metadata: NotRequired[dict[str, Any]]
+
+
+class TokenLevelDatasetExample(TypedDict):
+    """A question and the text that answers it."""
+
+    inputs: QueryInputs
+    outputs: TokenLevelOutputs
+    metadata: NotRequired[dict[str, Any]]
+
+
+class ChunkLevelRunOutput(TypedDict):
+    """Output of a pipeline for one question: chunk ids, best first."""
+
+    retrieved_chunk_ids: list[ChunkId]
+
+
+class TokenLevelRunOutput(TypedDict):
+    """Output of a pipeline for one question, best first: spans, or ids of position-aware chunks in a registry."""
+
+    retrieved_spans: NotRequired[list[SpanRecord]]
+    retrieved_chunk_ids: NotRequired[list[PositionAwareChunkId]]

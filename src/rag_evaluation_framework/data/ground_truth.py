@@ -283,7 +283,7 @@ def counted_otherwise(span: CharacterSpan, content: str) -> str:
     if span.text and with_lf[span.start : span.end] == span.text:
         return "; its text is there if line ends are LF: convert the document from CRLF"
     if span.text and in_utf16[2 * span.start : 2 * span.end] == span.text.encode("utf-16-le", "surrogatepass"):
-        return "; its text is there in UTF-16 units: `rag-eval dataset update --utf16-offsets`, or utf16_offsets=True"
+        return "; its text is there in UTF-16 units: load_dataset(..., utf16_offsets=True) reads it"
     return ""
 
 

@@ -23,7 +23,7 @@ from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import HIDDEN, class_name, is_secret, without_secrets
 from rag_evaluation_framework.base.stages import seconds_reading
 from rag_evaluation_framework.base.store import Cache
-from rag_evaluation_framework.components.supported import OwnEmbedder
+from rag_evaluation_framework.components.adapt import OwnEmbedder
 from rag_evaluation_framework.contracts.component import Component, confide, recorded_parameters
 from rag_evaluation_framework.contracts.roles import (
     EmbeddedPart,

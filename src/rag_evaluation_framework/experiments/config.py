@@ -46,9 +46,8 @@ from rag_evaluation_framework.levels.rules import RULES, LevelRules
 from rag_evaluation_framework.registry.building import as_component, build
 from rag_evaluation_framework.registry.records import describe, describe_metric, plain
 from rag_evaluation_framework.results.texts import text_list
+from rag_evaluation_framework.retrievers.combined import RerankedRetriever, within_scopes
 from rag_evaluation_framework.retrievers.function import Pipeline
-from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
-from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.score import cutoffs_of
 from rag_evaluation_framework.scoring.score_names import Metrics, check_metrics
 from rag_evaluation_framework.text.tokenizers import checked_counter
@@ -61,10 +60,10 @@ Unscored = Literal["no-answer", "failed"]
 
 @dataclass(frozen=True)
 class Option:
-    """What the command line knows of a key beside its name, type and description.
+    """Marks a key that has an option of its own; `--set` sets every other one.
 
     Attributes:
-        name: The option, if it is not called like the key; None if there is none.
+        name: The option, if it is not called like the key.
         metavar: What stands for its value.
         takes: The type of its value, if not that of the key.
     """
@@ -72,10 +71,6 @@ class Option:
     name: str | None = None
     metavar: str | None = None
     takes: Any = None
-
-
-ONLY_IN_FILES = Option(name="")
-"""Marks a key that no option sets."""
 
 
 _Budgets = Annotated[
@@ -117,7 +112,7 @@ class Asking(BaseModel, frozen=True):
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
-    batch_queries: Annotated[StrictBool, ONLY_IN_FILES] = True
+    batch_queries: StrictBool = True
     """Whether the retriever is told all questions before they are asked, to embed and search them together. That is
     quicker; without it, the time of each question is that of asking it alone."""
 
@@ -166,7 +161,7 @@ RECORDED = ("max_concurrency", "timeout")
 class Measuring(Asking, frozen=True):
     """How a run is asked and measured."""
 
-    experiment_name: Annotated[str, Field(min_length=1)] | None = None
+    experiment_name: Annotated[Annotated[str, Field(min_length=1)] | None, Option()] = None
     """Name of the result. By default made of the parts, such as "BM25, recursive 800"."""
 
     budgets: Annotated[_Budgets, Option("--budget", takes=list[str])] = Field(
@@ -174,7 +169,7 @@ class Measuring(Asking, frozen=True):
     )
     """A context budget, such as 4000ch or 1000tok; repeatable. Rankings are cut there as at numbers of results."""
 
-    count_as_zero: Annotated[_Statuses, ONLY_IN_FILES] = frozenset()
+    count_as_zero: _Statuses = frozenset()
     """Questions that were not scored, and count as 0.0 in every mean. Those without an answer in the corpus
     (`no-answer`), those whose retrieval failed (`failed`). A score that no question has, as its metric is unavailable
     or raises everywhere, has no mean still."""
@@ -234,7 +229,7 @@ class EvaluationConfig(Measuring, frozen=True):
             if budget.unit == "tok" and self.tokenizer is None:
                 raise ConfigError(
                     f"budget {str(budget)!r} counts tokens, and tokens of one model are not those of another: name the "
-                    "tokenizer, as in tokenizer='cl100k_base' (--tokenizer cl100k_base), or give the budget in "
+                    "tokenizer, as in tokenizer='cl100k_base' (--set tokenizer=cl100k_base), or give the budget in "
                     "characters, such as '4000ch'"
                 )
 
@@ -286,7 +281,7 @@ def in_mode(
     if wanted or candidates is not None:
         said = "the run" if mode is not None or not wanted else f"dataset {dataset.name!r}"
         what = f"rerank_top_k={candidates}" if not wanted else "mode retrieve+rerank"
-        plain = "" if not wanted else "; or run it without one: --mode retrieve, or `mode: retrieve`"
+        plain = "" if not wanted else "; or run it without one: --set mode=retrieve, or `mode: retrieve`"
         raise ConfigError(
             f"{what} of {said} needs a reranker, and there is none: name one by --reranker, or `reranker:` in the "
             f"configuration, such as cross-encoder, or give the engine a method rerank{plain}"

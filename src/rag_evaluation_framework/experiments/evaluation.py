@@ -13,7 +13,7 @@ from rag_evaluation_framework.base.coroutines import awaited
 from rag_evaluation_framework.base.files import checked_path
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.records import refuse_unknown
-from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder, OwnReranker
+from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder, OwnReranker
 from rag_evaluation_framework.contracts import Chunker, Embedder, PositionAwareChunker, Reranker, VectorStore
 from rag_evaluation_framework.contracts.component import check_truth
 from rag_evaluation_framework.contracts.roles import Sink

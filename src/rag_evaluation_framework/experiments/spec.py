@@ -33,7 +33,6 @@ from rag_evaluation_framework.datasets import Loader, folder_loader, load_datase
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
 from rag_evaluation_framework.experiments.config import (
     CONFIGS,
-    ONLY_IN_FILES,
     AnyExperimentConfig,
     EvaluationConfig,
     Measuring,
@@ -186,35 +185,35 @@ class RunSpec(Measuring, frozen=True):
     dataset: Annotated[GivenPath | None, _Objects, _File] = None
     """A dataset (.json, .jsonl), or questions with quotes (.csv, .xlsx, exports of other tools)."""
 
-    evaluation_type: EvaluationType | None = None
+    evaluation_type: Annotated[EvaluationType | None, Option()] = None
     """document-level, chunk-level or token-level; by default that of the dataset. A token-level dataset can be
     evaluated at any."""
 
-    chunker: ComponentConfig | None = None
+    chunker: Annotated[ComponentConfig | None, Option()] = None
     """For example recursive-character:chunk_size=200."""
 
-    embedder: ComponentConfig | None = None
+    embedder: Annotated[ComponentConfig | None, Option()] = None
     """For example lsa; without one, retrieval is lexical."""
 
     vector_store: ComponentConfig | None = None
     """in-memory, chroma, pgvector or qdrant."""
 
-    retriever: ComponentConfig | None = None
+    retriever: Annotated[ComponentConfig | None, Option()] = None
     """bm25, vector-rag, hybrid, or your own: my_module:search."""
 
-    reranker: ComponentConfig | None = None
+    reranker: Annotated[ComponentConfig | None, Option()] = None
     """Reranks the first results: late-interaction, cross-encoder, or your own."""
 
-    engine: ComponentConfig | None = None
+    engine: Annotated[ComponentConfig | None, Option()] = None
     """A whole system to evaluate: my_module:factory, http://127.0.0.1:8000, or pgvector:dsn=...."""
 
     rankings: Annotated[GivenPath | list[GivenPath] | None, Option(takes=list[Path])] = None
     """Stored rankings to score, TREC or JSONL, or a run's folder: nothing is run; repeatable, read as one."""
 
-    order: Annotated[Order | None, Option(metavar="given|score")] = None
+    order: Order | None = None
     """How stored rankings are ordered: as the file lists them, scores ignored, or by score, highest first."""
 
-    ties: Annotated[Ties | None, Option(metavar="trec_eval")] = None
+    ties: Ties | None = None
     """How equal scores of stored rankings are ordered: as trec_eval does, by id; by default as the file lists them."""
 
     scope_prefix: str | None = None
@@ -224,19 +223,19 @@ class RunSpec(Measuring, frozen=True):
     """Search what the engine has: nothing is deleted, written or cleaned up. By default documents are written if the
     dataset brings them."""
 
-    cleanup: Annotated[Cleanup, Option(metavar="none|on-success|always")] = "none"
+    cleanup: Cleanup = "none"
     """When what was written is deleted; by default never."""
 
-    allow_custom_prefix: bool = False
+    allow_custom_prefix: Annotated[bool, Option()] = False
     """Write in a scope that is not eval:...: too; needs --yes."""
 
-    allow_remote: bool = False
+    allow_remote: Annotated[bool, Option()] = False
     """Let the engine be on another machine."""
 
-    allow_assets: bool = False
+    allow_assets: Annotated[bool, Option()] = False
     """Let documents name assets, which the engine may fetch from anywhere."""
 
-    loader_root: Annotated[GivenPath | None, _File] = None
+    loader_root: GivenPath | None = None
     """The folder of the files that loaderRef of a dataset names."""
 
     mode: Mode | None = None
@@ -251,10 +250,10 @@ class RunSpec(Measuring, frozen=True):
     k: Annotated[int | list[int] | None, Option(takes=list[int])] = None
     """A number of results; repeatable. Rankings are cut there; the first is the run's k."""
 
-    chunk_id: Annotated[str | None, _Objects, ONLY_IN_FILES] = None
+    chunk_id: Annotated[str | None, _Objects] = None
     """A function that returns chunk ids as the dataset writes them, module:function; chunk level only."""
 
-    columns: Annotated[dict[str, str] | None, ONLY_IN_FILES] = None
+    columns: dict[str, str] | None = None
     """The columns of a table of questions that have names of their own: {question: Frage, quote: Zitat}."""
 
     tokenizer: Annotated[GivenPath | None, _Objects] = None
@@ -278,10 +277,10 @@ class RunSpec(Measuring, frozen=True):
     on_inconclusive: Annotated[OnInconclusive, Option(metavar="pass|fail")] = "pass"
     """As what a population gate counts that chance leaves open; by default pass."""
 
-    cluster: Annotated[Cluster | None, Option(metavar="question|document")] = None
+    cluster: Cluster | None = None
     """What counts as independent; by default documents, if labels are in 6 or more."""
 
-    shard: Annotated[str | None, AfterValidator(_checked_shard), Option(metavar="NUMBER/OF")] = None
+    shard: Annotated[str | None, AfterValidator(_checked_shard)] = None
     """Ask a part of the questions only: 3/8 is the third eighth. It is not gated. All parts are scored together as
     stored rankings, which may be several runs."""
 
@@ -554,7 +553,7 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
     Args:
         content: The parsed file: a mapping.
         source: Where it comes from, for messages.
-        options: The keys that were given otherwise, and what messages call them: `{"on_error": "--on-error"}`.
+        options: The keys that were given otherwise, and what messages call them: `{"metrics": "--metric"}`.
 
     Raises:
         ConfigError: It is not a mapping, is a dataset, or holds an unknown key or a wrong value.

@@ -41,10 +41,10 @@ from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.text import TextLocator
-from rag_evaluation_framework.text.line_places import LinePlaces
+from rag_evaluation_framework.text.text_locator import LinePlaces
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.changes import Page
+    from rag_evaluation_framework.report.pages.quotes import Page
 
 # Labels carried from the texts in which they were placed to the texts of today: where their words went.
 
@@ -277,7 +277,7 @@ def _values(text: str, delimiter: str) -> list[str]:
 
 # Datasets whose documents were edited: their labels follow their words.
 
-_PAGE = "rag_evaluation_framework.report.pages.changes:update_page"  # loaded when it is shown
+_PAGE = "rag_evaluation_framework.report.pages.quotes:update_page"  # loaded when it is shown
 KINDS = ("unchanged", "moved", "taken", "changed", "uncertain", "gone")
 
 

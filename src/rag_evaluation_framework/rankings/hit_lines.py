@@ -12,8 +12,16 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
-from rag_evaluation_framework.base.compressed import FREE, LONGEST_LINE, most_in_all, unfolded_lines, weight
-from rag_evaluation_framework.base.files import is_list, is_object, parse_json
+from rag_evaluation_framework.base.files import (
+    FREE,
+    LONGEST_LINE,
+    is_list,
+    is_object,
+    most_in_all,
+    parse_json,
+    unfolded_lines,
+    weight,
+)
 from rag_evaluation_framework.base.outside import harmless_json, one_line, shown
 from rag_evaluation_framework.base.records import Problems
 from rag_evaluation_framework.components.results import as_retrieval

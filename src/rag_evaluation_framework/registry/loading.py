@@ -97,21 +97,12 @@ CONTRACTS: Mapping[Kind, str] = {kind: kind.title().replace("_", "") for kind in
 def built_in(kind: Kind) -> Mapping[str, str]:
     """Return the built-in components of a kind by the names in records, and where each is to be found.
 
-    The line in the stub of its room is what registers a component. A name is that of the file: `sentence` is
-    `SentenceChunker` in `sentence.py`, told from what else the room exports by how it is called. Files of metrics hold
-    a family each, so that a metric's name stands behind its line, as a comment.
+    The line in the stub of its room is what registers a component; its name stands behind it, as a comment.
     """
     room = f"{PACKAGE}.{ROOMS[kind]}"
     stub = Path(__file__).parents[1].joinpath(ROOMS[kind], "__init__.pyi").read_text(encoding="utf-8")
-    registered = re.findall(r"^from \.(\w+) import ([A-Z]\w*) as \2(?:  # (\w+))?$", stub, re.MULTILINE)
-    if kind == "metric":
-        return {named: f"{room}:{name}" for _, name, named in registered if named}
-    return {
-        file.replace("_", "-"): f"{room}:{name}"
-        for file, name, _ in registered
-        if name.endswith(CONTRACTS[kind])
-        and file != "function"  # a configuration names a function without what is around it
-    }
+    registered = re.findall(r"^from \.\w+ import ([A-Z]\w*) as \1  # ([\w-]+)$", stub, re.MULTILINE)
+    return {named: f"{room}:{name}" for name, named in registered}
 
 
 @cache

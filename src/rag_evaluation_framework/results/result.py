@@ -76,7 +76,7 @@ _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
 _PAGE = "rag_evaluation_framework.report.pages.result"  # as this one
-_NOTES = "rag_evaluation_framework.report.pages.notes:all_notes"  # as this one
+_NOTES = "rag_evaluation_framework.report.pages.result:all_notes"  # as this one
 _EXPLAIN = "rag_evaluation_framework.attribution.explaining:explain"  # another one
 
 

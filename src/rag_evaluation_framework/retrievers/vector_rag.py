@@ -14,9 +14,8 @@ from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.base.stages import current_stages, shared
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
-from rag_evaluation_framework.components.parts import as_found
-from rag_evaluation_framework.components.results import one_each
-from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
+from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder
+from rag_evaluation_framework.components.results import as_found, one_each
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count, confide
 from rag_evaluation_framework.contracts.roles import (

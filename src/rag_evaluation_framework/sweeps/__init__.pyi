@@ -8,3 +8,5 @@ from .plan import load_sweep as load_sweep
 from .plan import make_sweep as make_sweep
 from .price import SweepPlan as SweepPlan
 from .result import SweepResult as SweepResult
+from .settings import parse_axis as parse_axis
+from .settings import set_key as set_key

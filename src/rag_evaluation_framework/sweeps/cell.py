@@ -8,7 +8,6 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from tempfile import TemporaryFile
-from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 from weakref import finalize
 
@@ -56,7 +55,6 @@ class Drawer:
 
     def __init__(self) -> None:
         self._file: Any = None
-        self._using = Lock()
         self._known: dict[Hashable, Any] = {}
 
     def first(self, value: T, key: Hashable = None) -> T:
@@ -68,22 +66,20 @@ class Drawer:
         """Return columns of numbers that are read when they are asked for; as they are where there is no room."""
         block = np.stack([*columns.values()])
         try:
-            with self._using:
-                if self._file is None:
-                    self._file = TemporaryFile(buffering=0)  # noqa: SIM115  it is open as long as the drawer is
-                    finalize(self, self._file.close)
-                begin: int = self._file.seek(0, os.SEEK_END)
-                if self._file.write(block.tobytes()) < block.nbytes:
-                    return columns
+            if self._file is None:
+                self._file = TemporaryFile(buffering=0)  # noqa: SIM115  it is open as long as the drawer is
+                finalize(self, self._file.close)
+            begin: int = self._file.seek(0, os.SEEK_END)
+            if self._file.write(block.tobytes()) < block.nbytes:
+                return columns
         except OSError:
             return columns
         return _Put(self, begin, block.nbytes // len(block), self.first(tuple(columns)))
 
     def read(self, begin: int, size: int) -> Numbers:
         """Return a column."""
-        with self._using:
-            self._file.seek(begin)
-            return np.frombuffer(self._file.read(size), dtype=np.float64)
+        self._file.seek(begin)
+        return np.frombuffer(self._file.read(size), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

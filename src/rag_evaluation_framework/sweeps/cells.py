@@ -107,46 +107,43 @@ class Workshop:
         """Return whether a cell is done, as far as its folder tells."""
         return not self.fresh and (prepared.folder / REPORT).is_file()
 
-    def kept(self, prepared: Prepared) -> CellOutcome | None:
-        """Return a cell that is done: its run is whole, and no question failed in it."""
+    def kept(self, prepared: Prepared) -> EvaluationResult[Any] | None:
+        """Return the result of a cell that is done: its run is whole, and no question failed in it."""
         result = _loaded(prepared.folder) if self.is_kept(prepared) else None
         if result is None or result.failures:
             return None
         if unfinished_folder(self.root, prepared.config, prepared.pipeline).exists():  # killed when it was just saved
             with open_journal(prepared.config, "never", prepared.pipeline) as journal:
                 journal.is_finished = True
-        return self.done(prepared.cell, result, is_kept=True)
+        return result
 
-    def run(self, prepared: Prepared) -> CellOutcome:
+    def run(self, prepared: Prepared) -> EvaluationResult[Any]:
         """Run a cell and keep it.
 
         Raises:
             Exception: Whatever the run raises.
             KeyboardInterrupt: An interrupt came; answers are kept.
         """
-        config, folder = prepared.config, prepared.folder
-        is_new = self.fresh or not _is_known(config, prepared.pipeline)
+        is_new = self.fresh or not _is_known(prepared.config, prepared.pipeline)
         resume: Resume = "never" if is_new else "if-sure"
-        with open_journal(config, resume, prepared.pipeline, _JOURNAL_AFTER) as journal:
-            result = run(config, journal)
+        with open_journal(prepared.config, resume, prepared.pipeline, _JOURNAL_AFTER) as journal:
+            result = run(prepared.config, journal)
             try:
-                _save(result, folder)
+                _save(result, prepared.folder)
             except SaveFailed as error:
                 note(f"{prepared.cell.name}: the result is used, but not kept: {error.why}")
-                return self.done(prepared.cell, result)
             finally:  # Ctrl-C that came while it was saved is raised when it is
-                journal.is_finished = (folder / REPORT).is_file()
-            return self.done(prepared.cell, result, folder)
+                journal.is_finished = (prepared.folder / REPORT).is_file()
+            return result
 
-    def done(
-        self, cell: Cell, result: EvaluationResult[Any], folder: Path | None = None, *, is_kept: bool = False
-    ) -> CellOutcome:
-        """Return what became of a cell that was run."""
-        folder = folder or result.folder
-        if len(result.failures) == len(result.queries):
-            (first, *_) = next(iter(result.failures.values()))
-            return CellOutcome(cell, folder, f"all questions failed, the first: {first.kind}: {first.message}")
-        return CellOutcome(cell, folder, None, CellFacts.of(result, self.drawer), is_kept)
+    def done(self, prepared: Prepared, result: EvaluationResult[Any] | str, *, is_kept: bool = False) -> CellOutcome:
+        """Return what became of a cell: its result, or why it failed."""
+        if isinstance(result, str):
+            return CellOutcome(prepared.cell, failure=result)
+        folder = prepared.folder if (prepared.folder / REPORT).is_file() else None
+        if failure := _failure(result):
+            return CellOutcome(prepared.cell, folder, failure)
+        return CellOutcome(prepared.cell, folder, None, CellFacts.of(result, self.drawer), is_kept)
 
     def _with_sources(self, spec: RunSpec) -> RunSpec:
         """Return a run with its documents and questions, which are read once for all cells that name the same."""
@@ -241,15 +238,16 @@ def outcomes(
     """
     waiting: dict[str, list[Prepared]] = {}  # several are one if they say the same
     for cell in cells:
-        prepared = outcome(partial(workshop.prepared, cell), partial(failed, cell))
-        if isinstance(prepared, CellOutcome):
-            yield _collected(prepared, on_error)
+        prepared = outcome(partial(workshop.prepared, cell), why_failed)
+        if isinstance(prepared, str):
+            yield _collected(CellOutcome(cell, failure=prepared), on_error)
         elif (kept := workshop.kept(prepared)) is not None:
-            yield kept
-        elif executor is None:
-            yield _collected(outcome(partial(workshop.run, prepared), partial(failed, cell)), on_error)
-        else:
+            yield workshop.done(prepared, kept, is_kept=True)
+        elif executor is not None:
             waiting.setdefault(prepared.folder.name, []).append(prepared)
+        else:
+            result = outcome(partial(workshop.run, prepared), why_failed)
+            yield _collected(workshop.done(prepared, result), on_error)
     if executor is None or not waiting:
         return
     tasks = {name: _task(workshop, prepared) for name, (prepared, *_) in waiting.items()}
@@ -258,14 +256,13 @@ def outcomes(
         for name, answer in answers:
             for told in answer.notes:
                 note(told)
-            told, usage = json.loads(answer.text or '["", []]')
+            why, usage = json.loads(answer.text or '["", []]')
             for used in usage:
                 count_usage(ModelUsage(**used))
             folder = waiting[name][0].folder
-            result = _loaded(folder)
-            why = answer.failure or told or ("" if result else f"{folder}: its result is not there")
-            for cell in (prepared.cell for prepared in waiting[name]):
-                yield _collected(failed(cell, why) if why or result is None else workshop.done(cell, result), on_error)
+            result = answer.failure or why or _loaded(folder) or f"{folder}: its result is not there"
+            for prepared in waiting[name]:
+                yield _collected(workshop.done(prepared, result), on_error)
 
 
 def _shared(record: Any) -> list[str]:
@@ -309,10 +306,17 @@ def cells_progress(made: Iterable[CellOutcome], count: int) -> Iterator[CellOutc
             yield found
 
 
-def failed(cell: Cell, error: BaseException | str) -> CellOutcome:
-    """Return that a cell failed, and why."""
-    why = error if isinstance(error, str) else str(error) if isinstance(error, RagEvalError) else raised(error)
-    return CellOutcome(cell, failure=why)
+def why_failed(error: BaseException) -> str:
+    """Return why a cell failed, by what was raised."""
+    return str(error) if isinstance(error, RagEvalError) else raised(error)
+
+
+def _failure(result: EvaluationResult[Any]) -> str | None:
+    """Return why a result is none: all questions failed."""
+    if len(result.failures) < len(result.queries):
+        return None
+    (first, *_) = next(iter(result.failures.values()))
+    return f"all questions failed, the first: {first.kind}: {first.message}"
 
 
 # A cell as a task for a worker: texts, never documents.
@@ -344,18 +348,19 @@ def run_task(task: str) -> str:
     workshop, stages = _workshop(folder, root, start, imports=imports, fresh=fresh)
     cell = Cell(number, name, {}, {}, parse_config(keys, name))
 
-    def made() -> CellOutcome:
+    def made() -> str | None:
         prepared = workshop.prepared(cell)
-        if prepared.folder.name != wanted:
-            own = depends_on(prepared.config, prepared.pipeline or {})[1]
-            others = [word for fact, word in _WORDS.items() if own.get(fact) != facts.get(fact)]
-            what = " and ".join(others) or "settings, labels, files or code of metrics"
-            return failed(cell, f"{what} are others where the worker is than where the sweep is")
-        return workshop.kept(prepared) or workshop.run(prepared)
+        if prepared.folder.name == wanted:
+            result = workshop.kept(prepared)
+            return _failure(workshop.run(prepared) if result is None else result)
+        own = depends_on(prepared.config, prepared.pipeline or {})[1]
+        others = [word for fact, word in _WORDS.items() if own.get(fact) != facts.get(fact)]
+        what = " and ".join(others) or "settings, labels, files or code of metrics"
+        return f"{what} are others where the worker is than where the sweep is"
 
     with kept_stages(stages), track_usage() as usage:
-        found = outcome(made, lambda error: failed(cell, error))
-    return json.dumps([found.failure or "", [*map(asdict, usage.models)]])
+        why = outcome(made, why_failed)
+    return json.dumps([why, [*map(asdict, usage.models)]])
 
 
 @lru_cache(maxsize=1)

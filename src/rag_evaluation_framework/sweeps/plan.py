@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import operator
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -20,7 +18,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
 
-from rag_evaluation_framework import base
 from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.files import is_list, is_object
 from rag_evaluation_framework.base.notes import note
@@ -37,24 +34,22 @@ from rag_evaluation_framework.experiments import Evaluation, EvaluationConfig, R
 from rag_evaluation_framework.experiments.config import Measuring
 from rag_evaluation_framework.experiments.spec import read_config
 from rag_evaluation_framework.providers import track_usage
-from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.registry.building import parsed
 from rag_evaluation_framework.registry.loading import KINDS, Kind
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.store import CELLS, ROOT, check_root
-from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
 from rag_evaluation_framework.sweeps.cell import Cell, CellOutcome
 from rag_evaluation_framework.sweeps.cells import Workshop, cells_progress, outcomes
 from rag_evaluation_framework.sweeps.price import SweepPlan, planned
 from rag_evaluation_framework.sweeps.result import SweepResult, axis_names
+from rag_evaluation_framework.sweeps.settings import parse_axis, set_key
 
 ROWS = ("k", "budgets")
 """Keys of a run that are cutoffs: no cells, but rows of each."""
 _BUSY = "cells ran side by side: their times are those of a busy machine"
 _MOST = 100_000  # cells; what is meant to be fewer is a slip
 _OF_ONE_RUN = ("gates", "thresholds", "baseline", "sinks", "shard", "cleanup")
-_ITEM = re.compile(r"""\s*('[^']*'|"[^"]*"|\[[^\]]*\]|\{[^}]*\}|[^,]*)\s*(?:,|$)""")
 
 
 def _axes(given: Any) -> Any:
@@ -74,7 +69,7 @@ def _axes(given: Any) -> Any:
     return axes
 
 
-def _condition(given: Any) -> Any:
+def _readable(given: Any) -> Any:
     if isinstance(given, str):
         _parsed_condition(given)
     return given
@@ -98,7 +93,7 @@ class Sweep(BaseModel, frozen=True):
     """The values of each key that is varied: `chunker`, or a parameter of it, as in `chunker.chunk_size`. Values of `k`
     and `budgets` are rows of every cell."""
 
-    only_if: Annotated[str | Callable[..., Any] | None, AfterValidator(_condition)] = None
+    only_if: Annotated[str | Callable[..., Any] | None, AfterValidator(_readable)] = None
     """Which combinations are run: a condition such as `embedder != 'lsa' or reranker is None`, or in Python a function
     that takes the values of a cell as a mapping. By default all."""
 
@@ -176,7 +171,7 @@ class Sweep(BaseModel, frozen=True):
         for number, (levels, values) in enumerate(wanted, 1):
             keys = dict(fixed)
             for key in sorted(values, key=lambda key: key.count(".")):  # a component before its parameters
-                _set(keys, key.split("."), values[key], key)
+                set_key(keys, key.split("."), values[key], key)
             name = ", ".join(f"{short}={levels[key]}" for key, short in varied.items())
             keys["experiment_name"] = name or keys.get("experiment_name") or "the run"
             spec = parse_config(keys, f"cell {number}{name and ', '}{name}")
@@ -293,13 +288,13 @@ class Sweep(BaseModel, frozen=True):
         spec = self.cells[0].spec
         return len(Cutoff.parse_k((5, 10) if spec.k is None else spec.k)) + len(spec.budgets)
 
-    def _is_wanted(self, values: Mapping[str, Any]) -> bool:
-        if self.only_if is None:
-            return True
-        if isinstance(self.only_if, str):
-            named = {key: _name(_kind(key), value) for key, value in values.items()}
-            return bool(_value(_parsed_condition(self.only_if), named))
-        return bool(self.only_if(values))
+    @cached_property
+    def _is_wanted(self) -> Callable[[Mapping[str, Any]], Any]:
+        """Tells whether a combination is wanted, by its values."""
+        if not isinstance(self.only_if, str):
+            return self.only_if or (lambda _: True)
+        holds = _condition(self.only_if, self.axes)
+        return lambda values: holds({key: _name(_kind(key), value) for key, value in values.items()})
 
 
 @dataclass(frozen=True)
@@ -384,58 +379,10 @@ def make_sweep(
         raise ConfigError(f"{source}: {error}") from error
 
 
-def parse_axis(text: str) -> tuple[str, list[Any]]:
-    """Return the key and the values of an axis, such as `chunker.chunk_size=200,400`; `none` is no component.
-
-    Values with commas are quoted: `chunker='recursive-character:chunk_size=200,overlap=20',sentence`.
-
-    Raises:
-        ConfigError: There is no `=`, or no value.
-    """
-    key, equals, rest = text.partition("=")
-    listed = [match[1].strip() for match in _ITEM.finditer(rest) if match[0]]
-    quoted = (one for one in listed if one[:1] in ("'", '"'))
-    if not key.strip() or not equals or not listed or not all(listed) or any(one[-1] != one[0] for one in quoted):
-        raise ConfigError(f"--over {text}: expected a key and its values, such as chunker.chunk_size=200,400")
-    return key.strip(), [*map(_scalar, listed)]
-
-
-def _scalar(text: str) -> Any:
-    if text[0] in "'\"" and text[-1] == text[0]:
-        return text[1:-1]
-    if text.lower() in ("none", "null"):
-        return None
-    try:
-        return base.parse_yaml(text)
-    except ValueError:
-        return text
-
-
 def _distinct(values: Iterable[Any]) -> list[Any]:
     """Return the values of an axis of cutoffs, which may be lists themselves."""
     flat = [one for value in values for one in (value if is_list(value) else [value])]
     return [*dict.fromkeys(flat)]
-
-
-def _set(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) -> None:
-    """Set a key, or a parameter of the component that a key holds."""
-    key, *inner = path
-    if not inner:
-        keys[key] = value
-        return
-    held = keys.get(key)
-    part: dict[str, Any]
-    if held is None and key == "chunker":
-        part = describe(DEFAULT_CHUNKER)
-    elif held is None or held == "none" or key not in KINDS:
-        raise ConfigError(f"over: {axis} is a parameter of the {key}, and there is none; name one, or use only_if")
-    elif isinstance(held, str):
-        name, given = parsed(key, held)
-        part = {"type": name, **given}
-    else:
-        part = dict(held) if is_object(held) else describe(held)
-    _set(part, inner, value, axis)
-    keys[key] = part
 
 
 def _kind(key: str) -> Kind | None:
@@ -465,54 +412,51 @@ def told(value: Any) -> str:
 
 # Conditions: comparisons of axes with values, joined by `and`, `or` and `not`.
 
-_COMPARED: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.In: lambda one, others: one in others,
-    ast.NotIn: lambda one, others: one not in others,
-}
+_IN_CONDITIONS = (
+    *(ast.Expression, ast.BoolOp, ast.boolop, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.cmpop),
+    *(ast.Constant, ast.List, ast.Tuple, ast.Name, ast.Load),
+)
+"""What an expression may consist of: nothing that is called, indexed or computed."""
 
 
-def _parsed_condition(text: str) -> ast.expr:
+class _AxesAsNames(ast.NodeTransformer):
+    """Makes a name of `chunker.chunk_size`, and `==` of `is`."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        return ast.Name(ast.unparse(node), ast.Load())
+
+    def visit_Is(self, _: ast.Is) -> ast.AST:
+        return ast.Eq()
+
+    def visit_IsNot(self, _: ast.IsNot) -> ast.AST:
+        return ast.NotEq()
+
+
+def _parsed_condition(text: str) -> ast.AST:
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return _AxesAsNames().visit(ast.parse(text.strip(), mode="eval"))  # type: ignore[no-any-return]
     except SyntaxError as error:
         raise ConfigError(f"only_if={text!r}: {error.msg}; expected a condition such as embedder != 'lsa'") from error
 
 
-def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    """Return the value of a condition, or of a part of it, in a cell.
+def _condition(text: str, axes: Iterable[str]) -> Callable[[Mapping[str, Any]], Any]:
+    """Return what tells whether a condition holds, of the values of all axes.
 
     Raises:
-        ConfigError: It names what is no axis, is more than comparisons, or compares what cannot be compared.
+        ConfigError: It names what is no axis, is more than comparisons or, when it is called, compares what cannot be
+            compared.
     """
-    match node:
-        case ast.BoolOp(op=op, values=parts):
-            return (all if isinstance(op, ast.And) else any)(_value(part, values) for part in parts)
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return not _value(inner, values)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-            return -number
-        case ast.Constant(value=value):
-            return value
-        case ast.List(elts=items) | ast.Tuple(elts=items):
-            return [_value(item, values) for item in items]
-        case ast.Name() | ast.Attribute() if (key := ast.unparse(node)) in values:
-            return values[key]
-        case ast.Compare(left=left, ops=ops, comparators=others):
-            sides = [_value(side, values) for side in (left, *others)]
-            try:
-                pairs = zip(ops, sides, sides[1:], strict=False)
-                return all(_COMPARED[type(op)](one, other) for op, one, other in pairs)
-            except TypeError as error:
-                raise ConfigError(f"only_if: {ast.unparse(node)}: {error}") from error
-        case _:
-            raise ConfigError(
-                f"only_if: {ast.unparse(node)} is no axis, value or comparison; the axes are {', '.join(values)}"
-            )
+    tree: Any = _parsed_condition(text)
+    for node in ast.walk(tree):
+        if not isinstance(node, _IN_CONDITIONS) or (isinstance(node, ast.Name) and node.id not in axes):
+            told = f"{ast.unparse(node)} is no axis, value or comparison; the axes are {', '.join(axes)}"
+            raise ConfigError(f"only_if: {told}")
+    code = compile(ast.fix_missing_locations(tree), "only_if", "eval")
+
+    def holds(values: Mapping[str, Any]) -> Any:
+        try:
+            return eval(code, {"__builtins__": {}}, dict(values))  # noqa: S307  nothing but comparisons is in it
+        except TypeError as error:
+            raise ConfigError(f"only_if: {text}: {error}") from error
+
+    return holds

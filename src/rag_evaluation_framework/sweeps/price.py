@@ -25,13 +25,13 @@ from rag_evaluation_framework.retrievers.engine import EngineRetriever
 from rag_evaluation_framework.retrievers.indexing import chunk_corpus
 from rag_evaluation_framework.retrievers.vector_rag import kept_as
 from rag_evaluation_framework.sweeps.cell import Cell
-from rag_evaluation_framework.sweeps.cells import Prepared, Workshop, failed
+from rag_evaluation_framework.sweeps.cells import Prepared, Workshop, why_failed
 from rag_evaluation_framework.text.tokenizers import checked_counter
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.sweep_plan import Page
+    from rag_evaluation_framework.report.pages.sweep import Page
 
-_PAGE = "rag_evaluation_framework.report.pages.sweep_plan:plan_page"  # a door upwards
+_PAGE = "rag_evaluation_framework.report.pages.sweep:plan_page"  # a door upwards
 _TOKENIZER = "cl100k_base"
 _TRIED = 16  # texts that a model on this machine embeds to see how long it takes
 
@@ -138,11 +138,11 @@ def planned(workshop: Workshop, cells: Sequence[Cell], cutoffs: int) -> SweepPla
     ready: list[Prepared] = []
     failures: dict[int, str] = {}
     for cell in progress(cells, "Planning", "cell"):
-        found = outcome(partial(workshop.prepared, cell), partial(failed, cell))
+        found = outcome(partial(workshop.prepared, cell), why_failed)
         if isinstance(found, Prepared):
             ready.append(found)
         else:
-            failures[cell.number] = str(found.failure)
+            failures[cell.number] = found
     kept = frozenset(prepared.cell.number for prepared in ready if workshop.is_kept(prepared))
     counted = _Counted(workshop)
     for prepared in ready:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Unpack
 
-from rag_evaluation_framework.components.supported import OwnChunker
+from rag_evaluation_framework.components.adapt import OwnChunker
 from rag_evaluation_framework.contracts import Chunker, LLMClient, PositionAwareChunker, QuestionRequest, Section
 from rag_evaluation_framework.data import (
     CHUNK,

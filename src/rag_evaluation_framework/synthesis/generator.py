@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeAlias, TypedDict
 
 from rag_evaluation_framework.base.coroutines import awaited
+from rag_evaluation_framework.base.files import is_object
 from rag_evaluation_framework.base.notes import collected, note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts import (
@@ -107,19 +108,18 @@ def saved(dataset: Dataset[Any], root: str | Path) -> tuple[Dataset[Any], Path]:
     folder = Path(root) / DATASETS
     for number in range(1, _MOST):
         named = replace(dataset, name=dataset.name if number == 1 else f"{dataset.name}-{number}")
-        files = [path for ending in _ENDINGS if (path := folder / f"{named.name}{ending}").exists()]
-        path = files[0] if files else folder / f"{named.name}.json"
-        state = file_state(path) if path.is_file() else None
-        there = _read(path, dataset) if files else None
-        if not files:
+        new = folder / f"{named.name}.json"
+        path = next((path for ending in _ENDINGS if (path := new.with_name(f"{named.name}{ending}")).exists()), new)
+        if not path.exists():
             folder.mkdir(parents=True, exist_ok=True)
             save_dataset(named, path)
-        elif there is None:
-            continue
-        elif state is not None and _is_completed(there, named):
-            replace_dataset(named, path, state)
-        elif there.content_hash != named.content_hash:
-            continue
+        else:
+            state = file_state(path) if path.is_file() else ""
+            there = _read(path, dataset)
+            if there is not None and _is_completed(there, named):
+                replace_dataset(named, path, state)
+            elif there is None or there.content_hash != named.content_hash:
+                continue
         if number > 1:
             note(f"{folder / dataset.name}.json holds other questions and stays; the new ones are in {path}")
         return named, path
@@ -137,9 +137,11 @@ def _read(path: Path, like: Dataset[Any]) -> Dataset[Any] | None:
 
 def _is_completed(there: Dataset[Any], dataset: Dataset[Any]) -> bool:
     """Return whether a dataset has all that a generation left in which requests failed, and nobody has edited."""
-    left: Any = there.metadata.get("generation", {})
-    is_whole = len(there) == left.get("funnel", {}).get("kept") if left.get(FAILED_REQUESTS) else False
-    return is_whole and all(entry in dataset.ground_truth for entry in there)
+    left: Any = there.metadata.get("generation")
+    funnel: Any = left.get("funnel") if is_object(left) and left.get(FAILED_REQUESTS) else None
+    if not is_object(funnel) or funnel.get("kept") != len(there):
+        return False
+    return all(entry in dataset.ground_truth for entry in there)
 
 
 def pushed(dataset: Dataset[Any], path: Path) -> str | None:

@@ -16,9 +16,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.base.compressed import unfolded
 from rag_evaluation_framework.base.exits import errors_as
-from rag_evaluation_framework.base.files import read_bytes, read_text
+from rag_evaluation_framework.base.files import read_bytes, read_text, unfolded
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import class_name, fit_to_keep, one_line, raised, said, shown
 from rag_evaluation_framework.contracts.roles import Tokenizer

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rag_evaluation_framework.base.outside import name_line, one_line
 from rag_evaluation_framework.providers.usage import ModelUsage
-from rag_evaluation_framework.report.page import Line, Lines, Page, Role, Table, line, plural
-from rag_evaluation_framework.report.wrapped import quoted
+from rag_evaluation_framework.report.page import Line, Lines, Page, Role, Table, line, plural, quoted
 from rag_evaluation_framework.synthesis import Estimate, FailedRequests
 from rag_evaluation_framework.synthesis.candidates import Funnel, Rejection, Stage
 
