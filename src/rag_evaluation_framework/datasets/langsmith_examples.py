@@ -42,6 +42,8 @@ GROUND_TRUTH_KEYS: dict[EvaluationType, tuple[str, ...]] = {
     "document-level": _DOCUMENTS,
 }
 """The keys of the outputs of an example under which the ground truth of each level is."""
+_COMBINED = ("chunk_ids", "excerpts")
+"""The keys of outputs that have labels of both levels: those of the other level are metadata of the question."""
 _ALL_KEYS = {*_SPANS, *_QUOTES, *_CHUNKS, *_DOCUMENTS}
 _PART_OF_TRUTH = {*_PREFIXES, "gains", "metadata"}
 _DOCUMENT_OF_QUOTES = ("doc_id", "docId")
@@ -310,11 +312,12 @@ def to_example(entry: GroundTruth[Any], corpus: Corpus | None = None) -> Any:
     """Return a question with its ground truth as an example that `dataset_from_examples` reads back.
 
     The id of the question is stored in the metadata as `query_id`, since LangSmith assigns its own ids to examples.
+    Labels of the other level, which an example with `chunk_ids` and `excerpts` had, stay beside those of this one.
 
     Args:
         entry: The question with its ground truth.
         corpus: The documents; if given, every span includes its text.
     """
-    outputs = entry.record(corpus)
     metadata = {**entry.query.metadata, QUERY_ID: entry.query.id}
+    outputs = entry.record(corpus) | {key: metadata.pop(key) for key in _COMBINED if key in metadata}
     return {"inputs": {"query": entry.query.text}, "outputs": outputs, "metadata": metadata}

@@ -6,7 +6,7 @@ from contextlib import suppress
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeGuard
+from typing import Annotated, Any, Literal, TypeGuard, TypeVar
 
 from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
@@ -45,8 +45,11 @@ class _Question(Record):
         return Query(QueryId(self.id), QueryText(self.query), {**self.metadata, **(self.model_extra or {})})
 
 
-class _Skipped(Record):
+class _Listed(Record):
     query: Any  # validated by itself, as what is unknown in it is kept
+
+
+class _Skipped(_Listed):
     quote: str
     reason: str
     document: str = ""
@@ -59,14 +62,23 @@ class _Placed(SpanRecord):
 _Place = Annotated[list[_Placed], Field(min_length=1)]
 
 
-class _Incomplete(Record):
-    query: Any
+class _Incomplete(_Listed):
     answers: Annotated[list[Annotated[list[_Place], Field(min_length=1)]], Field(min_length=1)]
 
 
-def _query(given: Any, where: str, records: RecordReader) -> Query | None:
-    record = records.validate(_Question, given, where)
-    return None if record is None else record.as_query()
+ListedT = TypeVar("ListedT", bound=_Listed)
+
+
+def _listed(
+    kind: type[ListedT], items: list[Any], where: str, records: RecordReader
+) -> Iterator[tuple[ListedT, Query, str]]:
+    """Yield the records of a list with their questions and places, after recording what is wrong with them."""
+    for number, item in enumerate(items):
+        place = f"{where}[{number}]"
+        record = records.validate(kind, item, place, unknown=IGNORED)
+        question = None if record is None else records.validate(_Question, record.query, f"{place}.query")
+        if record is not None and question is not None:
+            yield record, question.as_query(), place
 
 
 def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Skipped]:
@@ -79,12 +91,7 @@ def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Sk
     """
     labels: list[Skipped] = []
     wordings: dict[str, str] = {}
-    for number, item in enumerate(items):
-        place = f"{where}[{number}]"
-        record = records.validate(_Skipped, item, place, unknown=IGNORED)
-        query = None if record is None else _query(record.query, f"{place}.query", records)
-        if record is None or query is None:
-            continue
+    for record, query, place in _listed(_Skipped, items, where, records):
         if query.id not in wordings:
             records.check_query(query.id, query.text, f"{place}.query")
         if wordings.setdefault(query.id, query.text) != query.text:
@@ -105,12 +112,7 @@ def _answers(record: _Incomplete) -> tuple[tuple[tuple[CharacterSpan, ...], ...]
 
 def _read_incomplete(items: list[Any], where: str, records: RecordReader) -> Iterator[Incomplete]:
     """Yield the questions of which a label is not in the documents, after recording what is wrong with them."""
-    for number, item in enumerate(items):
-        place = f"{where}[{number}]"
-        record = records.validate(_Incomplete, item, place, unknown=IGNORED)
-        query = None if record is None else _query(record.query, f"{place}.query", records)
-        if record is None or query is None:
-            continue
+    for record, query, place in _listed(_Incomplete, items, where, records):
         answers = records.attempt(f"{place}.answers", _answers, record)
         if answers is None:
             continue

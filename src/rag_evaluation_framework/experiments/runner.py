@@ -45,9 +45,8 @@ from rag_evaluation_framework.errors import ComponentExited, ConfigError, Datase
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, Asking, AskingFields, ExperimentConfig
 from rag_evaluation_framework.experiments.journal import Journal, open_journal
 from rag_evaluation_framework.experiments.ranker import Ranker
-from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import largest_sums, relevant_parts
-from rag_evaluation_framework.judging.stretches import SpanColumns
+from rag_evaluation_framework.judging.stretches import SpanColumns, SpanTruth
 from rag_evaluation_framework.levels.rules import RULES
 from rag_evaluation_framework.metrics import ChunkRecall, Recall, SpanRecall
 from rag_evaluation_framework.providers.usage import track_usage

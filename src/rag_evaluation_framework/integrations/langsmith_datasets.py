@@ -122,7 +122,7 @@ def push_dataset(
         done = _pushed(connected, stored, wanted, delete_missing)
     updated = tuple(_query_id(new) for _, new in done.update)
     created, missing = (tuple(map(_query_id, examples)) for examples in (done.create, done.missing))
-    skipped = count_skipped(dataset.skipped)
+    sent, skipped = {*created, *updated}, count_skipped(dataset.skipped)
     left_out = [f"metadata {key!r} of the dataset" for key in dataset.metadata]
     left_out += [f"{skipped:,} skipped question{'s' * (skipped != 1)}"] * bool(skipped)
     return PushReport(
@@ -131,7 +131,7 @@ def push_dataset(
         is_new=is_new,
         created=created,
         updated=updated,
-        unchanged=tuple(query_id for query_id in wanted if query_id not in updated and query_id not in created),
+        unchanged=tuple(query_id for query_id in wanted if query_id not in sent),
         deleted=missing if delete_missing else (),
         missing=() if delete_missing else missing,
         left_out=tuple(left_out),

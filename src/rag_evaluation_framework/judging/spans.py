@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.data import CharacterSpan, Cutoff, GroundTruth
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.hits import RankedHits
-from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth, credited
 from rag_evaluation_framework.judging.stretches import (
     Line,
     Merged,
     Pieces,
     Shared,
     SpanColumns,
+    SpanPlaces,
+    SpanTruth,
     Stretches,
+    credited,
     leads,
     per_cell,
     spread,

@@ -143,11 +143,6 @@ class F1(RankMetric):
     Source: Van Rijsbergen 1979, "Information Retrieval" (F with β = 1).
     """
 
-    @property
-    def name(self) -> str:
-        """`f1`."""
-        return "f1"
-
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the F1 of each query."""
         return ratio(2 * judged.credit, judged.relevant + judged.weighed(judged.precision_denominator))
@@ -167,11 +162,6 @@ class MRR(RankMetric):
     Undefined: 0.0 where nothing is relevant.
     Source: Voorhees 1999, "The TREC-8 Question Answering Track Report".
     """
-
-    @property
-    def name(self) -> str:
-        """`mrr`."""
-        return "mrr"
 
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the reciprocal rank of each query."""
@@ -197,11 +187,6 @@ class MAP(RankMetric):
     Source: Buckley and Voorhees 2000, "Evaluating Evaluation Measure Stability"; agrees with trec_eval's `map_cut`.
     """
 
-    @property
-    def name(self) -> str:
-        """`map`."""
-        return "map"
-
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the average precision of each query."""
         credited = judged.credited
@@ -225,11 +210,6 @@ class NDCG(RankMetric):
     Source: Järvelin and Kekäläinen 2002, "Cumulated Gain-Based Evaluation of IR Techniques"; agrees with trec_eval on
         rankings without ties, not with tools whose gain is 2^g - 1.
     """
-
-    @property
-    def name(self) -> str:
-        """`ndcg`."""
-        return "ndcg"
 
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the normalised gain of each query."""

@@ -67,6 +67,8 @@ class SpanMetric(TokenLevelMetric):
 
     needs_chunks: ClassVar[bool] = False
     """Whether `score` reads `SpanJudgements.oracle`, for which all chunks of the corpus are needed."""
+    of_nothing: ClassVar[float] = 0.0
+    """What `calculate` returns where nothing is relevant and nothing was retrieved."""
 
     @abstractmethod
     def score(self, judged: SpanJudgements) -> Numbers:
@@ -79,6 +81,8 @@ class SpanMetric(TokenLevelMetric):
             ConfigError: Something is not a list of spans.
         """
         found, right = given_spans(self.name, retrieved, ground_truth)
+        if not (found or right):
+            return self.of_nothing
         return float(self.score(SpanJudgements.from_lists([found], [right]))[0])
 
 
@@ -146,6 +150,8 @@ class SpanIoU(SpanMetric):
         merged.
     """
 
+    of_nothing: ClassVar[float] = 1.0
+
     @property
     def name(self) -> str:
         """`span_iou`."""
@@ -154,11 +160,6 @@ class SpanIoU(SpanMetric):
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the intersection over union of each query."""
         return ratio(judged.credit_chars, judged.truth + judged.surplus)
-
-    def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
-        """Score one ranking; 1.0 where both are empty."""
-        found, right = given_spans(self.name, retrieved, ground_truth)
-        return super().calculate(found, right) if found or right else 1.0
 
 
 # F1 of retrieved text (Dice coefficient).
@@ -316,6 +317,8 @@ class SpanIoURaw(SpanMetric):
     Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (IoU, as their code computes it).
     """
 
+    of_nothing: ClassVar[float] = 1.0
+
     @property
     def name(self) -> str:
         """`span_iou_raw`."""
@@ -324,11 +327,6 @@ class SpanIoURaw(SpanMetric):
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the raw intersection over union of each query."""
         return ratio(judged.credit_chars, judged.truth + judged.surplus_raw)
-
-    def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
-        """Score one ranking; 1.0 where both are empty."""
-        found, right = given_spans(self.name, retrieved, ground_truth)
-        return super().calculate(found, right) if found or right else 1.0
 
 
 # Oracle precision of a chunking (PrecisionΩ).

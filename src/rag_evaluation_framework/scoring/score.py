@@ -26,9 +26,8 @@ from rag_evaluation_framework.data.hits import Hit, RankedHits
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.rankings import OnError, Rankings
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
-from rag_evaluation_framework.judging.stretches import SpanColumns
+from rag_evaluation_framework.judging.stretches import SpanColumns, SpanTruth
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from rag_evaluation_framework.levels.chunk_ids import NameChunk
 from rag_evaluation_framework.levels.rules import RULES, LevelRules

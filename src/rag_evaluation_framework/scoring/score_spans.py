@@ -17,9 +17,8 @@ from rag_evaluation_framework.data import Answer, CharacterSpan, Cutoff, Documen
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements, oracle_from_columns
-from rag_evaluation_framework.judging.stretches import SpanColumns
+from rag_evaluation_framework.judging.stretches import SpanColumns, SpanTruth
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from rag_evaluation_framework.metrics import SpanMetric, TokenSetMetric
 from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, SpanScore, parse_span_scores
