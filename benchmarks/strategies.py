@@ -19,7 +19,6 @@ import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -197,7 +196,7 @@ def main() -> None:
     if arguments.only != "sizes":
         with TemporaryDirectory() as temporary:
             root, runs = arguments.root or temporary, dict[str, Result]()
-            model = SentenceTransformerEmbedder(backend="onnx" if find_spec("onnxruntime") else "torch", root=root)
+            model = SentenceTransformerEmbedder()
             model.embed(["ready?"])  # loads the model
             for size in SIZES:
                 strategies = make_strategies(size, model, root)

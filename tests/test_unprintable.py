@@ -86,7 +86,6 @@ DOORS = {
     "a function": FunctionEmbedder,
     "a number of characters": rag.RecursiveCharacterChunker,
     "where separators go": lambda it: rag.RecursiveCharacterChunker(4, overlap=0, separator_at=it),
-    "a backend": lambda it: rag.SentenceTransformerEmbedder(backend=it),
     "a unit of cutoffs": lambda it: rag.data.Cutoff(5, it),
     "two gains": lambda it: rag.ChunkLevelGroundTruth(QUERY, ["chunk_a"], gains={"chunk_a": 1.0, "pa_chunk_a": it}),
     "a gain": lambda it: rag.ChunkLevelGroundTruth(QUERY, ["a"], gains={"a": it}),

@@ -30,8 +30,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.chunkers import FunctionChunker, position_aware
-from rag_evaluation_framework.components.parts import as_pieces
-from rag_evaluation_framework.components.results import as_hits, as_retrieval
+from rag_evaluation_framework.components.results import as_hits, as_pieces, as_retrieval
 from rag_evaluation_framework.data import Retrieval
 from rag_evaluation_framework.embedders import FunctionEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError, UnreadableAnswer

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import CrossEncoderReranker, SentenceTransformerEmbedder
-from rag_evaluation_framework.embedders import onnx_model
 from rag_evaluation_framework.errors import ConfigError, MissingDependency, RagEvalError
 from support.tiny_models import tiny_cross_encoder
 
@@ -79,17 +78,6 @@ def test_a_file_that_was_cut_off_is_told(use, name, folders, tmp_path):
     file.write_bytes(file.read_bytes()[: len(file.read_bytes()) // 2])
     with pytest.raises(ConfigError, match=r"model .*cannot be loaded|is not JSON"):
         use(tmp_path / "model")
-
-
-@pytest.mark.parametrize(
-    "record", ["[]", "{}", '{"schema": 1, "files": {}}', '{"schema": 1, "files": {"../x": 1}}', "x"]
-)
-def test_a_record_of_an_export_that_is_not_whole_is_told(record, tmp_path):
-    pytest.importorskip("onnxruntime")
-    (tmp_path / "export.json").write_text(record)
-    (tmp_path / "model.onnx").write_bytes(b"no model")
-    with pytest.raises(ConfigError, match=r"ONNX export .*cannot be (read|loaded)"):
-        onnx_model.OnnxModel(tmp_path)
 
 
 class Broken(ModuleType):

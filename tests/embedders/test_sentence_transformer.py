@@ -10,9 +10,8 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import SentenceTransformerEmbedder
-from rag_evaluation_framework.contracts.embedder import TokenEmbedder
-from rag_evaluation_framework.embedders import onnx_model
-from rag_evaluation_framework.embedders.sentence_model import TorchModel, content_hash, find_model
+from rag_evaluation_framework.contracts.roles import TokenEmbedder
+from rag_evaluation_framework.embedders.sentence_transformer import TorchModel, content_hash, find_model
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
@@ -33,20 +32,15 @@ TEXTS = [
 LONGEST = "server " * 254  # with both special tokens, 256
 
 
-@pytest.fixture(params=["torch", "onnx"])
-def embedder(request):
-    return request.getfixturevalue(f"{request.param}_embedder")
+@pytest.fixture(scope="session")
+def minilm(embedder):
+    return find_model(embedder.model)
 
 
 @pytest.fixture(scope="session")
-def minilm(torch_embedder):
-    return find_model(torch_embedder.model)
-
-
-@pytest.fixture(scope="session")
-def library(torch_embedder):
+def library(embedder):
     """The library's own model, as its users call it."""
-    return torch_embedder._loaded.transformer
+    return embedder._loaded.transformer
 
 
 @pytest.fixture(scope="session")
@@ -101,33 +95,33 @@ class TestVectors:
         assert embedder.truncated([]).shape == (0,)
 
     @pytest.mark.parametrize("batch_size", [1, 2, 100])
-    def test_the_batch_size_changes_nothing(self, torch_embedder, onnx_embedder, batch_size):
-        other = SentenceTransformerEmbedder(backend="onnx", batch_size=batch_size, root=onnx_embedder.root)
-        np.testing.assert_allclose(other.embed(TEXTS), torch_embedder.embed(TEXTS), atol=1e-5)
+    def test_the_batch_size_changes_nothing(self, embedder, batch_size):
+        other = SentenceTransformerEmbedder(batch_size=batch_size)
+        np.testing.assert_allclose(other.embed(TEXTS), embedder.embed(TEXTS), atol=1e-5)
 
-    def test_each_distinct_text_is_encoded_once_the_longest_first(self, onnx_embedder, monkeypatch):
+    def test_each_distinct_text_is_encoded_once_the_longest_first(self, embedder, monkeypatch):
         seen = []
-        real = onnx_embedder._loaded.vectors
-        monkeypatch.setattr(onnx_embedder._loaded, "vectors", lambda ids, mask: seen.append(mask) or real(ids, mask))
-        onnx_embedder.embed([f"{'word ' * (number % 50)}" for number in range(500)])
+        real = embedder._loaded.run
+        monkeypatch.setattr(embedder._loaded, "run", lambda ids, mask, *out: seen.append(mask) or real(ids, mask, *out))
+        embedder.embed([f"{'word ' * (number % 50)}" for number in range(500)])
         lengths = [int(length) for mask in seen for length in mask.sum(axis=1)]
         assert len(lengths) == 50
         assert lengths == sorted(lengths, reverse=True)
         assert all(mask.size <= 1024 for mask in seen)
 
-    def test_on_a_gpu_many_short_texts_go_together_and_fewer_long_ones(self, torch_embedder, monkeypatch):
-        transformer = torch_embedder._loaded.transformer
+    def test_on_a_gpu_many_short_texts_go_together_and_fewer_long_ones(self, embedder, monkeypatch):
+        transformer = embedder._loaded.transformer
         monkeypatch.setattr(type(transformer), "device", property(lambda _: SimpleNamespace(type="cuda")))
         seen = []
 
-        def vectors(self, ids, mask):  # there is no GPU here
+        def run(self, ids, mask, output):  # there is no GPU here
             seen.append(mask.shape)
             return np.ones((len(ids), 4), dtype=np.float32)
 
-        monkeypatch.setattr(TorchModel, "vectors", vectors)
-        embedder = SentenceTransformerEmbedder()
+        monkeypatch.setattr(TorchModel, "run", run)
+        on_gpu = SentenceTransformerEmbedder()
         short, long = ([f"{number} " * count for number in range(10, 99)] for count in (1, 300))
-        assert embedder.embed([*short, *long]).shape == (178, 4)
+        assert on_gpu.embed([*short, *long]).shape == (178, 4)
         assert seen[1:] == [(64, 256), (64, 256), (50, 3)]  # the first one was to learn the dimension
 
     def test_lone_surrogates_are_no_error(self, embedder):
@@ -136,13 +130,13 @@ class TestVectors:
         assert np.isfinite(vectors).all()
 
     @pytest.mark.parametrize("texts", ["a text", [1], [None], ["a", b"b"]])
-    def test_anything_but_a_list_of_texts_is_refused(self, onnx_embedder, texts):
-        for use in (onnx_embedder.embed, onnx_embedder.truncated, onnx_embedder.embed_tokens):
+    def test_anything_but_a_list_of_texts_is_refused(self, embedder, texts):
+        for use in (embedder.embed, embedder.truncated, embedder.embed_tokens):
             with pytest.raises(InputError, match="expected a list of texts"):
                 use(texts)
 
-    def test_a_generator_is_read_once(self, onnx_embedder):
-        assert onnx_embedder.embed(text for text in TEXTS).shape == (len(TEXTS), 384)
+    def test_a_generator_is_read_once(self, embedder):
+        assert embedder.embed(text for text in TEXTS).shape == (len(TEXTS), 384)
 
 
 class TestInputLimit:
@@ -158,16 +152,16 @@ class TestInputLimit:
         first, second = embedder.embed([LONGEST + "password", LONGEST + "glacier valley"])
         np.testing.assert_allclose(first, second, atol=1e-6)
 
-    def test_a_text_that_was_just_embedded_is_not_read_again(self, onnx_embedder, monkeypatch):
-        onnx_embedder.embed([LONGEST + "server", "short"])
-        monkeypatch.setattr(onnx_embedder._loaded, "tokenizer", None)
-        assert onnx_embedder.truncated(["short", LONGEST + "server"]).tolist() == [False, True]
+    def test_a_text_that_was_just_embedded_is_not_read_again(self, embedder, monkeypatch):
+        embedder.embed([LONGEST + "server", "short"])
+        monkeypatch.setattr(embedder._loaded, "tokenizer", None)
+        assert embedder.truncated(["short", LONGEST + "server"]).tolist() == [False, True]
 
-    def test_a_run_says_which_share_was_truncated(self, onnx_embedder):
+    def test_a_run_says_which_share_was_truncated(self, embedder):
         texts = ["refund " * 300, "short", "refund " * 300, "also short"]
         corpus = rag.Corpus(rag.Document(rag.DocumentId(f"{n}.md"), text) for n, text in enumerate(texts))
         chunker = rag.RecursiveCharacterChunker(chunk_size=10_000)
-        retriever = rag.VectorRAGRetriever(chunker=chunker, embedder=onnx_embedder)
+        retriever = rag.VectorRAGRetriever(chunker=chunker, embedder=embedder)
         with pytest.warns(UserWarning, match=r"truncates 2 of 4 chunks \(50\.0%\) at its input limit of 256 tokens"):
             retriever.index(corpus)
 
@@ -185,8 +179,8 @@ class TestTokens:
     def test_special_tokens_are_among_them(self, embedder):
         assert [len(vectors) for vectors in embedder.embed_tokens(["", "server", "server " * 900])] == [2, 3, 256]
 
-    def test_equal_texts_do_not_share_an_array(self, onnx_embedder):
-        first, second = onnx_embedder.embed_tokens(["same", "same"])
+    def test_equal_texts_do_not_share_an_array(self, embedder):
+        first, second = embedder.embed_tokens(["same", "same"])
         first[:] = 0
         assert second.any()
 
@@ -196,24 +190,22 @@ class TestTokens:
 
 class TestOtherModels:
     @pytest.mark.parametrize("pooling", ["cls", "mean", "max"])
-    def test_pooling_and_normalising_are_the_models_own(self, tiny, pooling, tmp_path, library):
+    def test_pooling_and_normalising_are_the_models_own(self, tiny, pooling, library):
         folder = tiny(pooling)
         wanted = type(library)(str(folder), local_files_only=True).encode(TEXTS, show_progress_bar=False)
         assert not np.allclose(np.linalg.norm(wanted, axis=1), 1, atol=0.01)
-        for backend in ("torch", "onnx"):
-            embedder = SentenceTransformerEmbedder(str(folder), backend=backend, root=tmp_path)
-            assert embedder.dimension == 24
-            assert embedder.input_limit == 16
-            np.testing.assert_allclose(embedder.embed(TEXTS), wanted, atol=1e-5)
+        embedder = SentenceTransformerEmbedder(str(folder))
+        assert embedder.dimension == 24
+        assert embedder.input_limit == 16
+        np.testing.assert_allclose(embedder.embed(TEXTS), wanted, atol=1e-5)
 
-    def test_prompts_are_the_models_own(self, tiny, tmp_path, library):
+    def test_prompts_are_the_models_own(self, tiny, library):
         folder = tiny(prompts={"query": "query: ", "document": "passage: "})
         own = type(library)(str(folder), local_files_only=True)
-        for backend in ("torch", "onnx"):
-            embedder = SentenceTransformerEmbedder(str(folder), backend=backend, root=tmp_path)
-            np.testing.assert_allclose(embedder.embed(TEXTS), own.encode_document(TEXTS), atol=1e-5)
-            np.testing.assert_allclose(embedder.embed_query("why"), own.encode_query("why"), atol=1e-5)
-            assert embedder.truncated(["word " * 12, "word " * 13]).tolist() == [False, True]
+        embedder = SentenceTransformerEmbedder(str(folder))
+        np.testing.assert_allclose(embedder.embed(TEXTS), own.encode_document(TEXTS), atol=1e-5)
+        np.testing.assert_allclose(embedder.embed_query("why"), own.encode_query("why"), atol=1e-5)
+        assert embedder.truncated(["word " * 12, "word " * 13]).tolist() == [False, True]
 
     def test_a_dropout_among_the_modules_drops_nothing(self, tiny, library):
         folder = tiny()
@@ -264,7 +256,7 @@ class TestFindingTheModel:
         with pytest.raises(ConfigError, match=r"neither modules\.json nor config\.json"):
             find_model(str(tmp_path))
 
-    def test_a_broken_model_is_a_config_error(self, torch_embedder, tmp_path):
+    def test_a_broken_model_is_a_config_error(self, embedder, tmp_path):
         (tmp_path / "config.json").write_text("{}")
         with pytest.raises(ConfigError, match="cannot be loaded"):
             SentenceTransformerEmbedder(str(tmp_path)).embed(["x"])
@@ -283,99 +275,19 @@ class TestFindingTheModel:
         assert len({before, changed, content_hash(tmp_path)}) == 3
 
 
-class TestExport:
-    def test_it_agrees_with_torch(self, torch_embedder, onnx_embedder):
-        assert onnx_model.least_cosine(torch_embedder._loaded, onnx_embedder._loaded) >= 0.9999
-        first, second = torch_embedder.embed(TEXTS), onnx_embedder.embed(TEXTS)
-        assert (first * second).sum(axis=1).min() >= 0.9999
-
-    def test_once_exported_it_runs_without_torch(self, onnx_embedder):
-        script = (
-            "import sys\n"
-            "for name in ('torch', 'sentence_transformers', 'transformers', 'onnx'): sys.modules[name] = None\n"
-            "from rag_evaluation_framework import SentenceTransformerEmbedder\n"
-            f"embedder = SentenceTransformerEmbedder(backend='onnx', root={str(onnx_embedder.root)!r})\n"
-            "print(embedder.embed(['a', 'b']).shape, embedder.truncated(['a']))"
-        )
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-        assert done.stdout == "(2, 384) [False]\n", done.stderr
-
-    def test_nothing_but_the_export_is_left(self, onnx_embedder, export_root):
-        (folder,) = (export_root / "cache" / "onnx").iterdir()
-        assert folder.name == onnx_embedder.content_hash
-        assert sorted(path.name for path in folder.iterdir()) == ["export.json", "model.onnx", "tokenizer.json"]
-
-    @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "export.json"])
-    def test_a_damaged_export_is_made_anew(self, tiny, tmp_path, name):
-        embedder = SentenceTransformerEmbedder(str(tiny()), backend="onnx", root=tmp_path)
-        wanted = embedder.embed(TEXTS)
-        (file,) = (tmp_path / "cache" / "onnx").glob(f"*/{name}")
-        content = bytearray(file.read_bytes())
-        content[len(content) // 2] ^= 4
-        file.write_bytes(content)
-        again = SentenceTransformerEmbedder(embedder.model, backend="onnx", root=tmp_path)
-        with pytest.warns(UserWarning, match="exported anew"):
-            np.testing.assert_allclose(again.embed(TEXTS), wanted, atol=1e-6)
-        third = SentenceTransformerEmbedder(embedder.model, backend="onnx", root=tmp_path)
-        np.testing.assert_allclose(third.embed(TEXTS), wanted, atol=1e-6)
-
-    def test_an_export_that_does_not_agree_is_refused_and_not_kept(self, tiny, tmp_path, monkeypatch):
-        real = onnx_model.OnnxModel.vectors
-        monkeypatch.setattr(onnx_model.OnnxModel, "vectors", lambda self, ids, mask: real(self, ids, mask)[:, ::-1])
-        embedder = SentenceTransformerEmbedder(str(tiny()), backend="onnx", root=tmp_path)
-        with pytest.raises(ConfigError, match=r"does not agree with PyTorch .*use backend='torch'"):
-            embedder.embed(["x"])
-        assert list((tmp_path / "cache" / "onnx").iterdir()) == []
-
-    def test_without_a_place_it_works_and_is_not_kept(self, tiny, tmp_path):
-        (tmp_path / "file").write_text("in the way")
-        embedder = SentenceTransformerEmbedder(str(tiny()), backend="onnx", root=tmp_path / "file")
-        with pytest.warns(UserWarning, match="the ONNX export cannot be kept"):
-            assert embedder.embed(["x"]).shape == (1, 24)
-
-    def test_the_export_of_another_process_is_used(self, tiny, tmp_path):
-        folder = tiny()
-        first = SentenceTransformerEmbedder(str(folder), backend="onnx", root=tmp_path)
-        first.embed(["x"])
-        target = tmp_path / "cache" / "onnx" / first.content_hash
-        part = tmp_path / "part"
-        shutil.copytree(target, part)
-        assert onnx_model._moved(part, target) == target
-        assert part.exists()
-        (target / "model.onnx").write_bytes(b"damaged")
-        assert onnx_model._moved(part, target) == target
-        assert not part.exists()
-
-    def test_torch_is_as_it_was_after_an_export(self, tiny, tmp_path):
-        model = TorchModel(tiny())
-        before = model.vectors(np.array([[101, 102]]), np.array([[1, 1]]))
-        onnx_model._write_graph(
-            model,
-            tmp_path / "m.onnx",
-            ["input_ids", "attention_mask", *model.inputs],
-            ["sentence_embedding", "token_embeddings"],
-        )
-        assert not model.transformer.training
-        np.testing.assert_array_equal(model.vectors(np.array([[101, 102]]), np.array([[1, 1]])), before)
-
-
 class TestParameters:
-    def test_the_name_says_model_and_backend(self, torch_embedder):
-        assert torch_embedder.name == "SentenceTransformerEmbedder(model='all-MiniLM-L6-v2', backend='torch')"
-        other = SentenceTransformerEmbedder(Path("folder"), batch_size=8, root="elsewhere")
-        assert other.name == "SentenceTransformerEmbedder(model='folder', backend='torch', batch_size=8)"
-        assert "elsewhere" not in repr(other)
+    def test_the_name_says_the_model(self, embedder):
+        assert embedder.name == "SentenceTransformerEmbedder(model='all-MiniLM-L6-v2')"
+        other = SentenceTransformerEmbedder(Path("folder"), batch_size=8)
+        assert other.name == "SentenceTransformerEmbedder(model='folder', batch_size=8)"
 
-    def test_the_root_and_what_was_loaded_are_no_parameters(self, torch_embedder):
-        assert torch_embedder == SentenceTransformerEmbedder(root="elsewhere")
-        assert repr(torch_embedder) == (
-            "SentenceTransformerEmbedder(model='all-MiniLM-L6-v2', backend='torch', batch_size=256)"
-        )
+    def test_what_was_loaded_is_no_parameter(self, embedder):
+        assert embedder == SentenceTransformerEmbedder()
+        assert repr(embedder) == "SentenceTransformerEmbedder(model='all-MiniLM-L6-v2', batch_size=256)"
 
     @pytest.mark.parametrize(
         ("parameters", "problem"),
         [
-            ({"backend": "tensorflow"}, "expected 'torch' or 'onnx'"),
             ({"batch_size": 0}, "at least 1"),
             ({"batch_size": True}, "at least 1"),
             ({"model": ""}, "expected a name or the path"),
@@ -386,31 +298,21 @@ class TestParameters:
         with pytest.raises(ConfigError, match=problem):
             SentenceTransformerEmbedder(**parameters)
 
-    @pytest.mark.parametrize(
-        ("backend", "module", "extra"),
-        [
-            ("torch", "sentence_transformers", "sentence-transformers"),
-            ("onnx", "onnxruntime", "onnx"),
-            ("onnx", "tokenizers", "onnx"),
-        ],
-    )
-    def test_a_missing_package_is_said_when_it_is_made(self, monkeypatch, backend, module, extra):
-        monkeypatch.setitem(sys.modules, module, None)
-        with pytest.raises(MissingDependency, match=rf"backend='{backend}'.*rag-evaluation-framework\[{extra}\]"):
-            SentenceTransformerEmbedder(backend=backend)
+    def test_a_missing_package_is_said_when_it_is_made(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+        with pytest.raises(MissingDependency, match=r"rag-evaluation-framework\[sentence-transformers\]"):
+            SentenceTransformerEmbedder()
 
     def test_making_one_imports_nothing_heavy(self):
         script = (
             "import sys\nfrom rag_evaluation_framework import SentenceTransformerEmbedder\n"
-            "SentenceTransformerEmbedder(), SentenceTransformerEmbedder(backend='onnx')\n"
-            "print(sorted({'torch', 'transformers', 'onnxruntime', 'sentence_transformers'} & set(sys.modules)))"
+            "SentenceTransformerEmbedder()\n"
+            "print(sorted({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)))"
         )
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
         assert done.stdout == "[]\n", done.stderr
 
     def test_it_can_be_named_in_a_configuration(self):
-        built = build("embedder", "sentence-transformer:backend=onnx,batch_size=8")
-        assert built == SentenceTransformerEmbedder(backend="onnx", batch_size=8)
-        assert describe(built) == {
-            "type": "sentence-transformer", "model": "all-MiniLM-L6-v2", "backend": "onnx", "batch_size": 8,
-        }  # fmt: skip
+        built = build("embedder", "sentence-transformer:batch_size=8")
+        assert built == SentenceTransformerEmbedder(batch_size=8)
+        assert describe(built) == {"type": "sentence-transformer", "model": "all-MiniLM-L6-v2", "batch_size": 8}

@@ -462,7 +462,7 @@ class TestConnections:
     def test_one_that_the_server_ended_is_made_again(self, engine, query):
         one = engine()
         one.ingest(document("a.md"))
-        with one._connection.transaction() as cursor:
+        with one._table.transaction() as cursor:
             pid = cursor.connection.info.backend_pid
         query("SELECT pg_terminate_backend(%s)", pid)
         with pytest.raises(psycopg.OperationalError):

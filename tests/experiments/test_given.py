@@ -35,8 +35,8 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 from rag_evaluation_framework.experiments.naming import run_name
+from rag_evaluation_framework.retrievers.combined import ScopedRetriever
 from rag_evaluation_framework.retrievers.function import as_retriever
-from rag_evaluation_framework.retrievers.scoped import ScopedRetriever
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
 from support.sheets import write_sheets
 

@@ -13,7 +13,7 @@ import numpy as np
 from tests.support.results import without_clocks
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
+from rag_evaluation_framework.embedders.cached import Embedding, EmbeddingCache
 
 LEVELS = {"token": rag.TOKEN, "chunk": rag.CHUNK, "document": rag.DOCUMENT}
 

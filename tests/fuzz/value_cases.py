@@ -11,12 +11,12 @@ from tests.fuzz import odd, samples, uses
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, experiments, rankings
 from rag_evaluation_framework.contracts.component import default_parameters
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.roles import Retriever
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.registry.building import build, load
+from rag_evaluation_framework.registry.loading import KINDS, Kind, built_in
 from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.registry.table import KINDS, Kind, built_in
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
 
 Case = Callable[[Random, Path], None]
@@ -202,7 +202,7 @@ class _OddStore(InMemoryVectorStore):
 
 # Parameters of components
 
-_HEAVY = {"chroma", "pgvector", "qdrant", "sentence-transformer", "onnx", "cross-encoder"}
+_HEAVY = {"chroma", "pgvector", "qdrant", "sentence-transformer", "cross-encoder"}
 _NESTED: dict[Any, str] = {"embedder": "lsa", "retriever": "bm25"}
 
 

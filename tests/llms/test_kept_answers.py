@@ -212,7 +212,7 @@ def test_a_damaged_answer_is_said_and_asked_for_again(serving, tmp_path, damage)
     path.write_bytes(path.read_bytes().replace(b"First", b"Fifth") if damage == b"half" else damage)
     with collected() as notes:
         assert again(model, tmp_path).text("What?").value == "Second."
-    assert [*notes] == [f"{path}: a kept answer is damaged: it is removed, and asked for again"]
+    assert [*notes] == [f"{path.parent}: 1 of 1 answers were damaged; they are removed, and that work is done again"]
     assert again(model, tmp_path).text("What?").value == "Second."
     assert len(providers.exchanges) == 2
 
@@ -226,14 +226,6 @@ def test_no_prompt_and_no_key_is_in_the_files(serving, tmp_path):
     assert "codeword" not in content
     assert KEY not in content
     assert "kept" not in repr(model)
-
-
-def test_a_folder_that_cannot_be_made_is_noted(serving, tmp_path):
-    (tmp_path / "cache").write_text("")
-    _, model = serving(["Here."], tmp_path)
-    with collected() as notes:
-        assert model.text("What?").value == "Here."
-    assert any("cannot be kept" in text for text in notes)
 
 
 def test_answers_of_a_client_that_tells_no_address_are_not_kept(tmp_path):

@@ -16,8 +16,7 @@ from rag_evaluation_framework.base import interrupts
 from rag_evaluation_framework.base.coroutines import Awaited
 from rag_evaluation_framework.errors import ConfigError, InvalidAnswer, ProviderRefused, ProviderUnavailable
 from rag_evaluation_framework.providers import track_usage
-from rag_evaluation_framework.providers.calls import ProviderCalls, SameAgain
-from rag_evaluation_framework.providers.sdks import OPENAI
+from rag_evaluation_framework.providers.calls import OPENAI, ProviderCalls, SameAgain
 from rag_evaluation_framework.providers.usage import Consumed, Prices
 from support.provider_clients import client_of
 

@@ -4,7 +4,7 @@ import pytest
 
 from rag_evaluation_framework.base.outside import fit_to_show
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.sdks import ANTHROPIC, COHERE, OPENAI
+from rag_evaluation_framework.providers.calls import ANTHROPIC, COHERE, OPENAI
 
 EVERY = [OPENAI, COHERE, ANTHROPIC]
 NAMES = [

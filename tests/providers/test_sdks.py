@@ -16,7 +16,7 @@ import pytest
 from rag_evaluation_framework.base.outside import fit_to_show
 from rag_evaluation_framework.embedders import CohereEmbedder, OpenAIEmbedder
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.sdks import ANTHROPIC, COHERE, NO_RETRIES, OPENAI, address_of, sdk_client
+from rag_evaluation_framework.providers.calls import ANTHROPIC, COHERE, NO_RETRIES, OPENAI, address_of, sdk_client
 from rag_evaluation_framework.rerankers import CohereReranker
 from support.provider_clients import client_of
 

@@ -203,7 +203,7 @@ def test_what_follows_is_shown_and_saved(tmp_path):
 def test_where_no_threshold_is_defined_the_report_says_why(function, why):
     result = run(function)
     assert result.unanswerable.false_returns == ()
-    assert why in result.unanswerable.record()["undefined"]
+    assert why in result.unanswerable.undefined
     assert "Questions without an answer" not in repr(result)
 
 

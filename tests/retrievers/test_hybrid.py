@@ -47,18 +47,35 @@ def texts(hits):
 
 
 class TestFusion:
-    def test_a_result_is_worth_the_sum_of_its_reciprocal_ranks(self):
-        hits = fused("ab", "bc")
-        assert texts(hits) == "bac"
-        assert [hit.score for hit in hits] == pytest.approx([1 / 62 + 1 / 61, 1 / 61, 1 / 62], rel=1e-15)
-
-    def test_two_decent_ranks_beat_an_excellent_and_a_mediocre_one(self):
-        # a has the ranks 1 and 10: 1/61 + 1/70 = .0307; b has 3 and 4: 1/63 + 1/64 = .0315
-        assert texts(fused("axb", "yzwbefghia"))[:2] == "ba"
-
-    def test_a_result_alone_is_not_perfect(self):
-        (hit,) = fused("a", "")
-        assert hit.score == 1 / 61
+    @each(
+        ("rankings", "parameters", "wanted", "scores"),
+        [
+            (("ab", "bc"), {}, "bac", [1 / 62 + 1 / 61, 1 / 61, 1 / 62]),
+            (("ab", "bc"), {"weights": (0.2, 0.8)}, "bca", [0.2 / 62 + 0.8 / 61, 0.8 / 62, 0.2 / 61]),
+            (("a", ""), {}, "a", [1 / 61]),  # alone, it is not perfect
+            (("aba", "bc"), {}, "bac", [1 / 62 + 1 / 61, 1 / 61, 1 / 62]),  # what comes twice counts once
+            (("aaab",), {}, "ab", [1 / 61, 1 / 62]),  # and leaves no gap
+            # a has the ranks 1 and 10: 1/61 + 1/70 = .0307; b has 3 and 4: 1/63 + 1/64 = .0315
+            (("axb", "yzwbefghia"), {}, "bayxzwefghi", None),
+            (("axb", "yzwbefghia"), {"rrf_k": 0}, "aybxzwefghi", None),  # the first ranks stand out
+            *((("abc", "cda"), given, "acbd", None) for given in ({}, {"weights": (0.5, 0.5)})),
+            (("abc", "dec"), {"weights": (0, 1)}, "dec", None),  # without weight, a ranking is left out
+            (("abc", "dec"), {"weights": (1, 0)}, "abc", None),
+            # Ties keep the order of the retrievers and their rankings, in whatever order shares are added.
+            (("ab", "ba"), {}, "ab", None),
+            (("ba", "ab"), {}, "ba", None),
+            (("ab", "cd", "ef"), {}, "acebdf", None),
+            (("abc", "cab", "bca"), {}, "abc", None),
+            (("", ""), {}, "", None),
+            (("cab",), {}, "cab", None),
+            *((("ab", "b"), {"k": k}, "", None) for k in (0, -1)),
+        ],
+    )
+    def test_a_result_is_worth_the_sum_of_its_reciprocal_ranks(self, rankings, parameters, wanted, scores):
+        hits = fused(*rankings, **parameters)
+        assert texts(hits) == wanted
+        if scores is not None:
+            assert [hit.score for hit in hits] == pytest.approx(scores, rel=1e-15)
 
     def test_scores_of_the_retrievers_play_no_part(self):
         first, second = [letter("a", 900.0), letter("b", 1e-9)], [letter("b", 0.1), letter("c")]
@@ -66,32 +83,9 @@ class TestFusion:
         loud.index(CORPUS)
         assert loud.retrieve("?", 3).hits == fused("ab", "bc")
 
-    def test_weights_scale_the_shares_of_the_rankings(self):
-        hits = fused("ab", "bc", weights=(0.2, 0.8))
-        assert texts(hits) == "bca"
-        assert [hit.score for hit in hits] == pytest.approx([0.2 / 62 + 0.8 / 61, 0.8 / 62, 0.2 / 61])
-
-    def test_equal_weights_change_no_order(self):
-        assert texts(fused("abc", "cda", weights=(0.5, 0.5))) == texts(fused("abc", "cda"))
-
-    def test_a_ranking_without_weight_is_left_out(self):
-        assert texts(fused("abc", "dec", weights=(0, 1))) == "dec"
-        assert texts(fused("abc", "dec", weights=(1, 0))) == "abc"
-
     def test_weights_of_numpy_are_numbers(self):
         retriever = HybridRetriever([of("a"), of("b")], weights=np.array([1, 3], dtype=np.float32))
         assert retriever.weights == (1.0, 3.0)
-
-    def test_a_small_constant_lets_the_first_ranks_stand_out(self):
-        assert texts(fused("axb", "yzwbefghia", rrf_k=0))[0] == "a"
-
-    def test_ties_keep_the_order_of_the_retrievers_and_their_rankings(self):
-        assert texts(fused("ab", "ba")) == "ab"
-        assert texts(fused("ba", "ab")) == "ba"
-        assert texts(fused("ab", "cd", "ef")) == "acebdf"
-
-    def test_a_tie_of_three_rankings_is_a_tie_in_any_order_of_adding(self):
-        assert texts(fused("abc", "cab", "bca")) == "abc"
 
     def test_equal_texts_at_two_positions_are_both_kept(self):
         corpus = Corpus([Document(DocumentId("a.md"), "same"), Document(DocumentId("b.md"), "same")])
@@ -107,30 +101,11 @@ class TestFusion:
         (hit,) = retriever.retrieve("?", 5).hits
         assert hit.score == pytest.approx(2 / 61)
 
-    def test_a_place_that_comes_twice_in_a_ranking_counts_once_at_its_first_rank(self):
-        hits = fused("aba", "bc")
-        assert texts(hits) == "bac"
-        assert hits[1].score == pytest.approx(1 / 61)
-
-    def test_a_result_that_comes_twice_leaves_no_gap_in_the_ranks(self):
-        assert fused("aaab") == fused("ab")
-        assert [hit.score for hit in fused("aaab")] == [1 / 61, 1 / 62]
-
     def test_overlapping_places_are_different_results(self):
         wide = Hit(DocumentId("letters.md"), 0, 2, text="ab")
         retriever = HybridRetriever([FixedRetriever([wide]), of("a")])
         retriever.index(CORPUS)
         assert len(retriever.retrieve("?", 5).hits) == 2
-
-    def test_no_results_give_no_results(self):
-        assert fused("", "") == ()
-
-    def test_one_retriever_keeps_its_order(self):
-        assert texts(fused("cab")) == "cab"
-
-    def test_k_of_zero_returns_nothing(self):
-        assert fused("ab", "b", k=0) == ()
-        assert fused("ab", "b", k=-1) == ()
 
     @given(
         st.lists(st.lists(st.sampled_from("abcdefghABC"), max_size=9), min_size=1, max_size=4),

@@ -16,8 +16,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.rerankers.function import FunctionReranker
-from rag_evaluation_framework.rerankers.scoring import ScoringReranker
+from rag_evaluation_framework.rerankers.function import FunctionReranker, ScoringReranker
 from support.chunkers import Lines
 from support.each import each
 

@@ -142,7 +142,7 @@ class FarBehind(BM25Retriever):
 
 
 def test_a_search_that_stopped_at_the_limit_is_not_complete_and_goes_on_until_the_budget_is_filled(monkeypatch):
-    monkeypatch.setattr("rag_evaluation_framework.retrievers.scoped._DEEPEST", 200)
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.combined._DEEPEST", 200)
     scoped, corpus = ScopedRetriever(FarBehind()), corpus_of()
     scoped.index(corpus)
     found = scoped.retrieve_for(question(scopePrefix="eval:a:"), 2)
@@ -153,7 +153,7 @@ def test_a_search_that_stopped_at_the_limit_is_not_complete_and_goes_on_until_th
 
 
 def test_a_k_beyond_the_limit_is_searched_to_its_own_depth(monkeypatch):
-    monkeypatch.setattr("rag_evaluation_framework.retrievers.scoped._DEEPEST", 50)
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.combined._DEEPEST", 50)
     scoped = ScopedRetriever(FarBehind())
     scoped.index(corpus_of())
     for k, hits, complete, told in ((155, 5, False, ["155"]), (500, 10, True, [])):

@@ -36,6 +36,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.base import stages as staged
 from rag_evaluation_framework.base.notes import collected
 from rag_evaluation_framework.base.stages import Stages, kept_stages, shared, stage
+from rag_evaluation_framework.base.store import Cache
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.experiments import RunSpec, parse_config
 from rag_evaluation_framework.labelling import locating
@@ -284,7 +285,7 @@ def test_what_is_damaged_is_removed_noted_and_made_again(tmp_path):
         data[len(data) // 2] ^= 1
         file.write_bytes(data)
     result = evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
-    assert sum("damaged" in note for note in result.notes) == 3  # chunks, the index, and which labels have copies
+    assert sum("1 of 1 chunks and indexes were damaged" in note for note in result.notes) == 1
     assert set(CUT.values()) == {2}
     again = evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
     assert set(CUT.values()) == {2}
@@ -292,10 +293,10 @@ def test_what_is_damaged_is_removed_noted_and_made_again(tmp_path):
 
 
 def test_a_disk_that_is_full_ends_no_run_and_is_noted_once(tmp_path, monkeypatch):
-    def full(self, entries):
+    def full(folder):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Stages, "put", full)
+    monkeypatch.setattr(sys.modules[Cache.__module__], "unfinished", full)
     result = evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path)
     assert [note for note in result.notes if "No space left on device" in note] == [*result.notes]
     assert len(result.notes) == 1
@@ -311,19 +312,6 @@ def test_a_file_in_the_place_of_the_folder_ends_no_run(tmp_path):
     (tmp_path / "cache").write_text("mine")
     assert len(evaluate(BM25Retriever(), HANDBOOK, save_results_path=tmp_path).notes) == 1
     assert (tmp_path / "cache").read_text() == "mine"
-
-
-def test_what_nobody_used_for_long_goes_first(tmp_path):
-    stages, size = Stages(tmp_path, most=6_000), 1_500
-    for name in "abc":
-        stages.keep(name * 64, {"zeros": np.zeros(size, np.uint8)})
-        os.utime(stages.folder / (name * 64), (ord(name), ord(name)))
-    stages.arrays("a" * 64)
-    stages.keep("d" * 64, {"zeros": np.zeros(2 * size, np.uint8)})
-    assert stages.digests() == {"a" * 64, "d" * 64}
-    stages.keep("e" * 64, {"zeros": np.zeros(9_000, np.uint8)})  # larger than all that may be kept
-    assert "e" * 64 not in stages.digests()
-    assert "d" * 64 in stages.digests()
 
 
 def test_a_pickle_is_never_read_or_written(tmp_path):

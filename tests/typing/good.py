@@ -403,7 +403,7 @@ assert_type(evaluate(search_elsewhere, token_truth, k=3), EvaluationResult[Chara
 assert_type(evaluate(lambda query, k: [query][:k], token_truth), EvaluationResult[CharacterSpan])
 assert_type(evaluate(FirstChunks(), token_truth, k=[1, 5], budgets=["4000ch", Cutoff(9, "ch")]).name, str)
 assert_type(
-    evaluate(FirstChunks(), token_truth, 5, ["100tok"], Letters(), count_as_zero=["failed"], experiment_name="letters"),
+    evaluate(FirstChunks(), token_truth, 5, budgets=["100tok"], tokenizer=Letters(), count_as_zero=["failed"]),
     EvaluationResult[CharacterSpan],
 )
 assert_type(evaluate(NamedHits(), token_truth, metrics=[SpanRecall(), AnyText()]), EvaluationResult[CharacterSpan])
@@ -540,7 +540,7 @@ assert_type(position_aware(paragraphs), PositionAwareChunker)
 assert_type(ChunkerPositionAdapter(paragraphs).chunker, Chunker)
 VectorRAGRetriever(lambda text: text.split("\n"), lambda texts: [[len(text)] for text in texts])
 
-assert_type(evaluation.experiment(BM25Retriever()), TokenLevelExperimentConfig)
+assert_type(evaluation.experiment(BM25Retriever()), ExperimentConfig[CharacterSpan])
 
 assert_type(TokenLevelEvaluation(corpus, "my.json").run(), EvaluationResult[CharacterSpan])
 assert_type(TokenLevelEvaluation(corpus, langsmith_dataset_name="mine", publish=False), TokenLevelEvaluation)
@@ -614,7 +614,7 @@ assert_type(comparison.changed, tuple[str, ...])
 
 # Real parts.
 hybrid = HybridRetriever((BM25Retriever(), VectorRAGRetriever(embedder=CachedEmbedder(LsaEmbedder()))), weights=(1, 2))
-reranker = LateInteractionReranker(SentenceTransformerEmbedder(backend="onnx"))
+reranker = LateInteractionReranker(SentenceTransformerEmbedder())
 assert_type(evaluate(RerankedRetriever(hybrid, reranker, candidates=20), token_truth), EvaluationResult[CharacterSpan])
 assert_type(
     TokenLevelEvaluation(corpus, token_truth).run(

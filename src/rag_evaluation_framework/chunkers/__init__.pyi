@@ -1,8 +1,8 @@
-from .fixed_token import FixedTokenChunker as FixedTokenChunker
+from .cutting import FixedTokenChunker as FixedTokenChunker  # fixed-token
+from .cutting import MarkdownHeaderChunker as MarkdownHeaderChunker  # markdown-header
+from .cutting import RecursiveCharacterChunker as RecursiveCharacterChunker  # recursive-character
+from .cutting import SentenceChunker as SentenceChunker  # sentence
+from .function import ChunkerPositionAdapter as ChunkerPositionAdapter
 from .function import FunctionChunker as FunctionChunker
-from .markdown_header import MarkdownHeaderChunker as MarkdownHeaderChunker
-from .position_adapter import ChunkerPositionAdapter as ChunkerPositionAdapter
-from .position_adapter import position_aware as position_aware
-from .recursive_character import RecursiveCharacterChunker as RecursiveCharacterChunker
-from .semantic import SemanticChunker as SemanticChunker
-from .sentence import SentenceChunker as SentenceChunker
+from .function import position_aware as position_aware
+from .semantic import SemanticChunker as SemanticChunker  # semantic

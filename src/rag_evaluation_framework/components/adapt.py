@@ -1,7 +1,8 @@
 """Functions and objects of other people as the functions that our components call.
 
-An object is known by its methods; no library is imported. What the functions return is read in `results` and `parts`.
+An object is known by its methods; no library is imported. What the functions return is read in `results`.
 """
+# ruff: noqa: D102  what a method of a protocol does, its class says
 
 import inspect
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import ModuleType, SimpleNamespace
-from typing import Any, Literal, NamedTuple, Never, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, Never, Protocol, TypeAlias, cast
 
 from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.exits import outcome
@@ -17,6 +18,139 @@ from rag_evaluation_framework.base.outside import class_name, raised, shown
 from rag_evaluation_framework.components.results import as_hits
 from rag_evaluation_framework.data import Retrieval
 from rag_evaluation_framework.errors import ConfigError
+
+# What type checkers accept beside our contracts: functions, and objects of other libraries by one method.
+
+
+class SupportsRetrieve(Protocol):
+    """A retriever of LlamaIndex, or any object with `retrieve(query)` or `retrieve(query, k)`."""
+
+    def retrieve(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsInvoke(Protocol):
+    """A retriever or chain of LangChain."""
+
+    def invoke(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsRun(Protocol):
+    """A component or pipeline of Haystack."""
+
+    def run(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsQuery(Protocol):
+    """A collection of Chroma, or a query engine."""
+
+    def query(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsSimilaritySearch(Protocol):
+    """A vector store of LangChain."""
+
+    def similarity_search(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsGetRelevantDocuments(Protocol):
+    """A retriever of an earlier LangChain."""
+
+    def get_relevant_documents(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsSplitText(Protocol):
+    """A splitter of LangChain."""
+
+    def split_text(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsGetNodes(Protocol):
+    """A node parser of LlamaIndex."""
+
+    def get_nodes_from_documents(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsChunk(Protocol):
+    """A chunker of chonkie."""
+
+    def chunk(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsEmbed(Protocol):
+    """Any object with `embed(texts)`; it may have `embed_query(text)`."""
+
+    def embed(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsEmbedDocuments(Protocol):
+    """Embeddings of LangChain."""
+
+    def embed_documents(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsTextEmbedding(Protocol):
+    """An embedding model of LlamaIndex."""
+
+    def get_text_embedding_batch(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsEncode(Protocol):
+    """A model of Sentence Transformers, or of Model2Vec."""
+
+    def encode(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsRerank(Protocol):
+    """Any object with `rerank(query, texts)` that returns scores, or the texts in their new order."""
+
+    def rerank(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsCompressDocuments(Protocol):
+    """A document compressor of LangChain."""
+
+    def compress_documents(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsPostprocessNodes(Protocol):
+    """A node postprocessor of LlamaIndex."""
+
+    def postprocess_nodes(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+OwnRetriever: TypeAlias = (
+    Callable[[str, int], Any]
+    | SupportsRetrieve
+    | SupportsInvoke
+    | SupportsRun
+    | SupportsQuery
+    | SupportsSimilaritySearch
+    | SupportsGetRelevantDocuments
+)
+"""A function `(query, k) -> results`, or a retriever of another library."""
+
+OwnChunker: TypeAlias = Callable[[str], Any] | SupportsSplitText | SupportsGetNodes | SupportsChunk | SupportsRun
+"""A function `(text) -> texts`, or a splitter of another library."""
+
+OwnEmbedder: TypeAlias = (
+    Callable[[list[str]], Any]
+    | SupportsEmbed
+    | SupportsEmbedDocuments
+    | SupportsTextEmbedding
+    | SupportsEncode
+    | SupportsRun
+)
+"""A function `(texts) -> vectors`, or an embedding model of another library."""
+
+OwnReranker: TypeAlias = (
+    Callable[[str, list[str]], Any]
+    | SupportsRerank
+    | SupportsCompressDocuments
+    | SupportsPostprocessNodes
+    | SupportsRun
+)
+"""A function `(query, texts) -> scores`, or a reranker of another library."""
+
 
 # From what was given to the function that is called.
 
@@ -233,7 +367,10 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
     def ask(query: str, k: int) -> Any:
         args, kwargs = arguments(query, k)
         found = resolved(method(*args, **kwargs))
-        return found if k_name or by_position else _first(found, source, k)
+        if k_name or by_position:
+            return found
+        hits = as_hits(found, source, k + 1, asked=False)
+        return Retrieval(hits[:k], complete=len(hits) <= k)  # asking again would give no more
 
     args, kwargs = ((), {}) if is_pipeline else arguments("", 1)
     if not is_pipeline and not _binds(method, *args, **kwargs):
@@ -242,12 +379,6 @@ def _retriever(owner: Any, name: str) -> Callable[[str, int], Any]:
             f"alone; expected a function (query, k) that asks it, for example lambda query, k: retriever.{name}(...)"
         )
     return _named(owner, name, ask)
-
-
-def _first(found: Any, source: str, k: int) -> Retrieval:
-    """Return the first results of an object that cannot be told how many: asking again would give no more."""
-    hits = as_hits(found, source, k + 1, asked=False)
-    return Retrieval(hits[:k], complete=len(hits) <= k)
 
 
 def _inputs(pipeline: Any, query: str) -> dict[str, dict[str, str]]:
@@ -266,10 +397,6 @@ def _inputs(pipeline: Any, query: str) -> dict[str, dict[str, str]]:
 def _made(module: str, kind: str, **fields: Any) -> Any:
     """Return an object of a class of another library, if that is loaded, as it is where its objects are given."""
     return getattr(sys.modules.get(module), kind, SimpleNamespace)(**fields)
-
-
-def _node(text: str) -> Any:
-    return _made("llama_index.core.schema", "TextNode", text=text)
 
 
 def _langchain_document(text: str) -> Any:
@@ -329,10 +456,10 @@ def _reranker(owner: Any, name: str) -> Callable[[str, list[str]], Any]:
         if name == "compress_documents":
             return method([*map(_langchain_document, texts)], query)
         if name == "postprocess_nodes":
-            nodes = [
-                _made("llama_index.core.schema", "NodeWithScore", node=node, score=None) for node in map(_node, texts)
-            ]
-            return method(nodes, query_str=query)
+            schema = "llama_index.core.schema"
+            nodes = (_made(schema, "TextNode", text=text) for text in texts)
+            scored = [_made(schema, "NodeWithScore", node=node, score=None) for node in nodes]
+            return method(scored, query_str=query)
         if name == "run":
             _ready(owner)
             asked = {"query": query} if _binds(method, documents=[], query="") else {}

@@ -1,4 +1,4 @@
-"""What a retriever may return, of this package or of another, and how it is read as hits."""
+"""What other people's components return, read once: results as hits, and pieces, vectors and scores."""
 
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence, Set, Sized
 from contextlib import suppress
@@ -9,11 +9,14 @@ from numbers import Real
 from pathlib import PurePath
 from time import perf_counter
 from types import NoneType
-from typing import Any, TypeGuard, TypeVar, cast
+from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.coroutines import resolved
 from rag_evaluation_framework.base.notes import note
-from rag_evaluation_framework.base.outside import class_name, fit_to_keep, name_line, one_line, shown
+from rag_evaluation_framework.base.outside import class_name, fit_to_keep, name_line, one_line, said, shown
 from rag_evaluation_framework.data import (
     AnyChunk,
     CharacterSpan,
@@ -37,11 +40,15 @@ from rag_evaluation_framework.data.values import (
     gives_items,
     is_mapping,
     is_truth,
+    items,
+    plain_array,
     plain_number,
     plain_offset,
     plain_text,
 )
 from rag_evaluation_framework.errors import ConfigError, UnreadableAnswer
+
+# What a retriever may return, of this package or of another, and how it is read as hits.
 
 T = TypeVar("T")
 
@@ -496,3 +503,244 @@ def _field(source: str, name: str, given: Any, plain: Callable[[Any], T], expect
         raise UnreadableAnswer(
             f"{source} returned a hit whose {name} is {shown(given)}, of type {class_name(given)}; expected {expected}"
         ) from error
+
+
+# What a chunker may return, and how it is read as pieces of a text or chunks of a document.
+
+
+class Piece(NamedTuple):
+    """A piece of a text.
+
+    Attributes:
+        text: What the chunker made of it.
+        start: Where it begins, if the chunker tells that and the text is there; else None.
+    """
+
+    text: str
+    start: int | None = None
+
+
+def as_pieces(returned: Any, source: str, text: str) -> list[Piece]:
+    """Read what a chunker made of a text: its pieces, in reading order.
+
+    Args:
+        returned: Texts, or chunks, documents or nodes of other libraries; also in a mapping, as Haystack has it.
+        source: What returned it, for messages.
+        text: What was cut.
+
+    Raises:
+        UnreadableAnswer: It is nothing of the kind, or has no end.
+    """
+    given = returned
+    if hasattr(returned, "__aiter__") or (is_mapping(returned) and not returned.keys().isdisjoint(_LISTED)):
+        given = all_results(returned, source)
+    if gives_items(given, str, Mapping, Set):
+        listed: list[Any] | None = all_chunks(given, len(text), source)
+        if listed is None:
+            raise UnreadableAnswer(
+                f"{source} returned more texts than the document has characters; expected a list that has an end"
+            )
+        pieces = [piece for each in listed if (piece := _piece(each, text)) is not None]
+        if len(pieces) == len(listed):
+            return pieces
+    raise UnreadableAnswer(f"{source} returned {one_line(shown(returned))}; expected a list of texts, in reading order")
+
+
+_LISTED = ("documents", "chunks", "nodes")
+
+
+def _piece(given: Any, text: str) -> Piece | None:
+    if isinstance(given, str):
+        return Piece(plain_text(given))
+    fields = fields_of(given)
+    own = told_text(fields)
+    if not isinstance(own, str):
+        return None
+    start = told_start(fields)
+    return Piece(plain_text(own), start if start is not None and text.startswith(own, start) else None)
+
+
+def as_placed(returned: Any, source: str, document: Document) -> list[PositionAwareChunk]:
+    """Read what a chunker that knows places made of a document.
+
+    Raises:
+        UnreadableAnswer: They are not chunks of this document, or have no end.
+    """
+    if not gives_items(returned, str, Mapping):
+        raise UnreadableAnswer(
+            f"{source} returned {one_line(shown(returned))} for {document.id!r}; expected a list of chunks"
+        )
+    chunks: list[Any] | None = all_chunks(returned, len(document.content), source)
+    if chunks is None:
+        raise UnreadableAnswer(
+            f"{source} made more chunks of {document.id!r} than it has characters; expected a list that has an end"
+        )
+    for chunk in chunks:
+        is_of_it = isinstance(chunk, PositionAwareChunk) and chunk.doc_id == document.id
+        if not is_of_it or chunk.end > len(document.content):
+            raise UnreadableAnswer(
+                f"{source} made {one_line(shown(chunk))} of {document.id!r}; expected chunks of the document that it "
+                "was given"
+            )
+    return chunks
+
+
+# What an embedder may return, and how it is read as vectors.
+
+
+def as_vectors(returned: Any, source: str, texts: Sequence[str], dimension: int | None = None) -> NDArray[np.float32]:
+    """Read what an embedder returned as vectors: float32, shape (len(texts), dimension).
+
+    Args:
+        returned: An array, or nested lists, of numbers; row i for text i.
+        source: What returned it, for messages: `Own.embed`.
+        texts: What it was asked to embed.
+        dimension: The length that the vectors must have; None if any will do.
+
+    Raises:
+        UnreadableAnswer: It is nothing of the kind, or a number is NaN or infinite, also in single precision.
+    """
+    numbers = as_numbers(returned, source, texts, dimension)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+        vectors: NDArray[np.float32] = numbers.astype(np.float32, copy=False)
+    return vectors if vectors is numbers else _finite(vectors, source, texts, _vectors_of(texts, dimension))
+
+
+def as_numbers(returned: Any, source: str, texts: Sequence[str], dimension: int | None = None) -> NDArray[Any]:
+    """Read what an embedder returned as vectors, as `as_vectors` does, in the precision in which they are.
+
+    Raises:
+        UnreadableAnswer: It is nothing of the kind, or a number is NaN or infinite.
+    """
+
+    def fits(shape: tuple[int, ...]) -> bool:
+        return len(shape) == 2 and shape[0] == len(texts) and shape[1] == (dimension or shape[1] or 1)
+
+    return _array(returned, source, texts, fits, _vectors_of(texts, dimension))
+
+
+def _vectors_of(texts: Sequence[str], dimension: int | None) -> str:
+    return f"expected ({len(texts)}, {dimension or 'dimension'}), finite numbers, row i for text i"
+
+
+def _array(
+    returned: Any, source: str, texts: Sequence[str], fits: Callable[[tuple[int, ...]], bool], expected: str
+) -> NDArray[Any]:
+    """Return finite numbers for texts, as an array of a shape that fits.
+
+    Raises:
+        UnreadableAnswer: It is something else; the message ends with what was expected.
+    """
+    try:
+        numbers = plain_array(returned)
+    except UNREADABLE as error:
+        told = one_line(shown(returned))
+        raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts: {said(error)}; {expected}") from error
+    if not fits(numbers.shape):
+        told = f"shape {numbers.shape}" if numbers.ndim else one_line(shown(returned))
+        raise UnreadableAnswer(f"{source} returned {told} for {len(texts)} texts; {expected}")
+    return _finite(numbers, source, texts, expected)
+
+
+def _finite(numbers: NDArray[Any], source: str, texts: Sequence[str], expected: str) -> NDArray[Any]:
+    """Return numbers, one or more for each text, if all are finite; raise UnreadableAnswer otherwise."""
+    if not np.isfinite(numbers).all():
+        rows: list[int] = np.unique(np.nonzero(~np.isfinite(numbers))[0]).tolist()
+        raise UnreadableAnswer(
+            f"{source} returned NaN or infinity for {len(rows)} of {len(texts)} texts, the first: "
+            f"{shown(texts[rows[0]])}; {expected}"
+        )
+    return numbers
+
+
+# What a reranker may return, and how it is read as scores.
+
+_SCORES = "expected one finite number per text, in their order, higher is better"
+
+
+def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[Any]:
+    """Read what a reranker returned as scores: one finite number per text, shape (len(texts),).
+
+    Args:
+        returned: Numbers; or the texts, or documents or nodes of other libraries with them: by their scores if each
+            has one, as pairs of a text and a number have, else best first. Those that are left out follow in the order
+            in which they were given.
+        source: What returned it, for messages.
+        texts: What was scored, each text once.
+
+    Raises:
+        UnreadableAnswer: They are something else.
+    """
+    if (order := _order(returned, source, texts)) is not None:
+        return order
+    scores = _array(returned, source, texts, lambda shape: shape == (len(texts),), _SCORES)
+    return scores if scores.dtype.kind == "f" else scores.astype(np.float64)
+
+
+def _order(returned: Any, source: str, texts: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return the scores that an order of the texts stands for; None if what was returned is no list of texts."""
+    if (is_mapping(returned) and not returned.keys().isdisjoint(_LISTED)) or hasattr(returned, "__aiter__"):
+        returned = all_results(returned, source)
+    if not isinstance(returned, list | tuple):
+        return None
+    listed = cast("Sequence[Any]", returned)
+    found = [pair[0] if (pair := pair_of(each)) else each for each in listed]
+    told = [piece.text for each in found if (piece := _piece(each, "")) is not None]
+    if len(told) < len(listed) or set(texts).isdisjoint(told):
+        return None
+    scores = [_told_score(each) for each in listed]
+    if None not in scores:
+        numbers = _finite(np.array(scores, dtype=np.float64), source, told, _SCORES)
+        best_first: list[int] = np.argsort(-numbers, kind="stable").tolist()
+        told = [told[index] for index in best_first]
+    ranks = {text: rank for rank, text in reversed([*enumerate(told)])}
+    if unknown := [text for text in told if text not in set(texts)]:
+        raise UnreadableAnswer(f"{source} returned {shown(unknown[0])}, which is none of the texts that it was given")
+    if len(ranks) < len(texts):
+        note(
+            f"{source} left out some of the texts that it was given; they follow in their first order. Let it return "
+            "all of them (its top_n or top_k)"
+        )
+    return np.array([len(told) - ranks[text] if text in ranks else 0 for text in texts], dtype=np.float64)
+
+
+def _told_score(given: Any) -> float | None:
+    """Return the score of a text that a reranker returned; None if it tells none."""
+    if isinstance(given, str):
+        return None
+    score = pair[1] if (pair := pair_of(given)) else fields_of(given).get("score")
+    return float(score) if isinstance(score, Real) and not is_truth(score) else None
+
+
+# What vector stores and rerankers may return, and how it is read as the chunks that they were given.
+
+
+def as_found(found: Any, source: str, k: int) -> list[AnyChunk]:
+    """Read what a store found: its first `k` results.
+
+    Raises:
+        UnreadableAnswer: They are not chunks.
+    """
+    if not gives_items(found, str, Mapping, Set):
+        raise UnreadableAnswer(f"{source} returned {shown(found)}; expected a list of chunks, the nearest first")
+    return [
+        _chunk(result, f"{source} found", "the chunks that were added") for result in items(found, source, max(k, 0))
+    ]
+
+
+def as_order(order: Any, source: str, chunks: int) -> list[AnyChunk]:
+    """Read the order in which a reranker returned so many chunks.
+
+    Raises:
+        UnreadableAnswer: It is not chunks, or more of them.
+    """
+    listed: list[Any] | None = at_most(order, chunks, source) if gives_items(order, Mapping, Set) else [order]
+    if listed is None:
+        raise UnreadableAnswer(f"{source} returned more than the {chunks} chunks that it was given")
+    return [_chunk(each, f"{source} returned", "the chunks that it was given, best first") for each in listed]
+
+
+def _chunk(given: Any, did: str, expected: str) -> AnyChunk:
+    if not isinstance(given, Chunk | PositionAwareChunk):
+        raise UnreadableAnswer(f"{did} {shown(given)}; expected {expected}")
+    return given

@@ -25,8 +25,8 @@ from rag_evaluation_framework.data import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer, IdT
 from rag_evaluation_framework.data.documents import DocumentResolver
+from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN, Answer, IdT
 from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import DatasetError

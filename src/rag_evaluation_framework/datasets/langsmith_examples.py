@@ -76,12 +76,6 @@ def question_id(example: Mapping[str, Any]) -> str | None:
     return given if isinstance(given, str) and given else example.get("id")
 
 
-def labels_of(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of the outputs of an example is its ground truth, under the keys that are known."""
-    known = {_ANSWERS, *_ALL_KEYS, *_PREFIXES, "gains"}
-    return {name: value for name, value in outputs.items() if name in known}
-
-
 def is_example(value: Json) -> TypeGuard[dict[str, Any]]:
     """Return whether a value is a LangSmith example."""
     return isinstance(value, dict) and "inputs" in value

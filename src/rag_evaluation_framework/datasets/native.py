@@ -25,10 +25,9 @@ from rag_evaluation_framework.data import (
     QueryId,
     QueryText,
 )
+from rag_evaluation_framework.data.dataset import Incomplete, Numbers, Skipped
 from rag_evaluation_framework.data.levels import Level, check_level
-from rag_evaluation_framework.data.skipped import Incomplete, Numbers, Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.datasets.labels import BESIDE_ANSWERS, Given, LabelReader, SpanRecord, have_places
 from rag_evaluation_framework.datasets.texts import drop_texts, keep_texts, texts_beside
 from rag_evaluation_framework.errors import DatasetError
@@ -124,7 +123,7 @@ def _read_incomplete(items: list[Any], where: str, records: RecordReader) -> Ite
             for at, span in enumerate(spans)
             if span.text_hash is not None
         }
-        yield Incomplete(query, answers, FrozenDict(texts))
+        yield Incomplete(query, answers, texts)
 
 
 # The native dataset format: JSON or YAML (one object), and JSONL (a header line, then one question per line).

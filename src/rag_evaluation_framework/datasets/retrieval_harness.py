@@ -292,8 +292,8 @@ def _loaded(reference: str, loader: Loader | None) -> str:
     named = f"{shown(reference, 60)}:"
     if loader is None:
         raise DatasetError(
-            f"{named} there is nothing to load it by; name the folder it is in (--loader-root), or give an engine with "
-            "load"
+            f"{named} there is nothing to load it by; name the folder it is in (--set loader_root=FOLDER), or "
+            "give an engine with load"
         )
 
     def refuse(error: BaseException) -> Never:

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.coroutines import resolved
-from rag_evaluation_framework.components.adapt import as_function, query_function
-from rag_evaluation_framework.components.parts import as_vectors
-from rag_evaluation_framework.components.supported import OwnEmbedder
+from rag_evaluation_framework.components.adapt import OwnEmbedder, as_function, query_function
+from rag_evaluation_framework.components.results import as_vectors
 from rag_evaluation_framework.contracts.component import function_name
-from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.roles import Embedder
 
 
 @dataclass(frozen=True)

@@ -1,2 +1,2 @@
-from .http import HttpEngine as HttpEngine
-from .pgvector import PgVectorEngine as PgVectorEngine
+from .http import HttpEngine as HttpEngine  # http
+from .pgvector import PgVectorEngine as PgVectorEngine  # pgvector

@@ -1,6 +1,5 @@
 """A complete retrieval system in PostgreSQL with pgvector, to evaluate and to copy."""
 
-import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,21 +11,12 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import one_line
-from rag_evaluation_framework.base.postgres import (
-    Connection,
-    check_built,
-    check_connection,
-    check_dimension,
-    check_index,
-    create_extension,
-    known_table,
-)
-from rag_evaluation_framework.chunkers.position_adapter import position_aware
-from rag_evaluation_framework.components.parts import as_vectors
-from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.base.postgres import EXACT, Table
+from rag_evaluation_framework.chunkers.function import position_aware
+from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder
+from rag_evaluation_framework.components.results import as_vectors
 from rag_evaluation_framework.contracts.component import Component, component_name
-from rag_evaluation_framework.contracts.embedder import Embedder, checked_dimension
+from rag_evaluation_framework.contracts.roles import Chunker, Embedder, PositionAwareChunker, checked_dimension
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import as_component
@@ -35,10 +25,7 @@ from rag_evaluation_framework.vector_stores.database import MADE_BY, check_ours,
 
 _OWNER = "PgVectorEngine"
 
-# Vectors are stored at length 1. So the inner product, `<#>` with the sign turned, is the cosine; zero vectors have one
-# too, which pgvector's own cosine has not.
-_CREATE = """
-CREATE TABLE {table} (
+_COLUMNS = """
     doc_id text COLLATE "C" NOT NULL,  -- by bytes, so that the primary key also finds what begins with a scope
     number integer NOT NULL,           -- of the chunk in its document
     start integer NOT NULL,
@@ -47,11 +34,6 @@ CREATE TABLE {table} (
     metadata jsonb NOT NULL,
     embedding vector({dimension}) NOT NULL,
     PRIMARY KEY (doc_id, number)
-)
-"""
-_INDEX = """
-CREATE INDEX IF NOT EXISTS {hnsw} ON {table} USING hnsw (embedding vector_ip_ops)
-WITH (m = {m}, ef_construction = {ef_construction})
 """
 _COPY = 'COPY {table} (doc_id, number, start, "end", text, metadata, embedding) FROM STDIN (FORMAT BINARY)'
 _COPIED = ("text", "int4", "int4", "int4", "text", "jsonb", "vector")
@@ -106,12 +88,10 @@ class PgVectorEngine(Component):
     _made: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_connection(_OWNER, self.dsn, self.table)
-        check_index(_OWNER, self.index, self.m, self.ef_construction, self.ef_search)
+        self._table = Table(_OWNER, self.dsn, self.table, self.index, self.m, self.ef_construction, self.ef_search)
         self._embedder: Embedder = as_component(Embedder, self.embedder, _OWNER)
         self._chunker = position_aware(as_component(Chunker, self.chunker, _OWNER))
         self._psycopg = require("psycopg", extra="pgvector", needed_by=_OWNER)
-        self._connection = Connection(_OWNER, self.dsn, self.table)
 
     def ingest(self, document: Document) -> None:
         """Add a document; one of the same id is replaced, in one transaction.
@@ -128,11 +108,11 @@ class PgVectorEngine(Component):
         vectors = self._vectors([chunk.content for chunk in chunks])
         self._make_table()
         try:
-            with self._connection.transaction() as cursor:
+            with self._table.transaction() as cursor:
                 # Of two that add the same document at once, the second waits for the first.
                 cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [document.id])
-                cursor.execute(self._connection.sql("DELETE FROM {table} WHERE doc_id = %s"), [document.id])
-                with cursor.copy(self._connection.sql(_COPY)) as copy:
+                cursor.execute(self._table.sql("DELETE FROM {table} WHERE doc_id = %s"), [document.id])
+                with cursor.copy(self._table.sql(_COPY)) as copy:
                     copy.set_types(_COPIED)
                     for number, (chunk, vector) in enumerate(zip(chunks, vectors, strict=True)):
                         metadata = self._json({**document.metadata, **chunk.metadata})
@@ -188,14 +168,14 @@ class PgVectorEngine(Component):
             raise InputError(
                 f"{_OWNER}.delete: the prefix is empty; expected one, as nothing else tells whose they are"
             )
-        with self._told("delete"), self._connection.transaction() as cursor:
+        with self._told("delete"), self._table.transaction() as cursor:
             if self._is_there(cursor):
-                delete = self._connection.sql("DELETE FROM {table} WHERE starts_with(doc_id, %s)")
+                delete = self._table.sql("DELETE FROM {table} WHERE starts_with(doc_id, %s)")
                 cursor.execute(delete, [scope_prefix])
 
     def close(self) -> None:
         """Close the connection; the documents stay. The engine can be used again."""
-        self._connection.close()
+        self._table.close()
         self._made = False
 
     @property
@@ -209,26 +189,23 @@ class PgVectorEngine(Component):
         return unit(embedded).astype(np.float32)
 
     def _search(self, **given: Any) -> list[dict[str, Any]]:
-        # A scan of the index goes on until there are enough within the scope. Strict order leaves out what comes late.
-        settings = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": str(self.ef_search)}
-        exactly = {"enable_indexscan": "off"}  # of the vectors; the scope is found by a bitmap scan
-        with self._told("retrieve"), self._connection.transaction() as cursor:
+        with self._told("retrieve"), self._table.transaction() as cursor:
             given["constraints"] = self._json({**given["constraints"]})
             if not self._is_there(cursor):
                 raise InputError(f"{_OWNER}: there is no table {self.table!r}; ingest documents first")
-            if self.index == "hnsw":
-                check_built(_OWNER, cursor, self.table, self.m, self.ef_construction)
-                rows = self._found(cursor, settings, given)
+            if self._table.is_indexed:
+                self._table.check_built(cursor)
+                rows = self._found(cursor, self._table.approximate, given)
                 if len(rows) == given["top_k"]:
                     return rows
             # Also where the index gave up early, because little of the table is in the scope: it must not be too few.
-            return self._found(cursor, exactly, given)
+            return self._found(cursor, EXACT, given)
 
     def _found(self, cursor: Any, settings: Mapping[str, str], given: Mapping[str, Any]) -> list[dict[str, Any]]:
         for name, value in settings.items():
             cursor.execute("SELECT set_config(%s, %s, true)", [name, value])  # for this transaction alone
         # Planned for this scope, which may be small or large.
-        cursor.execute(self._connection.sql(_SEARCH), given, prepare=False)
+        cursor.execute(self._table.sql(_SEARCH), given, prepare=False)
         names = [column.name for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
@@ -237,17 +214,14 @@ class PgVectorEngine(Component):
         if self._made:
             return
         told = {"made_by": MADE_BY, "dimension": self._dimension, "embedder": component_name(self._embedder)}
-        comment = self._connection.sql("COMMENT ON TABLE {table} IS {told}", told=json.dumps(told))
-        check_dimension(f"{_OWNER}.ingest", self._dimension, indexed=self.index == "hnsw")
+        self._table.check_dimension(self._dimension, ".ingest")
         try:
-            with self._connection.transaction() as cursor:
-                create_extension(_OWNER, cursor)  # others that make a table at the same time wait from here on
+            with self._table.transaction() as cursor:
+                self._table.prepare(cursor)  # others that make a table at the same time wait from here on
                 if not self._is_there(cursor):
-                    cursor.execute(self._connection.sql(_CREATE, dimension=self._dimension))
-                    cursor.execute(comment)
-                if self.index == "hnsw":
-                    cursor.execute(self._connection.sql(_INDEX, m=self.m, ef_construction=self.ef_construction))
-                    check_built(_OWNER, cursor, self.table, self.m, self.ef_construction)
+                    self._table.create(cursor, _COLUMNS.format(dimension=self._dimension), told)
+                if self._table.is_indexed:
+                    self._table.build_index(cursor)
         except self._psycopg.Error as error:
             raise ConfigError(
                 f"{_OWNER}: PostgreSQL cannot create the table {self.table!r}: {one_line(str(error))}"
@@ -256,7 +230,7 @@ class PgVectorEngine(Component):
 
     def _is_there(self, cursor: Any) -> bool:
         """Return whether the table is there; raise ConfigError if it is somebody else's, or of another embedder."""
-        known = known_table(cursor, self.table)
+        known = self._table.known(cursor)
         if known is None:
             return False
         check_ours(_OWNER, self.table, known.comment, "table")

@@ -12,7 +12,7 @@ from rag_evaluation_framework.contracts.component import (
     shown_parameter,
 )
 from rag_evaluation_framework.registry.records import type_name
-from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
+from rag_evaluation_framework.retrievers.combined import RerankedRetriever
 
 _WORDS = {"bm25": "BM25", "lsa": "LSA", "recursive-character": "recursive", "markdown-header": "Markdown header"}
 """How built-in parts are called where the words of their name in records are not it."""

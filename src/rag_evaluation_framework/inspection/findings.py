@@ -21,14 +21,14 @@ from rag_evaluation_framework.data import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.answers import counted_otherwise, flattened, mapped, span_problem
 from rag_evaluation_framework.data.documents import DocumentResolver
+from rag_evaluation_framework.data.ground_truth import counted_otherwise, flattened, mapped, span_problem
 from rag_evaluation_framework.labelling import LabelChange, leaving_out, relabel
 from rag_evaluation_framework.registry.loading import load_installed
-from rag_evaluation_framework.text.line_places import LinePlaces
+from rag_evaluation_framework.text.text_locator import LinePlaces
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.report.pages.dataset import Page
+    from rag_evaluation_framework.report.page import Page
 
 _PAGES = "rag_evaluation_framework.report.pages.dataset"  # a door upwards
 
@@ -80,8 +80,6 @@ class Finding:
         where: The place of the label: `file:line:column`, or its offsets if the text of its document is not at hand.
         span: The label, if it is a span.
         places: Further places that it is about, as `where`.
-        fixable: Whether `fix_dataset` mends it, white space if no label is lost; False for a label whose text or place
-            differs: whether all are found again shows only there.
     """
 
     kind: FindingKind
@@ -90,7 +88,6 @@ class Finding:
     where: str = ""
     span: CharacterSpan | None = None
     places: tuple[str, ...] = ()
-    fixable: bool = False
 
     @property
     def severity(self) -> Severity:
@@ -134,7 +131,6 @@ class Finding:
             "what": self.what,
             "places": list(self.places),
             "advice": self.advice,
-            "fixable": self.fixable,
         }
 
 

@@ -1,7 +1,7 @@
 """Checks of questions: the same one asked twice or asked again in other words, and one that copies its answer."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from typing import Any
 from unicodedata import category
 
@@ -35,35 +35,20 @@ def truth_key(entry: GroundTruth[Any], labels: Sequence[Label]) -> object:
     return frozenset((place_of(label.unit), entry.gain(unit)) for label, unit in graded)
 
 
-def same_but_for_id(first: GroundTruth[Any], other: GroundTruth[Any]) -> bool:
-    """Return whether questions with the same truth are the same but for their ids and the white space in wordings."""
-    same_words = first.query.text.split() == other.query.text.split()
-    return same_words and first.query.metadata == other.query.metadata and type(first) is type(other)
-
-
-def asked_twice(
-    questions: Sequence[tuple[GroundTruth[Any], Sequence[Label]]], with_lost: Set[str]
-) -> Iterator[tuple[int, Finding]]:
-    """Yield which questions have the wording of an earlier one, and whether they have its truth; with their numbers.
-
-    Args:
-        questions: The questions and their labels.
-        with_lost: The ids of those of which places were lost: what they will have is not known, so that none of them
-            can be removed.
-    """
+def asked_twice(questions: Sequence[tuple[GroundTruth[Any], Sequence[Label]]]) -> Iterator[Finding]:
+    """Yield which questions are worded as an earlier one, and whether that has the same truth."""
     known: dict[str, dict[object, GroundTruth[Any]]] = {}
-    for number, (entry, labels) in enumerate(questions):
+    for entry, labels in questions:
         alike, truth = known.setdefault(wording_key(entry.query.text), {}), truth_key(entry, labels)
         first = alike.get(truth)
         if first is not None:
             what = f"is asked with the same truth as {name_line(first.query.id)}"
-            is_fixable = same_but_for_id(first, entry) and entry.query.id not in with_lost
-            yield number, Finding(FindingKind.ASKED_TWICE, what, entry.query, fixable=is_fixable)
+            yield Finding(FindingKind.ASKED_TWICE, what, entry.query)
             continue
         if alike:
             other = next(iter(alike.values())).query
             what = f"is worded as {name_line(other.id)} {quotation(other.text)}, which has other labels"
-            yield number, Finding(FindingKind.OTHER_TRUTH, what, entry.query)
+            yield Finding(FindingKind.OTHER_TRUTH, what, entry.query)
         alike[truth] = entry
 
 

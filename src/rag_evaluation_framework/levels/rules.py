@@ -32,10 +32,10 @@ from rag_evaluation_framework.data import (
     ProjectedTruth,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.answers import Answer, mapped, renamed_gains
 from rag_evaluation_framework.data.chunks import chunking_fingerprint
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.documents import DocumentResolver
+from rag_evaluation_framework.data.ground_truth import Answer, mapped, renamed_gains
 from rag_evaluation_framework.data.hits import Coded, HitTable, RankedHits
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.errors import ConfigError, DatasetError

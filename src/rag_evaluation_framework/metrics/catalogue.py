@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from rag_evaluation_framework.contracts.metric import ChunkLevelMetric, Metric
+from rag_evaluation_framework.contracts.roles import ChunkLevelMetric, Metric
 from rag_evaluation_framework.metrics.rank import (
     MRR,
     NDCG,
@@ -18,7 +18,7 @@ from rag_evaluation_framework.metrics.rank import (
 )
 from rag_evaluation_framework.metrics.span import SpanIoU, SpanMetric, SpanPrecision, SpanRecall
 from rag_evaluation_framework.registry.building import load
-from rag_evaluation_framework.registry.table import built_in
+from rag_evaluation_framework.registry.loading import built_in
 
 M = TypeVar("M", bound=Metric[Any])
 

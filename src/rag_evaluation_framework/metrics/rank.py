@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.metric import ChunkLevelMetric, Metric
+from rag_evaluation_framework.contracts.roles import ChunkLevelMetric, Metric
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.ids import ChunkId, EvaluationType, RelevanceId, canonical_chunk_id
 from rag_evaluation_framework.errors import ConfigError

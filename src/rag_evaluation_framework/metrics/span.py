@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.metric import TokenLevelMetric
+from rag_evaluation_framework.contracts.roles import TokenLevelMetric
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.values import items

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, ClassVar
 
-from rag_evaluation_framework.contracts.metric import TokenLevelMetric
+from rag_evaluation_framework.contracts.roles import TokenLevelMetric
 from rag_evaluation_framework.data import Answer, CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
 from rag_evaluation_framework.metrics.span import given_spans

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.base.compressed import unfolded
 from rag_evaluation_framework.base.files import (
     LONGEST_LINE,
     as_utf8,
     checked_path,
     read_bytes,
+    unfolded,
 )
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.progress import progress_bar

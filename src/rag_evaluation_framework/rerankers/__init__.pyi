@@ -1,4 +1,4 @@
-from .cohere import CohereReranker as CohereReranker
-from .cross_encoder import CrossEncoderReranker as CrossEncoderReranker
 from .function import FunctionReranker as FunctionReranker
-from .late_interaction import LateInteractionReranker as LateInteractionReranker
+from .models import CohereReranker as CohereReranker  # cohere
+from .models import CrossEncoderReranker as CrossEncoderReranker  # cross-encoder
+from .models import LateInteractionReranker as LateInteractionReranker  # late-interaction

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.base.stages import Arrays, stage
-from rag_evaluation_framework.components.supported import OwnChunker
+from rag_evaluation_framework.components.adapt import OwnChunker
 from rag_evaluation_framework.contracts import Chunker, IndexedRetriever, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_number
 from rag_evaluation_framework.data import AnyChunk, Corpus, Hit, Retrieval, Stage

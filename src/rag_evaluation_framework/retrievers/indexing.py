@@ -3,11 +3,11 @@
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterator, Mapping, Sequence, Sized
+from collections.abc import Generator, Iterator, Sequence, Sized
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,14 @@ from rag_evaluation_framework.base.outside import raised, shown
 from rag_evaluation_framework.base.progress import progress, progress_bar
 from rag_evaluation_framework.base.stages import Arrays, current_stages, stage
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, RecursiveCharacterChunker, position_aware
-from rag_evaluation_framework.components.parts import as_found, as_placed
-from rag_evaluation_framework.components.supported import OwnChunker, OwnEmbedder
-from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder
+from rag_evaluation_framework.components.results import as_found, as_placed
 from rag_evaluation_framework.contracts.component import parameters
-from rag_evaluation_framework.contracts.embedder import (
+from rag_evaluation_framework.contracts.roles import (
+    Chunker,
     EmbeddedPart,
     Embedder,
+    PositionAwareChunker,
     VectorStore,
     checked_dimension,
     checked_parts,
@@ -34,145 +35,19 @@ from rag_evaluation_framework.contracts.embedder import (
 )
 from rag_evaluation_framework.data import AnyChunk, Chunk, Corpus, Hit, PositionAwareChunk
 from rag_evaluation_framework.data.columns import Numbering
-from rag_evaluation_framework.data.values import FrozenDict
 from rag_evaluation_framework.embedders.cached import CachedEmbedder, identity_of
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.vector_stores.database import unit
 
-# What a chunker made of a corpus, compared with the corpus.
-
-
-def _differs(chunk: PositionAwareChunk, corpus: Corpus) -> bool:
-    there = corpus[chunk.doc_id].content[chunk.start : chunk.end]
-    return chunk.content != there and chunk.content.split() != there.split()
-
-
-# What a vector store holds and finds, compared with what was added to it.
-
-Identity: TypeAlias = tuple[object, ...]
-
-_PROBED = 100  # results of the one search after indexing
-
-
-def check_empty(store: VectorStore) -> None:
-    """Check that a store holds nothing, as far as it can be counted.
-
-    Raises:
-        InputError: It holds chunks.
-    """
-    number = _length(store)
-    if number:
-        raise InputError(
-            f"{store.name} holds {number} chunks after clear(): what another corpus or chunker left would be found as "
-            "well. clear() has to forget everything"
-        )
-
-
-def tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32]) -> None:
-    """Note if a store holds another number of chunks than was added, or does not find what it should, as it was.
-
-    Raises:
-        InputError: One search finds what was never added.
-    """
-    number = _length(store)
-    found = _probed(store, vectors, min(len(chunks), _PROBED))
-    added = _texts(chunks, found or ())
-    if found is not None:
-        _check_added(store, found, added)
-        _tell_of_changed_texts(store, found, added)
-    if number is not None and number != len(chunks):
-        note(
-            f"{store.name} holds {number} chunks after {len(chunks)} were added: what is lost is never found, and what "
-            "is doubled takes the place of others. A store keyed by id or text keeps equal texts only once"
-        )
-    elif found is not None and len(found) < min(len(chunks), _PROBED):
-        note(
-            f"{store.name} found {len(found)} of {len(chunks)} chunks that were added, in a search for "
-            f"{min(len(chunks), _PROBED)}: what is lost is never found. A store keyed by id or text keeps equal texts "
-            "only once"
-        )
-    elif found is not None:
-        _tell_of_doubles(store, found, added)
-
-
-def _length(store: VectorStore) -> int | None:
-    if not isinstance(store, Sized):
-        return None
-    with errors_as(lambda error: InputError(f"len() of {store.name} raises {raised(error)}")):
-        return len(store)
-
-
-def _probed(store: VectorStore, vectors: NDArray[np.float32], k: int) -> list[AnyChunk] | None:
-    directed = np.flatnonzero(vectors.any(axis=1))
-    if not k or not len(directed):
-        return None
-    # A database may fail once; each question will tell if it goes on.
-    found = outcome(lambda: [store.search(vectors[directed[0]], k)], lambda _: None)
-    return None if found is None else as_found(found[0], store.name, k)
-
-
-def _texts(chunks: Sequence[AnyChunk], found: Sequence[AnyChunk]) -> Mapping[Identity, list[str]]:
-    """Return the texts that were added, of the documents of which something was found, by their place or id."""
-    documents = {chunk.doc_id for chunk in found}
-    added: defaultdict[Identity, list[str]] = defaultdict(list)
-    for chunk in chunks:
-        if chunk.doc_id in documents:
-            added[Hit.of(chunk).identity].append(chunk.content)
-    return added
-
-
-def _check_added(store: VectorStore, found: Sequence[AnyChunk], added: Mapping[Identity, list[str]]) -> None:
-    for chunk in found:
-        if Hit.of(chunk).identity not in added:
-            raise InputError(
-                f"{store.name} found {shown(chunk.content)} of document {chunk.doc_id!r}, which was not added: what "
-                "another corpus or chunker left is found as well. clear() has to forget everything"
-            )
-
-
-def _tell_of_changed_texts(store: VectorStore, found: Sequence[AnyChunk], added: Mapping[Identity, list[str]]) -> None:
-    other = [chunk for chunk in found if chunk.content not in added[Hit.of(chunk).identity]]
-    if other:
-        note(
-            f"{store.name} found another text than was added for {len(other)} of {len(found)} chunks of one search, "
-            f"the first: document {other[0].doc_id!r}, {shown(other[0].content)}. What reads it reads that text; it is "
-            "judged by its place or id"
-        )
-
-
-def _tell_of_doubles(store: VectorStore, found: Sequence[AnyChunk], added: Mapping[Identity, list[str]]) -> None:
-    times: Counter[Identity] = Counter()
-    for chunk in found:
-        identity = Hit.of(chunk).identity
-        times[identity] += 1
-        if times[identity] > len(added[identity]):
-            note(
-                f"{store.name} found the same chunk twice in one search, the first: document {chunk.doc_id!r}, "
-                f"{shown(chunk.content)}. What is doubled takes the place of others"
-            )
-            return
-
-
 # The three steps of indexing: chunk the corpus, embed the chunks, fill the store. Each can be shared by pipelines.
 
+_PROBED = 100  # results of the one search after indexing
 _EQUAL = 1e-6  # in any coordinate of two directions
 _VERSION = 1  # of what our chunkers make: chunks that another one made are not found
 _ROWS_AT_ONCE = 1_024
 DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
 """About 200 tokens of English, without overlap."""
-
-
-class Chunking(NamedTuple):
-    """What a chunker made of a corpus.
-
-    Attributes:
-        chunks: The chunks, in the order of the documents.
-        facts: All that they depend on, as JSON: what is made of them is kept by that. None if it is not known.
-    """
-
-    chunks: list[AnyChunk]
-    facts: Any
 
 
 def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChunker) -> list[AnyChunk]:
@@ -186,18 +61,24 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnCh
         InputError: There are none but blank ones, because the documents are blank or the chunker returned nothing; or
             one is not of the document that was cut.
     """
-    return chunking_of(corpus, chunker).chunks
+    return chunking_of(corpus, chunker)[0]
 
 
-def chunking_of(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChunker) -> Chunking:
-    """Do what `chunk_corpus` does; where stages are kept, a built-in chunker cuts the same documents once."""
+def chunking_of(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChunker) -> tuple[list[AnyChunk], Any]:
+    """Do what `chunk_corpus` does; where stages are kept, a built-in chunker cuts the same documents once.
+
+    Returns:
+        The chunks; and all that they depend on, as JSON, by which what is made of them is kept: None if that is not
+        known, or nothing is kept.
+    """
     positioned = adapted(chunker) if isinstance(chunker, PositionAwareChunker) else position_aware(chunker)
     # Our chunkers cut exactly; those that the adapter places keep their own texts.
     ours = type(positioned).__module__.startswith(RecursiveCharacterChunker.__module__.rpartition(".")[0])
     chunks: list[AnyChunk] = []
     facts = None
     if ours and not isinstance(positioned, ChunkerPositionAdapter):
-        facts = _facts(corpus, positioned)
+        identity = None if current_stages() is None or _names_a_file(positioned) else identity_of(positioned)
+        facts = None if identity is None else [_VERSION, identity, corpus.ordered_hash]
         chunks += _exact_chunks(corpus, positioned, facts)
     else:
         for document in progress(corpus, "Chunking", "document"):
@@ -205,44 +86,49 @@ def chunking_of(corpus: Corpus, chunker: Chunker | PositionAwareChunker | OwnChu
                 chunks += positioned.locate_chunks(document)
             else:
                 chunks += as_placed(positioned.chunk_with_positions(document), positioned.name, document)
-    cut = {chunk.doc_id for chunk in chunks}
-    without = [document.id for document in corpus if document.id not in cut and document.content.strip()]
-    name = positioned.name
+    _tell_of_chunks(corpus, chunks, positioned.name, exact=ours)
+    return chunks, facts
+
+
+def _tell_of_chunks(corpus: Corpus, chunks: Sequence[AnyChunk], name: str, *, exact: bool) -> None:
+    """Note what of the chunks will surprise; those of an `exact` chunker are text of their places.
+
+    Raises:
+        InputError: There are none but blank ones.
+    """
     blank = sum(not chunk.content.strip() for chunk in chunks)
     if blank == len(chunks):
         made = "nothing but blank chunks" if chunks else "no chunks"
         raise InputError(f"{name} made {made} from {len(corpus)} documents: there is nothing to search")
     if blank:
         note(f"{blank} of {len(chunks)} chunks of {name} are blank: no question is about them")
-    if without:
-        documents = sum(bool(document.content.strip()) for document in corpus)
+    cut = {chunk.doc_id for chunk in chunks}
+    worded = [document.id for document in corpus if document.content.strip()]
+    if without := [doc_id for doc_id in worded if doc_id not in cut]:
         note(
-            f"{name} made no chunk from {len(without)} of {documents} documents that have text, the first: "
+            f"{name} made no chunk from {len(without)} of {len(worded)} documents that have text, the first: "
             f"{without[0]!r}. Nothing of them can be found"
         )
-    unplaced = [chunk for chunk in chunks if isinstance(chunk, Chunk)]
-    if unplaced:
+    if unplaced := [chunk for chunk in chunks if isinstance(chunk, Chunk)]:
         note(
             f"{len(unplaced)} of {len(chunks)} chunks are not text of their document, the first: {name}, "
             f"document {unplaced[0].doc_id!r}: {shown(unplaced[0].content[:50])}. They are searched, and keep the "
             "chunker's text and id, but have no place: at token level they are not located. A position-aware chunker "
             "places them"
         )
-    if not ours:
-        other = [chunk for chunk in chunks if isinstance(chunk, PositionAwareChunk) and _differs(chunk, corpus)]
-        if other:
-            note(
-                f"{len(other)} of {len(chunks)} chunks differ from the text of their place, the first: {name}, "
-                f"document {other[0].doc_id!r}, [{other[0].start}:{other[0].end}]: {shown(other[0].content[:50])}. "
-                "They are searched by their text, and judged by their place"
-            )
-    return Chunking(chunks, facts)
-
-
-def _facts(corpus: Corpus, chunker: PositionAwareChunker) -> Any:
-    """Return all that the chunks of one of our chunkers depend on; None if that is not known, or nothing is kept."""
-    identity = None if current_stages() is None or _names_a_file(chunker) else identity_of(chunker)
-    return None if identity is None else [_VERSION, identity, corpus.ordered_hash]
+    placed = [] if exact else [chunk for chunk in chunks if isinstance(chunk, PositionAwareChunk)]
+    texts = (corpus[chunk.doc_id].content[chunk.start : chunk.end] for chunk in placed)
+    other = [
+        chunk
+        for chunk, text in zip(placed, texts, strict=True)
+        if chunk.content != text and chunk.content.split() != text.split()
+    ]
+    if other:
+        note(
+            f"{len(other)} of {len(chunks)} chunks differ from the text of their place, the first: {name}, "
+            f"document {other[0].doc_id!r}, [{other[0].start}:{other[0].end}]: {shown(other[0].content[:50])}. "
+            "They are searched by their text, and judged by their place"
+        )
 
 
 def _names_a_file(component: object) -> bool:
@@ -268,8 +154,7 @@ def _exact_chunks(corpus: Corpus, chunker: PositionAwareChunker, facts: Any) -> 
 
     kept = stage("chunks", facts, cut)
     if not chunks and len(kept["places"]):  # an earlier run cut them
-        metadata: list[FrozenDict[str, Any]]
-        metadata = [FrozenDict(json.loads(line)) for line in kept["metadata"].tobytes().splitlines()]
+        metadata: list[dict[str, Any]] = [json.loads(line) for line in kept["metadata"].tobytes().splitlines()]
         places: Iterator[tuple[int, int, int]] = iter(kept["places"].tolist())
         for document, number in zip(progress(corpus, "Chunking", "document"), kept["chunks"].tolist(), strict=True):
             chunks += (
@@ -350,10 +235,14 @@ def fill_store(
         raise InputError(f"{len(chunks)} chunks with {len(vectors)} vectors; expected one vector per chunk")
     store = adapted(store)
     store.clear()
-    check_empty(store)
+    if left := _length(store):
+        raise InputError(
+            f"{store.name} holds {left} chunks after clear(): what another corpus or chunker left would be found as "
+            "well. clear() has to forget everything"
+        )
     for first in progress(range(0, len(chunks), batch_size), "Filling the store", "batch"):
         store.add(chunks[first : first + batch_size], vectors[first : first + batch_size])
-    tell_what_is_lost(store, chunks, vectors)
+    _tell_what_is_lost(store, chunks, vectors)
 
 
 def _tell_of_no_direction(embedder: Embedder, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
@@ -376,4 +265,61 @@ def _tell_of_no_direction(embedder: Embedder, texts: Sequence[str], vectors: NDA
         note(
             f"{embedder.name} returns the same vector for all {len(texts)} texts: they are found in the order of the "
             "corpus, whatever the question"
+        )
+
+
+def _length(store: VectorStore) -> int | None:
+    if not isinstance(store, Sized):
+        return None
+    with errors_as(lambda error: InputError(f"len() of {store.name} raises {raised(error)}")):
+        return len(store)
+
+
+def _tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32]) -> None:
+    """Note if a store holds another number of chunks than was added, or does not find what it should, as it was.
+
+    Raises:
+        InputError: One search finds what was never added.
+    """
+    number, k, name = _length(store), min(len(chunks), _PROBED), store.name
+    directed = np.flatnonzero(vectors.any(axis=1))
+    found: list[AnyChunk] | None = None
+    if k and len(directed):  # a database may fail once; each question will tell if it goes on
+        answer = outcome(lambda: [store.search(vectors[directed[0]], k)], lambda _: None)
+        found = None if answer is None else as_found(answer[0], name, k)
+    documents = {chunk.doc_id for chunk in found or ()}
+    added: defaultdict[tuple[object, ...], list[str]] = defaultdict(list)
+    for chunk in chunks:
+        if chunk.doc_id in documents:
+            added[Hit.of(chunk).identity].append(chunk.content)
+    other, doubled, times = list[AnyChunk](), list[AnyChunk](), Counter[tuple[object, ...]]()
+    for chunk in found or ():
+        identity = Hit.of(chunk).identity
+        if identity not in added:
+            raise InputError(
+                f"{name} found {shown(chunk.content)} of document {chunk.doc_id!r}, which was not added: what another "
+                "corpus or chunker left is found as well. clear() has to forget everything"
+            )
+        times[identity] += 1
+        other += [chunk] if chunk.content not in added[identity] else []
+        doubled += [chunk] if times[identity] > len(added[identity]) else []
+    if other and found:
+        note(
+            f"{name} found another text than was added for {len(other)} of {len(found)} chunks of one search, the "
+            f"first: document {other[0].doc_id!r}, {shown(other[0].content)}. What reads it reads that text; it is "
+            "judged by its place or id"
+        )
+    lost = "what is lost is never found"
+    keyed = "A store keyed by id or text keeps equal texts only once"
+    if number is not None and number != len(chunks):
+        note(
+            f"{name} holds {number} chunks after {len(chunks)} were added: {lost}, and what is doubled takes the place "
+            f"of others. {keyed}"
+        )
+    elif found is not None and len(found) < k:
+        note(f"{name} found {len(found)} of {len(chunks)} chunks that were added, in a search for {k}: {lost}. {keyed}")
+    elif doubled:
+        note(
+            f"{name} found the same chunk twice in one search, the first: document {doubled[0].doc_id!r}, "
+            f"{shown(doubled[0].content)}. What is doubled takes the place of others"
         )

@@ -10,7 +10,7 @@ import numpy as np
 from rag_evaluation_framework import labelling
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.progress import progress_bar
-from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.roles import Metric
 from rag_evaluation_framework.data import (
     CharacterSpan,
     GroundTruth,

@@ -9,7 +9,7 @@ import numpy as np
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
 from rag_evaluation_framework.contracts.component import component_name, confide
-from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.roles import Metric
 from rag_evaluation_framework.data import CharacterSpan, ChunkId, DocumentId, EvaluationType, GroundTruth, Rankings
 from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, SPELLINGS, Cutoff, ScoreName, is_metric_name
 from rag_evaluation_framework.data.levels import Level, U

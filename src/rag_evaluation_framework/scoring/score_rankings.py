@@ -15,8 +15,8 @@ from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import class_name, said, shown
 from rag_evaluation_framework.data import Cutoff, ScoreTable
-from rag_evaluation_framework.data.answers import LARGEST_GAIN, Answer
 from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN, Answer
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, QueryId, canonical_chunk_id
 from rag_evaluation_framework.data.values import items
 from rag_evaluation_framework.errors import DatasetError

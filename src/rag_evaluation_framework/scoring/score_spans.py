@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.roles import Metric
 from rag_evaluation_framework.data import Answer, CharacterSpan, Cutoff, DocumentId, QueryId, ScoreName, ScoreTable
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.values import items

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.exits import outcome
 from rag_evaluation_framework.base.outside import shown
-from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.roles import Metric
 from rag_evaluation_framework.data import Answer, CharacterSpan, Cutoff, ScoreName, ScoreTable
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.rankings import Failure, OnError

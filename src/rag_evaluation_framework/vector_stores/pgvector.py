@@ -11,25 +11,9 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import one_line
-from rag_evaluation_framework.base.postgres import (
-    Connection,
-    KnownTable,
-    check_built,
-    check_connection,
-    check_dimension,
-    check_index,
-    create_extension,
-    known_table,
-)
+from rag_evaluation_framework.base.postgres import EXACT, KnownTable, Table
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.vector_stores.database import (
-    MADE_BY,
-    DatabaseVectorStore,
-    Found,
-    StoredChunk,
-    check_ours,
-    replaced,
-)
+from rag_evaluation_framework.vector_stores.database import MADE_BY, DatabaseVectorStore, Found, StoredChunk
 
 _OWNER = "PgVectorStore"
 _BATCH = 10_000
@@ -67,6 +51,7 @@ class PgVectorStore(DatabaseVectorStore):
     """
 
     requires: ClassVar[Mapping[str, str]] = {"psycopg": "pgvector", "pgvector": "pgvector"}
+    called: ClassVar[str] = "table"
 
     dsn: str = field(default="", repr=False)
     table: str = "rag_eval"
@@ -79,30 +64,25 @@ class PgVectorStore(DatabaseVectorStore):
     _indexed: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_connection(_OWNER, self.dsn, self.table)
-        check_index(_OWNER, self.index, self.m, self.ef_construction, self.ef_search)
+        self._table = Table(_OWNER, self.dsn, self.table, self.index, self.m, self.ef_construction, self.ef_search)
         self._psycopg = require("psycopg", extra="pgvector", needed_by=_OWNER)
-        self._connection = Connection(_OWNER, self.dsn, self.table)
 
     def close(self) -> None:
         """Close the connection; the table stays. The store can be used again."""
-        self._connection.close()
+        self._table.close()
         self._looked, self._known, self._indexed = False, None, False
 
     @contextmanager
-    def _transaction(self, **settings: str) -> Generator[Any]:
-        """Yield a cursor in a transaction of its own, with settings for this transaction alone."""
+    def _transaction(self, settings: Mapping[str, str] | None = None) -> Generator[Any]:
         try:
-            with self._connection.transaction() as cursor:
-                for name, value in settings.items():
-                    cursor.execute("SELECT set_config(%s, %s, true)", [name.replace("__", "."), value])
+            with self._table.transaction(settings) as cursor:
                 yield cursor
         except (self._psycopg.errors.UndefinedTable, self._psycopg.errors.UniqueViolation) as error:
-            raise replaced(_OWNER, self.table, "table") from error
+            raise self._replaced() from error
 
-    def _check_ours(self, known: KnownTable) -> None:
-        check_ours(_OWNER, self.table, known.comment, "table")
-        if "embedder" in known.comment:
+    def _check_ours(self, described: Mapping[str, Any]) -> None:
+        super()._check_ours(described)
+        if "embedder" in described:
             raise ConfigError(
                 f"{_OWNER}: the table {self.table!r} has the documents of a PgVectorEngine. It is left unchanged; "
                 "choose another name with table=..."
@@ -110,25 +90,22 @@ class PgVectorStore(DatabaseVectorStore):
 
     def _check_same(self, oid: int | None) -> None:
         if self._known is None or oid != self._known.oid:
-            raise replaced(_OWNER, self.table, "table")
+            raise self._replaced()
 
     def _check_unreplaced(self, cursor: Any) -> None:
-        now = known_table(cursor, self.table)
+        now = self._table.known(cursor)
         self._check_same(now and now.oid)
 
-    def _dimension(self) -> int | None:
+    def _described(self) -> Mapping[str, Any] | None:
         if not self._looked:
             with self._transaction() as cursor:
-                self._known, self._looked = known_table(cursor, self.table), True
-        if self._known is None:
-            return None
-        self._check_ours(self._known)
-        return int(self._known.comment["dimension"])
+                self._known, self._looked = self._table.known(cursor), True
+        return None if self._known is None else self._known.comment
 
     def _count(self) -> int:
         with self._transaction() as cursor:
             # Numbers have no gaps, and the greatest is found at once, where counting reads the whole table.
-            cursor.execute(self._connection.sql("SELECT coalesce(max(number) + 1, 0) FROM {table}"))
+            cursor.execute(self._table.sql("SELECT coalesce(max(number) + 1, 0) FROM {table}"))
             (count,) = cursor.fetchone()
             self._check_unreplaced(cursor)
         return int(count)
@@ -137,25 +114,23 @@ class PgVectorStore(DatabaseVectorStore):
         return _BATCH
 
     def _create(self, dimension: int) -> None:
-        check_dimension(f"{_OWNER}.add", dimension, indexed=self.index == "hnsw")
-        comment = json.dumps({"made_by": MADE_BY, "dimension": dimension})
+        self._table.check_dimension(dimension, ".add")
         columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
-        create = f"CREATE TABLE {{table}} ({columns}({{dimension}}) NOT NULL, PRIMARY KEY (number))"
         try:
             with self._transaction() as cursor:
-                create_extension(_OWNER, cursor)
-                cursor.execute(self._connection.sql(create, dimension=dimension))
-                cursor.execute(self._connection.sql("COMMENT ON TABLE {table} IS {comment}", comment=comment))
-                self._known = known_table(cursor, self.table)
+                self._table.prepare(cursor)
+                whole = f"{columns}({dimension}) NOT NULL, PRIMARY KEY (number)"
+                self._table.create(cursor, whole, {"made_by": MADE_BY, "dimension": dimension})
+                self._known = self._table.known(cursor)
         except self._psycopg.errors.DuplicateTable as error:
-            raise replaced(_OWNER, self.table, "table") from error
+            raise self._replaced() from error
         except self._psycopg.Error as error:
             raise ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(str(error))}") from error
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
         columns = ", ".join(f'"{name}"' for name in _COLUMNS)
         with self._transaction() as cursor:
-            with cursor.copy(self._connection.sql(f"COPY {{table}} ({columns}) FROM STDIN (FORMAT BINARY)")) as copy:
+            with cursor.copy(self._table.sql(f"COPY {{table}} ({columns}) FROM STDIN (FORMAT BINARY)")) as copy:
                 copy.set_types(
                     [kind.replace("bigint", "int8").replace("integer", "int4") for kind in _COLUMNS.values()]
                 )
@@ -172,9 +147,7 @@ class PgVectorStore(DatabaseVectorStore):
         if self.index == "exact":
             return self._exact(queries, count)
         self._build_index()
-        # The scan goes on until there are enough; results are sorted later anyway, so the order may be relaxed.
-        settings = {"hnsw__iterative_scan": "relaxed_order", "hnsw__ef_search": str(self.ef_search)}
-        with self._transaction(**settings) as cursor:
+        with self._transaction(self._table.approximate) as cursor:
             found = [self._asked(cursor, query, count) for query in queries]
         if all(len(row) == count for row in found):
             return found
@@ -185,14 +158,12 @@ class PgVectorStore(DatabaseVectorStore):
         ]
 
     def _exact(self, queries: NDArray[np.float32], count: int) -> list[list[Found]]:
-        with self._transaction(enable_indexscan="off") as cursor:  # another store may have built an index
+        with self._transaction(EXACT) as cursor:
             return [self._asked(cursor, query, count) for query in queries]
 
     def _asked(self, cursor: Any, query: NDArray[np.float32], count: int) -> list[Found]:
-        # Vectors have length 1, so the inner product is the cosine; pgvector's cosine of a zero vector is NaN, and its
-        # cosine index leaves zero vectors out.
         cursor.execute(
-            self._connection.sql(
+            self._table.sql(
                 "SELECT -(embedding <#> %(query)s), number, chunk, tableoid FROM {table} "
                 "ORDER BY embedding <#> %(query)s LIMIT %(count)s"
             ),
@@ -208,30 +179,25 @@ class PgVectorStore(DatabaseVectorStore):
     def _build_index(self) -> None:
         if self._indexed or self._known is None:
             return
-        check_dimension(_OWNER, self._known.comment["dimension"], indexed=True)
-        build = (
-            "CREATE INDEX IF NOT EXISTS {hnsw} ON {table} USING hnsw (embedding vector_ip_ops) "
-            "WITH (m = {m}, ef_construction = {ef_construction})"
-        )
+        self._table.check_dimension(self._known.comment["dimension"])
         with self._transaction() as cursor:
-            cursor.execute(self._connection.sql(build, m=self.m, ef_construction=self.ef_construction))
-            check_built(_OWNER, cursor, self.table, self.m, self.ef_construction)
+            self._table.build_index(cursor)
             self._check_unreplaced(cursor)
         self._indexed = True
 
     def _first(self, count: int) -> list[str]:
         with self._transaction() as cursor:
-            cursor.execute(self._connection.sql("SELECT chunk FROM {table} ORDER BY number LIMIT %s"), [count])
+            cursor.execute(self._table.sql("SELECT chunk FROM {table} ORDER BY number LIMIT %s"), [count])
             chunks = [str(chunk) for (chunk,) in cursor]
             self._check_unreplaced(cursor)
         return chunks
 
     def _drop(self) -> None:
         with self._transaction() as cursor:
-            known = known_table(cursor, self.table)
+            known = self._table.known(cursor)
             if known is not None:
-                self._check_ours(known)
-                cursor.execute(self._connection.sql("DROP TABLE {table}"))
+                self._check_ours(known.comment)
+                cursor.execute(self._table.sql("DROP TABLE {table}"))
         self._known, self._indexed = None, False
 
 
