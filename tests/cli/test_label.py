@@ -492,6 +492,7 @@ def test_a_configuration_names_the_documents_and_the_dataset(piped, docs):
     outcome = piped("Invoices?", "1", "", corpus="texts.yaml")
     assert "rag-eval label texts.yaml" in outcome.out
     assert "rag-eval dataset lint .rag-eval/datasets/texts.json --corpus texts.yaml" in outcome.out
+    assert "rag-eval run texts.yaml --dataset .rag-eval/datasets/texts.json" in outcome.out
     (entry,) = load_dataset(docs.parent / ".rag-eval/datasets/texts.json")
     assert [span.doc_id for span in entry.relevant] == ["a.txt"]
 
