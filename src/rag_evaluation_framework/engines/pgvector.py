@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import one_line
-from rag_evaluation_framework.base.postgres import (
-    EXACT,
-    Table,
-)
+from rag_evaluation_framework.base.postgres import EXACT, Table
 from rag_evaluation_framework.chunkers.function import position_aware
 from rag_evaluation_framework.components.adapt import OwnChunker, OwnEmbedder
 from rag_evaluation_framework.components.results import as_vectors

@@ -13,14 +13,7 @@ from rag_evaluation_framework.base.optional import require
 from rag_evaluation_framework.base.outside import one_line
 from rag_evaluation_framework.base.postgres import EXACT, KnownTable, Table
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.vector_stores.database import (
-    MADE_BY,
-    DatabaseVectorStore,
-    Found,
-    StoredChunk,
-    check_ours,
-    replaced,
-)
+from rag_evaluation_framework.vector_stores.database import MADE_BY, DatabaseVectorStore, Found, StoredChunk
 
 _OWNER = "PgVectorStore"
 _BATCH = 10_000
@@ -58,6 +51,7 @@ class PgVectorStore(DatabaseVectorStore):
     """
 
     requires: ClassVar[Mapping[str, str]] = {"psycopg": "pgvector", "pgvector": "pgvector"}
+    called: ClassVar[str] = "table"
 
     dsn: str = field(default="", repr=False)
     table: str = "rag_eval"
@@ -84,11 +78,11 @@ class PgVectorStore(DatabaseVectorStore):
             with self._table.transaction(settings) as cursor:
                 yield cursor
         except (self._psycopg.errors.UndefinedTable, self._psycopg.errors.UniqueViolation) as error:
-            raise replaced(_OWNER, self.table, "table") from error
+            raise self._replaced() from error
 
-    def _check_ours(self, known: KnownTable) -> None:
-        check_ours(_OWNER, self.table, known.comment, "table")
-        if "embedder" in known.comment:
+    def _check_ours(self, described: Mapping[str, Any]) -> None:
+        super()._check_ours(described)
+        if "embedder" in described:
             raise ConfigError(
                 f"{_OWNER}: the table {self.table!r} has the documents of a PgVectorEngine. It is left unchanged; "
                 "choose another name with table=..."
@@ -96,20 +90,17 @@ class PgVectorStore(DatabaseVectorStore):
 
     def _check_same(self, oid: int | None) -> None:
         if self._known is None or oid != self._known.oid:
-            raise replaced(_OWNER, self.table, "table")
+            raise self._replaced()
 
     def _check_unreplaced(self, cursor: Any) -> None:
         now = self._table.known(cursor)
         self._check_same(now and now.oid)
 
-    def _dimension(self) -> int | None:
+    def _described(self) -> Mapping[str, Any] | None:
         if not self._looked:
             with self._transaction() as cursor:
                 self._known, self._looked = self._table.known(cursor), True
-        if self._known is None:
-            return None
-        self._check_ours(self._known)
-        return int(self._known.comment["dimension"])
+        return None if self._known is None else self._known.comment
 
     def _count(self) -> int:
         with self._transaction() as cursor:
@@ -132,7 +123,7 @@ class PgVectorStore(DatabaseVectorStore):
                 self._table.create(cursor, whole, {"made_by": MADE_BY, "dimension": dimension})
                 self._known = self._table.known(cursor)
         except self._psycopg.errors.DuplicateTable as error:
-            raise replaced(_OWNER, self.table, "table") from error
+            raise self._replaced() from error
         except self._psycopg.Error as error:
             raise ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(str(error))}") from error
 
@@ -205,7 +196,7 @@ class PgVectorStore(DatabaseVectorStore):
         with self._transaction() as cursor:
             known = self._table.known(cursor)
             if known is not None:
-                self._check_ours(known)
+                self._check_ours(known.comment)
                 cursor.execute(self._table.sql("DROP TABLE {table}"))
         self._known, self._indexed = None, False
 
