@@ -468,7 +468,7 @@ def test_utf_16_offsets_inside_or_behind_the_text_are_refused(tmp_path, emoji, o
         load_dataset(path, corpus=emoji, utf16_offsets=True)
 
 
-UTF16 = "its text is there in UTF-16 units: `rag-eval dataset update --utf16-offsets`, or utf16_offsets=True"
+UTF16 = "its text is there in UTF-16 units: load_dataset(..., utf16_offsets=True) reads it"
 LF = "its text is there if line ends are LF: convert the document from CRLF"
 
 
