@@ -516,7 +516,7 @@ def test_hits_of_one_question_that_would_be_too_much_to_read_are_not_saved_nor_r
     known = evaluate(lambda query, k: ["x" * (5 << 20)], Dataset(entries, TOKEN, corpus=CORPUS), k=1, budgets=[])
     folder = known.save(tmp_path / "run")
     for module in (compressed, hit_lines):
-        monkeypatch.setattr(module, "LONGEST_LINE", 5 << 20, raising=False)
+        monkeypatch.setattr(module, "LONGEST_HITS", 5 << 20, raising=False)
     with pytest.raises(
         ResultError, match=r"line 1: takes more than 5,242,880 bytes; expected the hits of one question"
     ):

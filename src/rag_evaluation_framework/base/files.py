@@ -447,12 +447,12 @@ def published(part: Path, path: Path) -> bool:
 #
 # What is kept of them at a time is bounded: by `FREE` bytes or, if that is more, by `RATIO` times the size of the file.
 # Texts and numbers are seldom more than ten times their compressed size. A line, of which values of many times its size
-# may be made, is at most as large as the file, if that is more than `FREE`, and never larger than `LONGEST_LINE`. All
+# may be made, is at most as large as the file, if that is more than `FREE`, and never larger than `LONGEST_HITS`. All
 # lines together are bounded too: much may be kept of each.
 
 FREE = 16 << 20
 FREE_IN_ALL = 256 << 20
-LONGEST_LINE = 256 << 20
+LONGEST_HITS = 256 << 20
 RATIO = 50
 _PIECE = 1 << 20
 
@@ -515,8 +515,8 @@ def _long(begin: bytes, lines: gzip.GzipFile, size: int, where: str) -> bytes:
     while piece:
         line.write(piece)
         each = max(each, weight(piece) // len(piece))
-        if each * line.tell() > LONGEST_LINE:
-            raise DatasetError(f"{where}: takes more than {LONGEST_LINE:,} bytes; expected the hits of one question")
+        if each * line.tell() > LONGEST_HITS:
+            raise DatasetError(f"{where}: takes more than {LONGEST_HITS:,} bytes; expected the hits of one question")
         if line.tell() > most:
             raise DatasetError(f"{where}: unfolds to {_too_much(size, most)}")
         piece = b"" if piece.endswith(b"\n") else lines.readline(_PIECE)

@@ -276,10 +276,15 @@ def _read(given: Any) -> Review | None:
     """Return a review as `marked` writes it; None of anything else."""
     try:
         moved = tuple(MovedEnds(**one) for one in given.get("moved_ends", ()))
-        review = Review(**{**given, "dropped_answers": tuple(given.get("dropped_answers", ())), "moved_ends": moved})
+        fields: dict[str, Any] = {
+            **given,
+            "dropped_answers": tuple(given.get("dropped_answers", ())),
+            "moved_ends": moved,
+        }
+        review = Review(**fields)
     except (TypeError, AttributeError):
         return None
-    texts = (review.wording, review.question, review.earlier_wording, *(each.text for each in moved))
+    texts: tuple[Any, ...] = (review.wording, review.question, review.earlier_wording, *(each.text for each in moved))
     numbers = (*review.dropped_answers, *(number for each in moved for number in each[:3]))
     is_review = (
         review.verdict in (None, *get_args(Verdict))

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationErr
 
 from rag_evaluation_framework.base.files import (
     FREE,
-    LONGEST_LINE,
+    LONGEST_HITS,
     is_list,
     is_object,
     most_in_all,
@@ -109,9 +109,9 @@ def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[s
         if query_id in failed:
             content["failed"] = True
         line = harmless_json(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n").encode()
-        if weight(line) > LONGEST_LINE:
+        if weight(line) > LONGEST_HITS:
             raise DatasetError(
-                f"what was found for question {query_id!r} takes more than {LONGEST_LINE:,} bytes, which nobody could "
+                f"what was found for question {query_id!r} takes more than {LONGEST_HITS:,} bytes, which nobody could "
                 "read; return shorter texts, or places in documents"
             )
         yield line, end - begin

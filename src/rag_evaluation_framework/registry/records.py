@@ -114,7 +114,7 @@ def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
         return number if number.bit_length() <= _MOST_BITS else f"a whole number of {number.bit_length()} bits"
     if isinstance(value, Real):
         return float(value) if isfinite(value) else str(float(value))
-    if isinstance(value, Mapping | list | tuple | set | frozenset | Component):
+    if _holds_others(value):
         if id(value) in above:
             return "(holds itself)"
         if not deepest:
@@ -124,6 +124,10 @@ def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
     return fit_to_keep(
         f"{getattr(value, '__module__', '')}:{name}" if name else f"{type(value).__module__}:{type(value).__qualname__}"
     )
+
+
+def _holds_others(value: object) -> bool:
+    return isinstance(value, Mapping | list | tuple | set | frozenset | Component)
 
 
 def _inside(value: Any, recorded: Callable[[object], Any]) -> Any:

@@ -321,7 +321,7 @@ def checked_tokenizer(tokenizer: Any) -> Tokenizer:
     with errors_as(
         lambda error: TokenizerError(f"{who}: its tokens cannot be compared ({said(error)}); expected ids or strings")
     ):
-        alike = frozenset(tokens) == frozenset(again)
+        alike = frozenset(cast("Sequence[Hashable]", tokens)) == frozenset(again)
     if not alike:
         raise TokenizerError(f"{who}: tells equal texts apart: their tokens are never equal; expected ids or strings")
     return resolved
