@@ -406,7 +406,7 @@ MINIMAL = "corpus: docs\ndataset: questions.csv\n"
         (MINIMAL + "metrics: span_recall\n", r"\$\.metrics: "),
         (MINIMAL + "experiment_name: 5\n", r"\$\.experiment_name: expected a text, got 5"),
         (MINIMAL + "experiment_name: 2026-01-01\n", r"\$\.experiment_name: 2026-01-01 .* quotes"),
-        (MINIMAL + "count_as_zero: [unsure]\n", r"\$\.count_as_zero=\['unsure'\]: .*no-answer"),
+        (MINIMAL + "count_as_zero: [unsure]\n", r"\$\.count_as_zero.*: .*'no-answer' or 'failed', got 'unsure'"),
         (MINIMAL + "retriever: 5\n", r"\$\.retriever: "),
         (MINIMAL + "metrics: [5]\n", r"\$\.metrics\S*0\S*: "),
         ("5: x\n" + MINIMAL, r"run\.yaml: "),

@@ -527,7 +527,7 @@ class Many(Retriever):
 
 def test_answers_to_many_questions_are_read_up_to_k_each():
     asked = numbers(*map(str, range(60)))
-    result = evaluate(Many(lambda queries: (repeat(GOOD[0]) for _ in queries)), asked, 2, [])
+    result = evaluate(Many(lambda queries: (repeat(GOOD[0]) for _ in queries)), asked, 2, budgets=[])
     assert result.counts["scored"] == 60
     assert result.notes == (  # of the ten that were not asked alone
         "results that are another one of their ranking once more: 10; a reader reads them twice",
@@ -536,7 +536,7 @@ def test_answers_to_many_questions_are_read_up_to_k_each():
 
 def test_of_more_rankings_than_questions_one_too_many_is_read():
     asked = numbers(*map(str, range(60)))
-    result = evaluate(Many(lambda queries: repeat(GOOD)), asked, 2, [])
+    result = evaluate(Many(lambda queries: repeat(GOOD)), asked, 2, budgets=[])
     assert result.counts["scored"] == 60
     assert any("more than 10 rankings for 10 questions" in note for note in result.notes)
 
@@ -544,18 +544,18 @@ def test_of_more_rankings_than_questions_one_too_many_is_read():
 @pytest.mark.parametrize("kind", [set, frozenset, dict.fromkeys])
 def test_rankings_without_an_order_are_none(kind):
     asked = numbers(*map(str, range(60)))
-    result = evaluate(Many(lambda queries: kind((query,) for query in queries)), asked, 2, [])
+    result = evaluate(Many(lambda queries: kind((query,) for query in queries)), asked, 2, budgets=[])
     assert any("expected one ranking per question" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("around", [lambda each: HybridRetriever([each]), lambda each: RerankedRetriever(each, Same())])
 def test_retrievers_in_retrievers_are_read_up_to_what_is_asked_of_them(around):
-    result = evaluate(around(lambda query, k: repeat(GOOD[0])), BOTH, 2, [])
+    result = evaluate(around(lambda query, k: repeat(GOOD[0])), BOTH, 2, budgets=[])
     assert result.counts["scored"] == 2
     asked = numbers(*map(str, range(60)))
     endless = Many(lambda queries: (repeat(GOOD[0]) for _ in queries))
-    assert evaluate(around(endless), asked, 2, []).counts["scored"] == 60
-    result = evaluate(around(Many(lambda queries: repeat(GOOD))), asked, 2, [])
+    assert evaluate(around(endless), asked, 2, budgets=[]).counts["scored"] == 60
+    result = evaluate(around(Many(lambda queries: repeat(GOOD))), asked, 2, budgets=[])
     assert any("more than 10 rankings for 10 questions" in note for note in result.notes)
 
 

@@ -46,7 +46,7 @@ class TestWhatReranks:
             experiment(folder, defaults, **config)
 
     def test_the_message_says_who_wants_it(self, folder):
-        with pytest.raises(ConfigError, match=r"of dataset 'set' needs.*--mode retrieve"):
+        with pytest.raises(ConfigError, match=r"of dataset 'set' needs.*--set mode=retrieve"):
             experiment(folder, WANTS)
         with pytest.raises(ConfigError, match="of the run needs"):
             experiment(folder, {}, mode="retrieve+rerank")

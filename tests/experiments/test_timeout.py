@@ -63,7 +63,7 @@ def hanging(release, *questions):
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_a_question_that_hangs_fails_and_the_others_are_answered(release, concurrency, tmp_path):
     search = hanging(release, "1", "3")
-    result = evaluate(search, numbers(6), 1, [], timeout=SHORT, max_concurrency=concurrency)
+    result = evaluate(search, numbers(6), 1, budgets=[], timeout=SHORT, max_concurrency=concurrency)
     assert {query: failures[0].kind for query, failures in result.failures.items()} == dict.fromkeys(
         ["q1", "q3"], "TimeoutError"
     )
@@ -78,7 +78,7 @@ def test_a_question_that_hangs_fails_and_the_others_are_answered(release, concur
 
 
 def test_what_is_answered_too_late_is_thrown_away(release):
-    result = evaluate(hanging(release, "0"), numbers(2), 1, [], timeout=SHORT)
+    result = evaluate(hanging(release, "0"), numbers(2), 1, budgets=[], timeout=SHORT)
     release.set()
     assert result.queries[0].hits == ()
     assert result.counts["failed"] == 1
@@ -86,7 +86,7 @@ def test_what_is_answered_too_late_is_thrown_away(release):
 
 def test_the_third_thread_that_is_left_behind_ends_the_asking_and_loses_nothing(release, tmp_path):
     search = hanging(release, "1", "2", "4")
-    result = evaluate(search, numbers(8), 1, [], timeout=SHORT)
+    result = evaluate(search, numbers(8), 1, budgets=[], timeout=SHORT)
     assert search.asked == ["0", "1", "2", "3", "4"]
     assert [failures[0].kind for failures in result.failures.values()] == ["TimeoutError"] * 3 + ["NotAsked"] * 3
     assert result.failures["q5"][0].message.startswith("not asked: ")
@@ -104,7 +104,7 @@ def test_a_question_that_was_to_be_asked_again_has_not_been_asked(release):
             release.wait(LONG)
         return FOUND
 
-    result = evaluate(search, numbers(5), 1, ["40ch"], timeout=SHORT)
+    result = evaluate(search, numbers(5), 1, budgets=["40ch"], timeout=SHORT)
     kinds = [failures[0].kind for failures in result.failures.values()]
     assert kinds == ["TimeoutError"] * 3 + ["NotAsked"] * 2
     assert result.config["calls"] == 8
@@ -112,7 +112,7 @@ def test_a_question_that_was_to_be_asked_again_has_not_been_asked(release):
 
 def test_side_by_side_what_is_under_way_is_answered_all_the_same(release):
     search = hanging(release, "0", "1", "2")
-    result = evaluate(search, numbers(40), 1, [], timeout=SHORT, max_concurrency=4)
+    result = evaluate(search, numbers(40), 1, budgets=[], timeout=SHORT, max_concurrency=4)
     assert result.counts["scored"] > 0
     kinds = [failures[0].kind for failures in result.failures.values()]
     assert kinds.count("TimeoutError") == 3
@@ -132,7 +132,7 @@ def test_coroutines_are_cancelled_and_never_end_the_asking():
                     all_of_them.set()
         return FOUND
 
-    result = evaluate(search, numbers(10), 1, [], timeout=SHORT, max_concurrency=5)
+    result = evaluate(search, numbers(10), 1, budgets=[], timeout=SHORT, max_concurrency=5)
     assert all_of_them.wait(LONG)  # the loop may still have the last one before it
     assert sorted(cancelled) == ["1", "3", "5", "7", "9"]
     assert (result.counts["scored"], result.counts["failed"]) == (5, 5)
@@ -146,7 +146,7 @@ def test_a_coroutine_that_blocks_every_other_ends_the_asking(release):
             release.wait(LONG)
         return FOUND
 
-    result = evaluate(search, numbers(9), 1, [], timeout=SHORT)
+    result = evaluate(search, numbers(9), 1, budgets=[], timeout=SHORT)
     kinds = [failures[0].kind for failures in result.failures.values()]
     assert kinds == ["TimeoutError"] * 3 + ["NotAsked"] * 5
     assert result.counts["scored"] == 1
@@ -163,7 +163,7 @@ def test_a_limit_on_time_is_one_for_each_question_so_they_are_not_asked_together
         def retrieve_many(self, queries, k):
             raise AssertionError("asked together")
 
-    result = evaluate(Together(), numbers(60), 1, [], timeout=LONG)
+    result = evaluate(Together(), numbers(60), 1, budgets=[], timeout=LONG)
     assert result.counts["scored"] == 60
     assert not result.notes
 
@@ -176,12 +176,12 @@ def test_reading_the_answer_is_limited_too(release):
 
         return endless()
 
-    assert evaluate(search, numbers(1), 1, [], timeout=SHORT).failures["q0"][0].kind == "TimeoutError"
+    assert evaluate(search, numbers(1), 1, budgets=[], timeout=SHORT).failures["q0"][0].kind == "TimeoutError"
 
 
 def test_the_first_one_ends_the_run_if_that_is_asked_for(release):
     with pytest.raises(QueryFailed, match=r"'q1'.*TimeoutError: no answer within") as failed:
-        evaluate(hanging(release, "1"), numbers(3), 1, [], timeout=SHORT, on_error="raise")
+        evaluate(hanging(release, "1"), numbers(3), 1, budgets=[], timeout=SHORT, on_error="raise")
     assert isinstance(failed.value.__cause__, TimeoutError)
 
 
@@ -190,7 +190,7 @@ def test_notes_of_questions_with_a_limit_are_in_the_result():
         note(f"asked {query}")
         return FOUND
 
-    assert evaluate(search, numbers(2), 1, [], timeout=LONG).notes == ("asked 0", "asked 1")
+    assert evaluate(search, numbers(2), 1, budgets=[], timeout=LONG).notes == ("asked 0", "asked 1")
 
 
 def test_retrieve_and_arun_take_it_too(release):

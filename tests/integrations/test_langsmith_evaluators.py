@@ -395,7 +395,7 @@ def test_an_experiment_of_langsmith_has_the_scores_of_a_run_of_our_own(providers
         lambda inputs: {"retrieved_spans": retrieve(inputs["query"], 5)},
         get_langsmith_evaluators(metrics, k=[1, 5]),
     )
-    result = evaluate(retrieve, dataset, (1, 5), (), documents=CORPUS, metrics=metrics)
+    result = evaluate(retrieve, dataset, (1, 5), budgets=(), documents=CORPUS, metrics=metrics)
     for name in ("span_recall@1", "span_recall@5", "span_iou@1", "span_iou@5"):
         ours = {entry.text: result.per_query(name)[entry.id] for entry in dataset.queries}
         assert {text: feedback[name].score for text, feedback in found.items()} == ours
@@ -477,7 +477,7 @@ UNITS = {
 def test_what_repeats_and_what_was_not_located_counts_as_in_a_run_of_our_own(level, drawn):
     found, truth = drawn.draw(FOUND[level]), LABELLED[level]
     dataset, metrics = Dataset([truth], level), RANKED[level]
-    result = evaluate(lambda text, k: found[:k], dataset, (1, 3, 5), (), documents=CORPUS, metrics=metrics)
+    result = evaluate(lambda text, k: found[:k], dataset, (1, 3, 5), budgets=(), documents=CORPUS, metrics=metrics)
     key, unit = UNITS[level]
     told = {key: [unit(hit, rank) for rank, hit in enumerate(found)]}
     for metric in metrics:

@@ -324,7 +324,7 @@ class Rubbish(MemoryEngine):
 
 
 def test_what_is_odd_in_an_answer_is_counted_and_shown():
-    result = evaluate(EngineRetriever(Rubbish(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, [])
+    result = evaluate(EngineRetriever(Rubbish(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, budgets=[])
     assert result.metrics["recall@5"] == 1.0
     told = "\n".join(result.notes)
     assert "Rubbish returned more results than it was asked for; the first ones were read (questions: 2)" in told
@@ -342,7 +342,7 @@ class Far(MemoryEngine):
 
 
 def test_places_beyond_the_end_are_not_taken_for_repetitions():
-    result = evaluate(EngineRetriever(Far(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, [])
+    result = evaluate(EngineRetriever(Far(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, budgets=[])
     assert not any("once more" in note for note in result.notes)
 
 
@@ -354,7 +354,7 @@ class Slow(MemoryEngine):
 
 def test_time_that_an_engine_does_not_tell_of_is_in_its_latency():
     retriever = EngineRetriever(Slow(corpus_of()), "eval:a:")
-    result = evaluate(retriever, dataset_of(corpus=corpus_of()), 5, [])
+    result = evaluate(retriever, dataset_of(corpus=corpus_of()), 5, budgets=[])
     assert [*result.latency.stages] == ["search", "other"]
     assert 0.05 <= result.latency.total.p50 < 5
     reranked = evaluate(

@@ -128,8 +128,9 @@ class Ranker:
         self._calls = self._deepest_asked = 0
         self._said: dict[str, set[str]] = {}  # what the retriever noted, and of which questions
         self._abandoned: list[Query] = []  # threads append to it
-        self._useless: list[Query] = []  # likewise: those whose answers cannot be read
-        self._is_readable = False  # whether any answer could be read
+        self._first: list[str] = []  # likewise: the questions that were asked first, by id
+        self._useless: set[str] = set()  # those whose answers cannot be read
+        self._goes_on = False  # whether an answer of an earlier start could be read
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:
         """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them."""
@@ -294,13 +295,19 @@ class Ranker:
             )
             return [self._one((query, depth)) for query in queries]
         stop_if_interrupted()
+        self._begin(queries)
         answers = [self._read(query, results, depth) for query, results in zip(queries, listed, strict=True)]
         self._keep(zip(queries, answers, strict=True))
         return answers
 
+    def _begin(self, queries: Sequence[Query]) -> None:
+        """Remember the first questions that are asked, whichever of them is answered first."""
+        if len(self._first) < _TRIED:
+            self._first += [query.id for query in queries]
+
     def _known(self, query: Query, depth: int) -> Returned | None:
         known = None if self.journal is None else self.journal.answer(query.id, depth)
-        self._is_readable |= known is not None
+        self._goes_on |= known is not None
         return known
 
     def _keep(self, answers: Iterable[tuple[Query, Returned]]) -> None:
@@ -316,6 +323,7 @@ class Ranker:
             return known
         if len(self._abandoned) >= MOST_ABANDONED:
             return Returned(Retrieval(()), depth, NOT_ASKED)
+        self._begin([query])
         limit = self.asking.timeout
         try:
             answer = within(limit, partial(self._answer, query, depth)) if limit else self._answer(query, depth)
@@ -351,7 +359,6 @@ class Ranker:
         )
         if isinstance(found, Returned):
             return found
-        self._is_readable = True
         if start is not None and not found.stages:
             found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))
         return Returned(found, depth)
@@ -365,8 +372,9 @@ class Ranker:
         stop_if_interrupted()
         stop_if_cancelled()  # what was cancelled did not fail
         if isinstance(error, UnreadableAnswer):
-            self._useless.append(query)
-        if len(self._useless) >= _TRIED and not self._is_readable:
+            self._useless.add(query.id)
+        first = self._first[:_TRIED]
+        if len(first) == _TRIED and self._useless.issuperset(first) and not self._goes_on:
             tried = f"so it did for the first {_TRIED} questions, and no other was asked"
             raise UnreadableAnswer(f"{said(error)}; {tried}") from error
         failure = Failure.collected(query.id, "retrieve", error, self.asking.on_error, query.text)
