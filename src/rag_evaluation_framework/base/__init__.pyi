@@ -6,7 +6,9 @@ from .files import read_text as read_text
 from .files import write_new as write_new
 from .notes import collected as collected
 from .notes import note as note
+from .optional import install_command as install_command
 from .optional import installed_version as installed_version
+from .optional import missing_extras as missing_extras
 from .optional import require as require
 from .progress import progress as progress
 from .records import docstrings as docstrings

@@ -6,9 +6,8 @@ from typing import Any
 
 import typer
 
-from rag_evaluation_framework import registry
+from rag_evaluation_framework import base, registry
 from rag_evaluation_framework.base.exits import outcome
-from rag_evaluation_framework.base.optional import install_command, missing_extras
 from rag_evaluation_framework.base.outside import name_line, one_line, raised
 from rag_evaluation_framework.cli import run_options
 from rag_evaluation_framework.cli.output import print_json, print_text
@@ -42,11 +41,11 @@ def _listed(kind: Any, name: str) -> dict[str, Any]:
 
 def _described(kind: Any, name: str) -> dict[str, Any]:
     target = registry.load(kind, name)
-    extras = missing_extras(getattr(target, "requires", {}))
+    extras = base.missing_extras(getattr(target, "requires", {}))
     return {
         "name": name,
         "parameters": {key: _shown(value) for key, value in default_parameters(target).items()},
-        "install": install_command(*extras) if extras else None,
+        "install": base.install_command(*extras) if extras else None,
         "problem": None,
     }
 

@@ -9,7 +9,6 @@ import rag_evaluation_framework as rag
 import rag_evaluation_framework.base as support
 from rag_evaluation_framework import demo as built_in
 from rag_evaluation_framework import report, results
-from rag_evaluation_framework.base.optional import missing_extras
 from rag_evaluation_framework.cli import run_options
 from rag_evaluation_framework.cli.output import arriving, print_json, stdout
 from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
@@ -28,7 +27,7 @@ def demo(*, root: Path = Path(".rag-eval"), as_json: run_options.AsJson = False)
     """
     results.check_root(root)
     dataset = built_in.load_handbook()
-    missing = missing_extras(rag.LsaEmbedder.requires)
+    missing = support.missing_extras(rag.LsaEmbedder.requires)
     cells = _cells(bool(missing))
     done: list[tuple[rag.EvaluationResult[rag.CharacterSpan], dict[str, str | None]]] = []
     interrupt: KeyboardInterrupt | None = None

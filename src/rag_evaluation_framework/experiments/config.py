@@ -80,7 +80,7 @@ _Budgets = Annotated[
 ]
 _Statuses = Annotated[
     frozenset[Unscored],
-    Field(strict=False),  # a list in a file
+    Field(strict=False),  # files hold lists
     BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
     WithJsonSchema({"type": "array", "items": {"enum": [*get_args(Unscored)]}}),
 ]

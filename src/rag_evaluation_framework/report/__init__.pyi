@@ -1,7 +1,7 @@
-from .gated import gates_as_junit as gates_as_junit
 from .gated import summary_text as summary_text
 from .gated import texts_beside as texts_beside
 from .html import whole_file as whole_file
+from .junit import gates_as_junit as gates_as_junit
 from .page import Block as Block
 from .page import Line as Line
 from .page import Lines as Lines

@@ -150,8 +150,7 @@ def _columns(table: Table, *, broken: bool) -> tuple[list[Column], list[Column]]
         if broken:  # in lines no wider than the longest part of its name and the numbers below it
             width = max(map(cell_len, (*pieces(name), *(row[at] for row in table.rows))))
             header = Text("\n").join(wrapped(header, max(width, 1)))
-        roles = (table.roles.get((number, at), "") for number in range(len(table.rows)))
-        cells = [Text(row[at], _STYLES[role]) for row, role in zip(table.rows, roles, strict=True)]
+        cells = [Text(row[at], _STYLES[table.roles.get((number, at), "")]) for number, row in enumerate(table.rows)]
         columns.append(Column(header, cells))
     return columns[: table.words], columns[table.words :]
 

@@ -61,7 +61,8 @@ def set_key(keys: dict[str, Any], path: Sequence[str], value: Any, axis: str) ->
             f"{axis} is a parameter of the {key}, and there is none; name one (only_if leaves such cells out)"
         )
     elif isinstance(held, str):
-        name, given = parsed(key, held)
+        kind: Any = key
+        name, given = parsed(kind, held)
         part = {"type": name, **given}
     else:
         part = dict(held) if is_object(held) else describe(held)
