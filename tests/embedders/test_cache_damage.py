@@ -196,6 +196,7 @@ class TestDisks:
     def test_a_full_disk_costs_a_note_and_loses_nothing(self, tmp_path):
         script = (
             "import resource, signal, sys, warnings\n"
+            "sys.path.insert(0, 'tests')\n"
             "from tests.embedders.test_cache_damage import CachedEmbedder, Lengths, TEXTS, embedded, kept\n"
             "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
             "embedder = CachedEmbedder(Lengths(), sys.argv[1])\n"
