@@ -116,15 +116,6 @@ def test_a_wording_without_an_id_that_several_questions_have_is_a_new_one(add, o
     assert query.id.startswith("query_")
 
 
-def test_of_many_wordings_that_are_there_three_ids_are_told(add):
-    again = add(
-        dataset_of(truth("1", "Invoice?", FIRST)),
-        "id,question,quote",
-        *(f"{number},Invoice?,{SECOND}" for number in range(5, 10)),
-    )
-    assert again.counted().endswith("under another id: 5 (5, 6, 7 and 2 more)")
-
-
 def test_one_question_is_added_in_the_singular(add):
     assert add(dataset_of(), "question,quote", f"Invoice?,{FIRST}").counted() == (
         "1 question added, 0 corrected, 0 there already"

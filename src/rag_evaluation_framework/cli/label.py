@@ -276,6 +276,8 @@ def label(
     again = ["label", str(corpus), *option("--output", output), *option("--retriever", retriever)]
     linted = ["dataset", "lint", dataset, "--corpus", str(corpus)]
     ran = ["run", "--dataset", dataset, "--corpus", str(corpus), *option("--allow-skipped", left or None)]
+    if paths.is_configuration(corpus):  # that of the run, which names the documents
+        ran = ["run", str(corpus), "--dataset", dataset, *ran[5:]]
     following = f" Next:{command_lines(again, *([linted, ran] if session.labelled else []))}"
     with arriving(counts()):
         print_text(f"\n{counts()}.{following if session.questions else ''}")

@@ -344,9 +344,9 @@ class SweepResult(Shown):
         found: list[CellStanding] = []
         for at in order:
             outcome, facts = self._compared[at]
+            is_tied, p_value = tests.get(at, (False, None))
             costs = _costs(facts, "" if is_budget(name) else name.partition("@")[2])
             price = self.prices.get(outcome.cell.number)
-            is_tied, p_value = tests.get(at, (False, None))
             found.append(CellStanding(outcome, means[at], is_tied, p_value, price, **costs))
         return Best(name, tuple(found), tied.questions, tied.clusters, len(tested))
 

@@ -263,8 +263,8 @@ def _kind(kind: FindingKind, findings: list[Finding]) -> Lines:
     shown = [each for each in findings if each.query is None] if severity == "info" else findings[:_MOST_SHOWN]
     for one in shown:
         if one.query is not None:
-            asked = (quotation(one.query.text), "label")
-            lines.append(line(asked, (f" {name_line(one.query.id)}", "muted"), indent=2))
+            asked, known_as = quotation(one.query.text), f" {name_line(one.query.id)}"
+            lines.append(line((asked, "label"), (known_as, "muted"), indent=2))
         where = [Part(one.where, "place"), Part(" ")] if one.where else []
         lines.append(line(*where, one.what, indent=4 if one.query else 2))
     if shown and len(findings) > len(shown):
