@@ -138,12 +138,15 @@ class TestDamage:
         assert embedded(tmp_path) == []
         assert_mended(tmp_path)
 
-    def test_a_folder_in_place_of_a_file_is_no_entry(self, filled, tmp_path):
+    def test_a_folder_in_place_of_a_file_stays(self, filled, tmp_path):
         file = entry(filled)
         file.unlink()
         file.mkdir()
+        (file / "mine.txt").write_text("mine")
         (said,) = embedded(tmp_path)
         assert "cannot be kept" in said
+        EmbeddingCache(tmp_path).clear()
+        assert (file / "mine.txt").read_text() == "mine"
 
     def test_a_file_in_place_of_the_folder_stays(self, filled, tmp_path):
         EmbeddingCache(tmp_path).clear()
@@ -196,6 +199,7 @@ class TestDisks:
     def test_a_full_disk_costs_a_note_and_loses_nothing(self, tmp_path):
         script = (
             "import resource, signal, sys, warnings\n"
+            "sys.path.insert(0, 'tests')\n"
             "from tests.embedders.test_cache_damage import CachedEmbedder, Lengths, TEXTS, embedded, kept\n"
             "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
             "embedder = CachedEmbedder(Lengths(), sys.argv[1])\n"

@@ -206,7 +206,7 @@ class TestProcesses:
             first = attempt * 1_000
             writer = a_writer(tmp_path, first, first + 1_000, 64)
             started(writer)
-            time.sleep(rng.uniform(0.0, 0.15))
+            time.sleep(rng.uniform(0.0, 0.25))
             writer.send_signal(signal.SIGKILL)
             output, _ = writer.communicate(timeout=60)
             done = [int(line) for line in output.splitlines(keepends=True) if line.endswith("\n")]

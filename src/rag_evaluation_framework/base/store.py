@@ -7,13 +7,12 @@ several processes may use a folder at once. What a file holds is checked wheneve
 import hashlib
 import os
 import re
-import shutil
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from rag_evaluation_framework.base.files import folder_size, from_home, is_unfinished, remove_abandoned, unfinished
+from rag_evaluation_framework.base.files import from_home, is_unfinished, remove_abandoned, unfinished
 from rag_evaluation_framework.base.notes import note
 from rag_evaluation_framework.base.progress import progress
 from rag_evaluation_framework.errors import DatasetError
@@ -26,7 +25,7 @@ _LOOKS = 64  # into so many parts the bound of a cache is divided: after each th
 
 
 class HashedFiles:
-    """Files or folders in a folder, each named by a SHA-256 of 64 hexadecimal digits. All else in it is left alone.
+    """Files in a folder, each named by a SHA-256 of 64 hexadecimal digits. Everything else in it is left alone.
 
     Args:
         folder: The folder; it is made when something is put into it.
@@ -49,10 +48,10 @@ class HashedFiles:
         return sum(size for _, size, _ in self._entries())
 
     def remove(self, digests: Iterable[str]) -> None:
-        """Remove what has these hashes, as far as it is there."""
+        """Remove files, as far as they are there."""
         for digest in digests:
             with suppress(OSError):
-                _remove(self.folder / digest)
+                (self.folder / digest).unlink()
 
     def clear(self) -> None:
         """Remove all that is ours, and the folder if nothing else is in it.
@@ -62,7 +61,7 @@ class HashedFiles:
         """
         remove_abandoned(self.folder)
         for digest in self.digests():
-            _remove(self.folder / digest)
+            (self.folder / digest).unlink(missing_ok=True)
         with suppress(OSError):  # it is not there, or not empty
             if not self.folder.is_symlink():
                 self.folder.rmdir()
@@ -95,8 +94,7 @@ class HashedFiles:
             if _is_ours(entry):
                 with suppress(OSError):
                     known = entry.stat()
-                    size = folder_size(Path(entry)) if entry.is_dir() else known.st_size
-                    found.append((known.st_mtime_ns, size, entry.name))
+                    found.append((known.st_mtime_ns, known.st_size, entry.name))
         return found
 
 
@@ -267,15 +265,8 @@ class Cache(HashedFiles):
         return told
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
 def _is_ours(entry: os.DirEntry[str]) -> bool:
-    return _HASH.fullmatch(entry.name) is not None and (entry.is_file() or entry.is_dir(follow_symlinks=False))
+    return _HASH.fullmatch(entry.name) is not None and entry.is_file()
 
 
 def _has_size(file: Path, size: int) -> bool:
